@@ -1,0 +1,121 @@
+//! Arrays of cache lines: aligned, zeroed, and refused with an error when memory is.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+use crate::Word;
+
+/// Words in a cache line.
+pub const LINE_WORDS: usize = 8;
+
+/// Bytes in a cache line.
+pub const LINE_BYTES: usize = 64;
+
+/// Eight words that share one 64-byte cache line: what one memory access brings.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_sync::{Line, Ordering};
+///
+/// let line = Line::default();
+/// // ORDERING: Relaxed, there is one thread.
+/// assert_eq!(line.words[7].load(Ordering::Relaxed), 0);
+/// assert_eq!(core::mem::align_of_val(&line), 64);
+/// ```
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct Line {
+    /// The words, lowest address first.
+    pub words: [Word; LINE_WORDS],
+}
+
+/// The allocator refused to give this many bytes.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_sync::Lines;
+///
+/// let error = Lines::zeroed(u64::MAX).unwrap_err();
+/// assert_eq!(error.to_string(), "cannot allocate 1180591620717411303360 bytes");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocError {
+    /// Bytes asked for.
+    pub bytes: u128,
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot allocate {} bytes", self.bytes)
+    }
+}
+
+impl core::error::Error for AllocError {}
+
+/// A fixed number of [`Line`]s, at least one.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_sync::Lines;
+///
+/// let lines = Lines::zeroed(3)?;
+/// assert_eq!(lines.len(), 3);
+/// # Ok::<(), tamis_sync::AllocError>(())
+/// ```
+#[derive(Debug)]
+pub struct Lines(Box<[Line]>);
+
+impl Lines {
+    /// `count` lines of zeros; a count of zero gives one line.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`] if the size overflows or the allocator refuses. A system that promises more
+    /// memory than it has can still fail later, when the memory is first written.
+    pub fn zeroed(count: u64) -> Result<Self, AllocError> {
+        let count = count.max(1);
+        let error = AllocError { bytes: u128::from(count) * LINE_BYTES as u128 };
+        let count = usize::try_from(count).map_err(|_| error)?;
+        zeroed(count).map(Self).ok_or(error)
+    }
+}
+
+#[cfg(not(tamis_loom))]
+fn zeroed(count: usize) -> Option<Box<[Line]>> {
+    let layout = core::alloc::Layout::array::<Line>(count).ok()?;
+    // SAFETY: the layout is not of size zero, since `count` is at least 1 and a line has 64 bytes.
+    let memory = unsafe { alloc::alloc::alloc_zeroed(layout) }.cast::<Line>();
+    if memory.is_null() {
+        return None;
+    }
+    let lines = core::ptr::slice_from_raw_parts_mut(memory, count);
+    // SAFETY: `memory` was just allocated with the layout of `[Line; count]` by the allocator that a
+    // `Box` frees with, and all-zero bytes are valid words.
+    Some(unsafe { Box::from_raw(lines) })
+}
+
+/// loom's atomics carry state of their own and cannot be made of zero bytes.
+#[cfg(tamis_loom)]
+fn zeroed(count: usize) -> Option<Box<[Line]>> {
+    Some((0..count).map(|_| Line::default()).collect())
+}
+
+impl Deref for Lines {
+    type Target = [Line];
+
+    #[inline]
+    fn deref(&self) -> &[Line] {
+        &self.0
+    }
+}
+
+impl DerefMut for Lines {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Line] {
+        &mut self.0
+    }
+}

@@ -1,0 +1,108 @@
+//! A word of a filter, in a model: the same methods as `real`, over loom's atomic.
+//!
+//! It is also where the planted bugs live (see [`Mutant`]), so that no product code carries them.
+
+use core::sync::atomic::Ordering;
+
+use loom::sync::atomic::AtomicU64;
+
+use crate::model::{Mutant, planted};
+
+/// 64 bits of a filter, under the model checker.
+#[derive(Debug)]
+pub struct Word(AtomicU64);
+
+impl Default for Word {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl Word {
+    /// A word that holds `bits`.
+    #[must_use]
+    pub fn new(bits: u64) -> Self {
+        Self(AtomicU64::new(bits))
+    }
+
+    /// The bits, read as `order` says.
+    #[must_use]
+    pub fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+
+    /// Replaces the bits.
+    pub fn store(&self, bits: u64, order: Ordering) {
+        self.0.store(bits, order);
+    }
+
+    /// Sets the bits of `mask` and returns what the word held just before.
+    pub fn fetch_or(&self, mask: u64, order: Ordering) -> u64 {
+        if planted(Mutant::LossyOr) {
+            let old = self.0.load(order_of_load(order));
+            self.0.store(old | mask, order_of_store(order));
+            return old;
+        }
+        self.0.fetch_or(mask, order)
+    }
+
+    /// The bits, read by the holder of the lock.
+    ///
+    /// loom panics if a write is not ordered before this read. It is no scheduling point, which
+    /// also keeps loom's partial-order reduction sound (a load followed by a store of the same
+    /// atomic would hide earlier loads by others: tokio-rs/loom#392).
+    #[must_use]
+    pub fn load_locked(&self) -> u64 {
+        // SAFETY: the caller holds the lock on the word; loom checks that no other thread's write
+        // is concurrent with this read, and fails the model if one is.
+        unsafe { self.0.unsync_load() }
+    }
+
+    /// Takes the lock that `bit` of this word is, and returns the word without it.
+    ///
+    /// It waits by trying again, where the real one looks first: a look may be stale for ever.
+    #[must_use]
+    pub fn lock(&self, bit: u64) -> u64 {
+        let order =
+            if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { Ordering::Acquire };
+        let mut backoff = crate::Backoff::default();
+        loop {
+            // The word as the RMW found it: a read apart would be concurrent with the attempts of
+            // those who wait, which rewrite the word unchanged, and loom would call that a race.
+            let old = self.0.fetch_or(bit, order);
+            if old & bit == 0 {
+                return old;
+            }
+            backoff.wait();
+        }
+    }
+
+    /// Replaces the bits and frees the lock among them.
+    pub fn unlock(&self, bits: u64) {
+        let order =
+            if planted(Mutant::UnlockRelaxed) { Ordering::Relaxed } else { Ordering::Release };
+        // A swap and not a store: loom remembers an RMW on both sides of its reduction.
+        self.0.swap(bits, order);
+    }
+
+    /// Changes the bits; `&mut self` proves that nobody else looks.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut u64) -> R) -> R {
+        self.0.with_mut(change)
+    }
+}
+
+fn order_of_load(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Release => Ordering::Relaxed,
+        Ordering::AcqRel => Ordering::Acquire,
+        other => other,
+    }
+}
+
+fn order_of_store(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Acquire => Ordering::Relaxed,
+        Ordering::AcqRel => Ordering::Release,
+        other => other,
+    }
+}
