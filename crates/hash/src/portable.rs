@@ -1,0 +1,259 @@
+//! The portable encoding of an item: the bytes that a stable hasher hashes.
+//!
+//! `std::hash::Hash` is no such thing: it feeds integers in native byte order, `usize` in the
+//! platform's width, and lengths as it likes. Here every type says its bytes, once and for good:
+//!
+//! | type | alone | as a part of a tuple |
+//! |---|---|---|
+//! | `[u8]`, `Vec<u8>`, `[u8; N]`, `str`, `String` | the bytes | length (8 bytes), the bytes |
+//! | integers, `char`, `bool` | little-endian; `usize` and `isize` as 64 bits, `char` as 32, `bool` as 8 | the same |
+//! | `()` | nothing | nothing |
+//! | `Option<T>` | 0, or 1 and then `T` as a part | the same |
+//! | tuples | their parts | the same |
+//! | references, `Box<T>`, `Cow<T>` | as `T` | as `T` |
+//!
+//! Types that can stand for each other by `Borrow` encode alike. In a tuple every part is
+//! prefix-free, so `("ab", "c")` and `("a", "bc")` differ.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// An item with one encoding on all platforms and in all releases.
+///
+/// # For implementors
+///
+/// Write the fields with [`encode_part`](Self::encode_part) one after another. Equal items must
+/// encode alike, unequal ones differently, and the encoding may never change: it is part of every
+/// saved filter. A type that implements `Borrow<Q>` must encode as `Q` does.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{Encoder, HashItem, Portable, Rapid};
+///
+/// struct Page { host: String, port: u16 }
+///
+/// impl Portable for Page {
+///     fn encode(&self, out: &mut Encoder) {
+///         self.host.encode_part(out);
+///         self.port.encode_part(out);
+///     }
+/// }
+///
+/// let page = Page { host: "example.org".into(), port: 443 };
+/// assert_eq!(
+///     Rapid::with_seed(0).hash_item(&page),
+///     Rapid::with_seed(0).hash_item(&("example.org", 443_u16)),
+/// );
+/// ```
+pub trait Portable {
+    /// Appends the encoding of the item when it stands alone.
+    fn encode(&self, out: &mut Encoder);
+
+    /// Appends the encoding of the item as one part of a larger one, from which a reader could tell
+    /// where it ends. By default the length of the encoding, then the encoding.
+    fn encode_part(&self, out: &mut Encoder) {
+        out.prefixed(|out| self.encode(out));
+    }
+
+    /// Calls `f` with the encoding of the item; types that are bytes already need no copy.
+    fn with_encoded<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+        let mut out = Encoder::default();
+        self.encode(&mut out);
+        f(out.bytes())
+    }
+}
+
+/// Bytes of an encoding in the making; up to 64 of them live on the stack.
+///
+/// # Examples
+///
+/// ```
+/// let mut out = tamis_hash::Encoder::default();
+/// out.write(&[1, 2]);
+/// assert_eq!(out.bytes(), [1, 2]);
+/// ```
+#[derive(Debug)]
+pub struct Encoder {
+    short: [u8; Self::SHORT],
+    len: usize,
+    /// All the bytes, once they are more than `short` holds; empty before.
+    long: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self { short: [0; Self::SHORT], len: 0, long: Vec::new() }
+    }
+}
+
+impl Encoder {
+    const SHORT: usize = 64;
+
+    /// Appends `bytes`.
+    #[inline]
+    pub fn write(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        if end <= Self::SHORT {
+            self.short[self.len..end].copy_from_slice(bytes);
+        } else {
+            if self.long.is_empty() {
+                self.long.extend_from_slice(&self.short[..self.len]);
+            }
+            self.long.extend_from_slice(bytes);
+        }
+        self.len = end;
+    }
+
+    /// What has been written.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        if self.len <= Self::SHORT { &self.short[..self.len] } else { &self.long }
+    }
+
+    /// Writes what `write` writes, after its length in bytes.
+    fn prefixed(&mut self, write: impl FnOnce(&mut Self)) {
+        let start = self.len;
+        self.write(&[0; 8]);
+        write(self);
+        let length = (self.len - start - 8) as u64;
+        let bytes = if self.len <= Self::SHORT { &mut self.short[..] } else { &mut self.long[..] };
+        bytes[start..start + 8].copy_from_slice(&length.to_le_bytes());
+    }
+}
+
+/// For types that are a run of bytes.
+macro_rules! bytes {
+    ($(($($generics:tt)*) $type:ty, $self:ident => $bytes:expr;)*) => {$(
+        impl<$($generics)*> Portable for $type {
+            #[inline]
+            fn encode(&$self, out: &mut Encoder) {
+                out.write($bytes);
+            }
+
+            #[inline]
+            fn with_encoded<R>(&$self, f: impl FnOnce(&[u8]) -> R) -> R {
+                f($bytes)
+            }
+        }
+    )*};
+}
+
+bytes! {
+    () [u8], self => self;
+    (const N: usize) [u8; N], self => self;
+    () Vec<u8>, self => self;
+    () str, self => self.as_bytes();
+    () String, self => self.as_bytes();
+}
+
+/// For types whose encoding has a fixed length, so that it needs no prefix.
+macro_rules! fixed {
+    ($($type:ty, $self:ident => $bytes:expr;)*) => {$(
+        impl Portable for $type {
+            #[inline]
+            fn encode(&$self, out: &mut Encoder) {
+                out.write(&$bytes);
+            }
+
+            #[inline]
+            fn encode_part(&$self, out: &mut Encoder) {
+                out.write(&$bytes);
+            }
+
+            #[inline]
+            fn with_encoded<R>(&$self, f: impl FnOnce(&[u8]) -> R) -> R {
+                f(&$bytes)
+            }
+        }
+    )*};
+}
+
+fixed! {
+    u8, self => self.to_le_bytes();
+    u16, self => self.to_le_bytes();
+    u32, self => self.to_le_bytes();
+    u64, self => self.to_le_bytes();
+    u128, self => self.to_le_bytes();
+    usize, self => (*self as u64).to_le_bytes();
+    i8, self => self.to_le_bytes();
+    i16, self => self.to_le_bytes();
+    i32, self => self.to_le_bytes();
+    i64, self => self.to_le_bytes();
+    i128, self => self.to_le_bytes();
+    isize, self => (*self as i64).to_le_bytes();
+    bool, self => [u8::from(*self)];
+    char, self => u32::from(*self).to_le_bytes();
+}
+
+/// For types that stand for another.
+macro_rules! transparent {
+    ($(($($generics:tt)*) $type:ty;)*) => {$(
+        impl<$($generics)*> Portable for $type {
+            #[inline]
+            fn encode(&self, out: &mut Encoder) {
+                (**self).encode(out);
+            }
+
+            #[inline]
+            fn encode_part(&self, out: &mut Encoder) {
+                (**self).encode_part(out);
+            }
+
+            #[inline]
+            fn with_encoded<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+                (**self).with_encoded(f)
+            }
+        }
+    )*};
+}
+
+transparent! {
+    (T: Portable + ?Sized) &T;
+    (T: Portable + ?Sized) &mut T;
+    (T: Portable + ?Sized) Box<T>;
+    (T: Portable + ToOwned + ?Sized) Cow<'_, T>;
+}
+
+impl<T: Portable> Portable for Option<T> {
+    fn encode(&self, out: &mut Encoder) {
+        out.write(&[u8::from(self.is_some())]);
+        if let Some(item) = self {
+            item.encode_part(out);
+        }
+    }
+
+    fn encode_part(&self, out: &mut Encoder) {
+        self.encode(out);
+    }
+}
+
+/// For tuples: their parts, each prefix-free, hence prefix-free together.
+macro_rules! tuples {
+    ($(($($part:ident $index:tt),*);)*) => {$(
+        impl<$($part: Portable),*> Portable for ($($part,)*) {
+            #[inline]
+            fn encode(&self, out: &mut Encoder) {
+                $(self.$index.encode_part(out);)*
+                let _ = out;
+            }
+
+            #[inline]
+            fn encode_part(&self, out: &mut Encoder) {
+                self.encode(out);
+            }
+        }
+    )*};
+}
+
+tuples! {
+    ();
+    (A 0);
+    (A 0, B 1);
+    (A 0, B 1, C 2);
+    (A 0, B 1, C 2, D 3);
+    (A 0, B 1, C 2, D 3, E 4);
+    (A 0, B 1, C 2, D 3, E 4, F 5);
+}

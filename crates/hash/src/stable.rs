@@ -1,0 +1,173 @@
+//! Hash algorithms that never change, for whatever is saved, shared or sent.
+//!
+//! Each type is one published algorithm from a well-kept crate; golden values from its own test
+//! vectors pin it (`tests/golden.rs`). The set is closed: a name in a saved filter means one of
+//! these.
+
+use core::fmt;
+
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
+use twox_hash::{XxHash3_64, XxHash64};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A named hash algorithm with its seed: bytes to 64 bits, the same everywhere and for good.
+///
+/// Sealed: the implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`].
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{StableHasher, Xxh3, Xxh64};
+///
+/// assert_eq!(Xxh3::NAME, "xxh3-64");
+/// assert_eq!(Xxh64::with_seed(0).hash_bytes(b""), 0xEF46_DB37_51D8_E999);
+/// ```
+pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
+    /// The name by which files and people call the algorithm.
+    const NAME: &'static str;
+
+    /// The hash of `bytes`.
+    #[must_use]
+    fn hash_bytes(&self, bytes: &[u8]) -> u64;
+}
+
+/// rapidhash v3: the fastest at the length of URLs. The seed makes runs differ; it does not keep out
+/// an attacker (collisions that hold for every seed are published).
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{Rapid, StableHasher};
+/// assert_eq!(Rapid::with_seed(1).hash_bytes(b"a"), Rapid::with_seed(1).hash_bytes(b"a"));
+/// ```
+#[derive(Clone)]
+pub struct Rapid(RapidSecrets);
+
+impl Rapid {
+    /// The algorithm with this seed.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
+        Self(RapidSecrets::seed(seed))
+    }
+
+    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    #[inline]
+    #[must_use]
+    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+        rapidhash_v3_seeded(bytes, &self.0)
+    }
+}
+
+/// XXH3-64: nearly as fast, the one that most other systems know. Not against attackers.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{StableHasher, Xxh3};
+/// assert_eq!(Xxh3::with_seed(0).hash_bytes(b""), 0x2D06_8005_38D3_94C2);
+/// ```
+#[derive(Clone)]
+pub struct Xxh3(u64);
+
+impl Xxh3 {
+    /// The algorithm with this seed.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    #[inline]
+    #[must_use]
+    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+        XxHash3_64::oneshot_with_seed(self.0, bytes)
+    }
+}
+
+/// XXH64: what Parquet and others fix. Not against attackers.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{StableHasher, Xxh64};
+/// assert_eq!(Xxh64::with_seed(0).hash_bytes(b"a"), 0xD24E_C4F1_A98C_6E5B);
+/// ```
+#[derive(Clone)]
+pub struct Xxh64(u64);
+
+impl Xxh64 {
+    /// The algorithm with this seed.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    #[inline]
+    #[must_use]
+    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+        XxHash64::oneshot(self.0, bytes)
+    }
+}
+
+/// SipHash-1-3 with a 128-bit key: for items that an enemy chooses. As long as the key is secret
+/// (and the filter's answers do not leak it), no one can prepare items that collide.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::{SipHash13, StableHasher};
+/// let key = *b"sixteen bytes ok";
+/// assert_ne!(SipHash13::with_key(key).hash_bytes(b"a"), SipHash13::with_key([0; 16]).hash_bytes(b"a"));
+/// ```
+#[derive(Clone)]
+pub struct SipHash13(siphasher::sip::SipHasher13);
+
+impl SipHash13 {
+    /// The algorithm with this key, which is to be random and secret.
+    #[must_use]
+    pub fn with_key(key: [u8; 16]) -> Self {
+        Self(siphasher::sip::SipHasher13::new_with_key(&key))
+    }
+
+    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    #[inline]
+    #[must_use]
+    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+        self.0.hash(bytes)
+    }
+}
+
+/// The trait and a `Debug` that keeps the seed secret, for each algorithm.
+macro_rules! stable {
+    ($($type:ident, $name:literal;)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl StableHasher for $type {
+            const NAME: &'static str = $name;
+
+            #[inline]
+            fn hash_bytes(&self, bytes: &[u8]) -> u64 {
+                $type::hash_bytes(self, bytes)
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).finish_non_exhaustive()
+            }
+        }
+
+        crate::item::joins_portable_items!($type);
+    )*};
+}
+
+stable! {
+    Rapid, "rapidhash-v3";
+    Xxh3, "xxh3-64";
+    Xxh64, "xxh64";
+    SipHash13, "siphash-1-3";
+}
