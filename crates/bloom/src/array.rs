@@ -1,0 +1,172 @@
+//! The bits of a filter in each of the three layouts: from a hash to the bits it means.
+
+use tamis_hash::split;
+use tamis_sync::{AllocError, LINE_WORDS};
+
+use crate::bits::{Bits, Free, Locked, Writer};
+use crate::geometry::{Geometry, Kind};
+use crate::probe::classic;
+use crate::probe::line::Shape;
+
+/// A filter without its hasher.
+pub(crate) trait Array: Sized {
+    const KIND: Kind;
+
+    /// Zeros, for a geometry of this kind.
+    fn zeroed(geometry: Geometry) -> Result<Self, AllocError>;
+    /// Whether all bits of the hash are set.
+    fn has(&self, hash: u64) -> bool;
+    /// Sets the bits of the hash; whether one was missing.
+    fn set(&self, hash: u64) -> bool;
+    /// The same by plain stores.
+    fn set_alone(&mut self, hash: u64) -> bool;
+    /// The words of a line, without the lock.
+    fn read(&self, line: u64) -> [u64; LINE_WORDS];
+    /// Adds all bits of a line of another array.
+    fn unite(&self, line: u64, other: [u64; LINE_WORDS]);
+    /// A copy while others may write.
+    fn copy(&self) -> Result<Self, AllocError>;
+    fn clear(&mut self);
+}
+
+/// Bits anywhere in the array.
+#[derive(Debug)]
+pub(crate) struct Classic {
+    bits: Bits<Free>,
+    size: u64,
+    probes: u32,
+}
+
+impl Classic {
+    #[inline]
+    fn probes(&self, hash: u64) -> impl Iterator<Item = (u64, usize, u64)> + use<> {
+        classic::probes(hash, self.size, self.probes)
+    }
+}
+
+impl Array for Classic {
+    const KIND: Kind = Kind::Classic;
+
+    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
+        let bits = Bits::zeroed(geometry.lines())?;
+        Ok(Self { bits, size: geometry.bits(), probes: geometry.probes() })
+    }
+
+    #[inline]
+    fn has(&self, hash: u64) -> bool {
+        self.probes(hash).all(|(line, index, mask)| self.bits.has(line, index, mask))
+    }
+
+    #[inline]
+    fn set(&self, hash: u64) -> bool {
+        // Every bit must be set, whatever the first ones said: no short cut.
+        self.probes(hash)
+            .fold(false, |new, (line, index, mask)| self.bits.set(line, index, mask) | new)
+    }
+
+    #[inline]
+    fn set_alone(&mut self, hash: u64) -> bool {
+        self.probes(hash)
+            .fold(false, |new, (line, index, mask)| self.bits.set_alone(line, index, mask) | new)
+    }
+
+    fn read(&self, line: u64) -> [u64; LINE_WORDS] {
+        self.bits.read(line)
+    }
+
+    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
+        for (index, mask) in other.into_iter().enumerate() {
+            self.bits.set(line, index, mask);
+        }
+    }
+
+    fn copy(&self) -> Result<Self, AllocError> {
+        Ok(Self { bits: self.bits.copy()?, ..*self })
+    }
+
+    fn clear(&mut self) {
+        self.bits.clear();
+    }
+}
+
+/// Bits in one line of the array.
+#[derive(Debug)]
+pub(crate) struct InLine<W> {
+    bits: Bits<W>,
+    lines: u64,
+    shape: Shape,
+}
+
+/// How the line of an item is written: the one thing in which blocked and once filters differ.
+pub(crate) trait LineWriter: Writer + Sized {
+    const LOCKED: bool;
+
+    /// Sets the bits of the pattern; whether one was missing.
+    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool;
+}
+
+impl LineWriter for Free {
+    const LOCKED: bool = false;
+
+    #[inline]
+    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        // Every bit must be set, whatever the first ones said: no short cut.
+        pattern.fold(false, |new, (index, mask)| bits.set(line, index, mask) | new)
+    }
+}
+
+impl LineWriter for Locked {
+    const LOCKED: bool = true;
+
+    #[inline]
+    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        bits.set(line, pattern)
+    }
+}
+
+impl<W: LineWriter> Array for InLine<W> {
+    const KIND: Kind = Kind::Line { locked: W::LOCKED };
+
+    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
+        let (lines, shape) = (geometry.lines(), geometry.shape());
+        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape })
+    }
+
+    #[inline]
+    fn has(&self, hash: u64) -> bool {
+        let line = split::place(hash, self.lines);
+        self.shape.pattern(hash).all(|(index, mask)| self.bits.has(line, index, mask))
+    }
+
+    #[inline]
+    fn set(&self, hash: u64) -> bool {
+        // Look first: an item seen before needs neither a lock nor exclusive access to the line. Set
+        // bits stay set, so the answer holds.
+        !self.has(hash)
+            && W::set(&self.bits, split::place(hash, self.lines), self.shape.pattern(hash))
+    }
+
+    #[inline]
+    fn set_alone(&mut self, hash: u64) -> bool {
+        let line = split::place(hash, self.lines);
+        self.shape
+            .pattern(hash)
+            .fold(false, |new, (index, mask)| self.bits.set_alone(line, index, mask) | new)
+    }
+
+    fn read(&self, line: u64) -> [u64; LINE_WORDS] {
+        self.bits.read(line)
+    }
+
+    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
+        W::set(&self.bits, line, other.into_iter().enumerate().filter(|&(_, mask)| mask != 0));
+    }
+
+    fn copy(&self) -> Result<Self, AllocError> {
+        Ok(Self { bits: self.bits.copy()?, ..*self })
+    }
+
+    fn clear(&mut self) {
+        self.bits.clear();
+    }
+}

@@ -1,0 +1,186 @@
+//! The shared bits of a filter: the one file of this crate that names a memory ordering.
+//!
+//! There are two kinds of array, and a filter is of one kind for good:
+//!
+//! * `Bits<Free>`: bits are set by `fetch_or`, and nobody waits.
+//! * `Bits<Locked>`: a line is written by one thread at a time, who holds the lock bit in it.
+//!
+//! A line must never see both kinds of writer: a `fetch_or` between the load and the store of a lock
+//! holder would be lost, and that is a false negative. So the kind is the type.
+//!
+//! # Invariants
+//!
+//! 1. Outside `&mut` a bit that is set stays set (the lock bit apart).
+//! 2. Whoever is told "new" has itself changed a bit from 0 to 1.
+//!
+//! # Orderings
+//!
+//! **No false negatives, with Relaxed.** Let `insert(x)` return on thread A and happen before
+//! `contains(x)` on thread B. For each word of x, A's write of the bit (or A's load that found it set
+//! already) happens before B's load of that word. By write-read (read-read) coherence B's load takes
+//! that value or a later one in the modification order of the word, and by invariant 1 every later
+//! value has the bit too. The edge between A and B is the caller's: a join, a channel, a mutex. The
+//! filter publishes nothing but the bits themselves, so it needs no stronger order.
+//!
+//! **Invariant 1** holds for `Free` since every write is an RMW that only adds bits. For
+//! `Locked` a writer stores `loaded | mask`, where `loaded` was read under the lock. The lock is
+//! taken by `fetch_or(LOCK, Acquire)` that found it free, so it synchronises with the Release that
+//! freed it: every store of earlier holders happens before this load, and as only holders write, the
+//! load returns the latest value. Waiters hammer the word with `fetch_or(LOCK)` while it is held:
+//! that rewrites the value unchanged, and the holder's last store, which frees the lock, writes the
+//! value of the word as the holder knows it.
+//!
+//! **Exactly one winner** (`Locked`): all inserts of one item write under one lock, so they are
+//! totally ordered, and only the first can find a bit missing. The check before the lock may say "not
+//! new" early; by invariant 1 the bits it saw are still set.
+//!
+//! **At least one winner** (`Free`): each bit goes from 0 to 1 in exactly one RMW. If the item was
+//! not yet in, some bit of it was 0, and whoever set it is told "new". Two racers may each set one:
+//! both are told "new". No rule over bits in several words can do better (the bits do not say whose
+//! they are).
+
+use core::marker::PhantomData;
+
+use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering};
+
+/// The lock bit of a line: the highest bit of its first word. No item's bit ever lies there.
+const LOCK: u64 = 1 << 63;
+
+/// How the bits are written, which fixes what a line holds.
+pub(crate) trait Writer {
+    /// The bits of a line's word that belong to items.
+    fn of_items(index: usize) -> u64;
+}
+
+/// Written by `fetch_or`, without a lock.
+#[derive(Debug)]
+pub(crate) enum Free {}
+
+impl Writer for Free {
+    #[inline]
+    fn of_items(_: usize) -> u64 {
+        u64::MAX
+    }
+}
+
+/// Written under the lock of the line.
+#[derive(Debug)]
+pub(crate) enum Locked {}
+
+impl Writer for Locked {
+    #[inline]
+    fn of_items(index: usize) -> u64 {
+        if index == 0 { !LOCK } else { u64::MAX }
+    }
+}
+
+/// The bits of a filter, in cache lines.
+#[derive(Debug)]
+pub(crate) struct Bits<W> {
+    lines: Lines,
+    writer: PhantomData<W>,
+}
+
+impl<W: Writer> Bits<W> {
+    pub(crate) fn zeroed(lines: u64) -> Result<Self, AllocError> {
+        Ok(Self { lines: Lines::zeroed(lines)?, writer: PhantomData })
+    }
+
+    /// A word of a line, as far as it belongs to items.
+    #[inline]
+    fn load(line: &Line, index: usize) -> u64 {
+        // ORDERING: Relaxed: coherence alone makes a set bit visible to whoever is ordered after
+        // its insert; see "No false negatives" above.
+        line.words[index].load(Ordering::Relaxed) & W::of_items(index)
+    }
+
+    #[inline]
+    fn line(&self, line: u64) -> &Line {
+        &self.lines[line as usize]
+    }
+
+    /// Whether the word has all bits of `mask`. A bit of the mask on the lock counts as set.
+    #[inline]
+    pub(crate) fn has(&self, line: u64, index: usize, mask: u64) -> bool {
+        mask & W::of_items(index) & !Self::load(self.line(line), index) == 0
+    }
+
+    /// Sets bits by plain stores; whether one was missing.
+    #[inline]
+    pub(crate) fn set_alone(&mut self, line: u64, index: usize, mask: u64) -> bool {
+        let mask = mask & W::of_items(index);
+        self.lines[line as usize].words[index].update(|bits| {
+            let missing = *bits & mask != mask;
+            *bits |= mask;
+            missing
+        })
+    }
+
+    /// The words of one line, each read once, without the lock.
+    pub(crate) fn read(&self, line: u64) -> [u64; LINE_WORDS] {
+        core::array::from_fn(|index| Self::load(self.line(line), index))
+    }
+
+    /// A copy of the words, each read once. It holds every insert that happened before; of those
+    /// that run beside it, all bits, some, or none, which is a legal state of the filter.
+    pub(crate) fn copy(&self) -> Result<Self, AllocError> {
+        let mut copy = Self::zeroed(self.lines.len() as u64)?;
+        for (line, to) in (0..).zip(copy.lines.iter_mut()) {
+            for (word, bits) in to.words.iter_mut().zip(self.read(line)) {
+                word.update(|word| *word = bits);
+            }
+        }
+        Ok(copy)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for word in self.lines.iter_mut().flat_map(|line| &mut line.words) {
+            word.update(|bits| *bits = 0);
+        }
+    }
+}
+
+impl Bits<Free> {
+    /// Sets the bits of `mask`; whether this call changed one.
+    #[inline]
+    pub(crate) fn set(&self, line: u64, index: usize, mask: u64) -> bool {
+        // Look first: an item seen before then costs no exclusive access to the line.
+        if self.has(line, index, mask) {
+            return false;
+        }
+        // ORDERING: Relaxed: an RMW cannot lose another's bit whatever its order, and the verdict
+        // comes from the very value that it replaced.
+        let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
+        old & mask != mask
+    }
+}
+
+impl Bits<Locked> {
+    /// Sets the bits of the pattern under the lock of the line; whether one was missing. Of all
+    /// calls with one pattern exactly one is told so, unless others' bits cover the pattern.
+    #[inline]
+    pub(crate) fn set(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        let line = self.line(line);
+        // A holder is gone after a few stores; if the system takes it off its core just then,
+        // writers to this one line wait, readers never do.
+        let mut first = line.words[0].lock(LOCK);
+        let mut missing = false;
+        for (index, mask) in pattern {
+            let mask = mask & Locked::of_items(index);
+            if index == 0 {
+                missing |= first & mask != mask;
+                first |= mask;
+                continue;
+            }
+            let bits = line.words[index].load_locked();
+            if bits & mask != mask {
+                missing = true;
+                // ORDERING: Relaxed: the Release that frees the lock publishes it to the next
+                // holder; readers need coherence only.
+                line.words[index].store(bits | mask, Ordering::Relaxed);
+            }
+        }
+        line.words[0].unlock(first);
+        missing
+    }
+}

@@ -1,0 +1,181 @@
+//! From what a user knows (items and a rate, or bits and probes) to a filter.
+
+use core::fmt;
+
+use crate::filter::Filter;
+use crate::{BuildError, Geometry};
+
+/// The rate of a filter whose user names none.
+pub(crate) const DEFAULT_RATE: f64 = 0.01;
+
+/// Collects the sizes and the hasher of a filter, and builds it.
+///
+/// Give either a [`capacity`](Self::capacity), with or without a
+/// [`false_positive_rate`](Self::false_positive_rate) (1 % if none is given), or
+/// [`bits`](Self::bits) with [`probes`](Self::probes).
+///
+/// # Examples
+///
+/// ```
+/// use tamis_bloom::OnceBloomFilter;
+///
+/// let filter = OnceBloomFilter::<str>::builder()
+///     .capacity(1_000_000)
+///     .false_positive_rate(1e-6)
+///     .build()?;
+/// assert!(filter.geometry().false_positive_rate_at(1_000_000) <= 1e-6);
+/// # Ok::<(), tamis_bloom::BuildError>(())
+/// ```
+#[must_use = "a builder does nothing until it builds"]
+pub struct Builder<F: Filter> {
+    capacity: Option<u64>,
+    rate: Option<f64>,
+    bits: Option<u64>,
+    probes: Option<u32>,
+    hasher: F::Hasher,
+}
+
+impl<F: Filter> Builder<F> {
+    pub(crate) fn new(hasher: F::Hasher) -> Self {
+        Self { capacity: None, rate: None, bits: None, probes: None, hasher }
+    }
+
+    /// The number of distinct items that the filter is to hold at its rate, at least 1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::builder().capacity(100).build()?;
+    /// assert_eq!(filter.capacity(), 100);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn capacity(mut self, items: u64) -> Self {
+        self.capacity = Some(items);
+        self
+    }
+
+    /// The false-positive rate expected when the filter holds its capacity; between 0 and 1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let builder = BloomFilter::<str>::builder().capacity(100_000).false_positive_rate(1e-4);
+    /// let rate = builder.geometry()?.false_positive_rate_at(100_000);
+    /// assert!(rate <= 1e-4 && rate > 0.97e-4);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.rate = Some(rate);
+        self
+    }
+
+    /// The number of bits, at least 1; the line layouts round it up to whole lines of 512.
+    ///
+    /// The capacity of a filter made so is the number of items that fill half of its bits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// let builder = BloomFilter::<str>::builder().bits(1000).probes(7);
+    /// assert_eq!(builder.geometry()?.bits(), 1000);
+    /// let builder = BlockedBloomFilter::<str>::builder().bits(1000).probes(7);
+    /// assert_eq!(builder.geometry()?.bits(), 1024);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn bits(mut self, bits: u64) -> Self {
+        self.bits = Some(bits);
+        self
+    }
+
+    /// The number of bits that an item sets: 1 to 64, in the line layouts 1 to 32, spread there over
+    /// 1, 2, 4 or 8 words (up to 3, 8, 18, 32 probes).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BlockedBloomFilter;
+    /// let geometry = BlockedBloomFilter::<str>::builder().bits(10_000).probes(6).geometry()?;
+    /// assert_eq!((geometry.probes(), geometry.words()), (6, 2));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn probes(mut self, probes: u32) -> Self {
+        self.probes = Some(probes);
+        self
+    }
+
+    /// The hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// use tamis_hash::Xxh3;
+    ///
+    /// let filter = BloomFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7)).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
+        let Self { capacity, rate, bits, probes, .. } = self;
+        Builder { capacity, rate, bits, probes, hasher }
+    }
+
+    /// The sizes that the filter would have. Allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), except for memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BlockedBloomFilter;
+    /// let ten_billion = BlockedBloomFilter::<str>::builder().capacity(10_000_000_000);
+    /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 11);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn geometry(&self) -> Result<Geometry, BuildError> {
+        match (self.capacity, self.rate, self.bits, self.probes) {
+            (Some(items), rate, None, None) => {
+                Geometry::for_items(F::KIND, items, rate.unwrap_or(DEFAULT_RATE))
+            }
+            (None, None, Some(bits), Some(probes)) => Geometry::for_bits(F::KIND, bits, probes),
+            (None, _, None, None) => Err(BuildError::Unsized),
+            _ => Err(BuildError::Conflict),
+        }
+    }
+
+    /// Builds the filter, empty.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or the memory is
+    /// refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BloomFilter, BuildError};
+    /// let error = BloomFilter::<str>::builder().capacity(10).false_positive_rate(1.0).build();
+    /// assert_eq!(error.unwrap_err(), BuildError::Rate { rate: 1.0 });
+    /// ```
+    pub fn build(self) -> Result<F, BuildError> {
+        let geometry = self.geometry()?;
+        let capacity = self.capacity.unwrap_or_else(|| (geometry.items_at_fill(0.5) as u64).max(1));
+        F::from_parts(geometry, capacity, self.hasher)
+    }
+}
+
+impl<F: Filter> fmt::Debug for Builder<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("capacity", &self.capacity)
+            .field("false_positive_rate", &self.rate)
+            .field("bits", &self.bits)
+            .field("probes", &self.probes)
+            .finish_non_exhaustive()
+    }
+}

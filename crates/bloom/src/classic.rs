@@ -1,0 +1,422 @@
+//! The classic Bloom filter: an item's bits lie anywhere, the fewest bits for a rate.
+
+use core::borrow::Borrow;
+
+use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
+
+use crate::array::Classic;
+use crate::shared::Shared;
+use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
+
+/// A concurrent Bloom filter with the fewest bits: 9.6 an item at 1 %, and 4.8 more for each tenfold
+/// lower rate.
+///
+/// An item's bits lie anywhere in the array (Bloom 1970), so an operation touches up to as many cache
+/// lines as there are probes: 7 at 1 %. Out of cache [`BlockedBloomFilter`](crate::BlockedBloomFilter)
+/// is several times faster for a little more memory.
+///
+/// Lock-free: an insert is one `fetch_or` for each missing bit, a query one load a probe. See the
+/// [crate](crate) for what holds under races.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_bloom::BloomFilter;
+///
+/// let filter = BloomFilter::<str>::with_capacity(1000)?;
+/// std::thread::scope(|scope| {
+///     for name in ["a", "b", "c"] {
+///         let filter = &filter;
+///         scope.spawn(move || filter.insert(name));
+///     }
+/// });
+/// assert!(filter.contains("a") && filter.contains("b") && filter.contains("c"));
+/// # Ok::<(), tamis_bloom::BuildError>(())
+/// ```
+pub struct BloomFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) shared: Shared<Classic, T, S>,
+}
+
+impl<T: ?Sized> BloomFilter<T> {
+    /// An empty filter for so many distinct items, at a false-positive rate of 1 %, with a randomly
+    /// keyed hasher.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if `items` is 0 or the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::BloomFilter;
+    ///
+    /// let filter = BloomFilter::<str>::with_capacity(1_000_000)?;
+    /// assert!(filter.size_in_bytes() < 1_200_000);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn with_capacity(items: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(items).build()
+    }
+
+    /// A builder: sizes by items and rate, or by bits and probes; any hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::BloomFilter;
+    ///
+    /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn builder() -> Builder<Self> {
+        Builder::new(DefaultHashBuilder::default())
+    }
+}
+
+impl<T: ?Sized, S> BloomFilter<T, S> {
+    /// A builder that starts from a hasher; what there is without feature `std`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::BloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = BloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
+        Builder::new(hasher)
+    }
+
+    /// Inserts an item. `true`: this call set a bit, so the item was certainly not in before.
+    ///
+    /// Under a race **at least one** of the inserts of a new item returns `true`, perhaps several:
+    /// it is no test-and-set (for that, [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
+    /// `false` if the item was a false positive, or becomes one during the race. `false` gives no
+    /// view of what else the thread that inserted the item had written.
+    ///
+    /// Lock-free; `O(probes)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<String>::with_capacity(10)?;
+    /// assert!(filter.insert("a"));
+    /// assert!(!filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.insert(item)
+    }
+
+    /// Whether the item may have been inserted. `false` is certain: it was not inserted before.
+    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    ///
+    /// Wait-free. Sees every insert that happens before it; of an insert that runs beside it, it may
+    /// see all, some or nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.contains(item)
+    }
+
+    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    ///
+    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = BloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.shared.set(hash)
+    }
+
+    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.shared.has(hash)
+    }
+
+    /// The filter for one thread alone, which then inserts by plain stores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let mut filter = BloomFilter::<str>::with_capacity(10)?;
+    /// assert!(filter.get_mut().insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
+        Exclusive::new(self)
+    }
+
+    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let mut filter = BloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// filter.clear();
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.shared.clear();
+    }
+
+    /// Adds all items of `other`, as if they had been inserted one by one, by `fetch_or`.
+    ///
+    /// Both filters may be in use: what is inserted into `other` meanwhile may or may not come along.
+    /// The united filter's rate is that of its fill, which may be past its design: see
+    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnionError`], with nothing changed, unless both have the same geometry and hash alike.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let builder = || BloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
+    /// let (a, b) = (builder().build()?, builder().build()?);
+    /// b.insert("b");
+    /// a.union_with(&b)?;
+    /// assert!(a.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn union_with(&self, other: &Self) -> Result<(), UnionError>
+    where
+        S: ItemHasher,
+    {
+        self.shared.union_with(&other.shared)
+    }
+
+    /// A copy, taken while others may insert. It has every item whose insert happened before; of one
+    /// inserted meanwhile it may have all bits, some, or none. `clone` is the same.
+    ///
+    /// Aborts, as std's collections do, if the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// let copy = filter.snapshot();
+    /// filter.insert("b");
+    /// assert!(copy.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self { shared: self.shared.snapshot() }
+    }
+
+    /// The items that the filter was made for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// assert_eq!(BloomFilter::<str>::with_capacity(10)?.capacity(), 10);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.capacity()
+    }
+
+    /// The number of distinct items, estimated from the fill (Swamidass and Baldi 2007): unbiased to
+    /// first order, within about `1/√n` of the truth up to the capacity. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<u64>::with_capacity(10_000)?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((4500.0..5500.0).contains(&filter.len_estimate()));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.shared.len_estimate()
+    }
+
+    /// The share of bits that are set, 0 to 1. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// assert_eq!(BloomFilter::<str>::with_capacity(10)?.fill(), 0.0);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fill(&self) -> f64 {
+        self.shared.fill()
+    }
+
+    /// The share of bits that are set, from about `lines` of the filter's 64-byte lines (at least
+    /// so many, if it has them; at most twice), evenly spread: for metrics, `O(lines)`.
+    ///
+    /// The standard error is below `1 / √(512 · lines)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<u64>::with_capacity(100_000)?;
+    /// for item in 0..50_000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((filter.fill_sampled(500) - filter.fill()).abs() < 0.02);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fill_sampled(&self, lines: u64) -> f64 {
+        self.shared.fill_sampled(lines)
+    }
+
+    /// The fill as a share of that expected at capacity: 1 means full by design; above it the rate
+    /// is higher than was asked for. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<u64>::with_capacity(1000)?;
+    /// for item in 0..3000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!(filter.saturation() > 1.5);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.shared.saturation()
+    }
+
+    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
+    /// is taken for one that was. Exact for the contents: the share of ones to the
+    /// power of the probes. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<u64>::with_capacity(100_000)?;
+    /// for item in 0..100_000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((0.009..0.011).contains(&filter.false_positive_rate()));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.shared.false_positive_rate()
+    }
+
+    /// Bytes of memory that the bits take.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.size_in_bytes(), 512);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.geometry().size_in_bytes()
+    }
+
+    /// The sizes that fix where the bits of an item lie.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.geometry().bits(), 4096);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.shared.geometry()
+    }
+
+    /// The hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// use tamis_hash::HashItem;
+    ///
+    /// let filter = BloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.shared.hasher()
+    }
+}

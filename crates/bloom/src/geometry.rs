@@ -1,0 +1,227 @@
+//! The sizes that fix where the bits of an item lie, and what can be computed from them alone.
+
+use tamis_sync::{LINE_BYTES, LINE_WORDS};
+
+use crate::BuildError;
+use crate::probe::line::{MOST_PROBES_A_WORD, Shape};
+use crate::sizing::solve::{self, MOST_CLASSIC_PROBES, MOST_LINE_PROBES};
+use crate::sizing::{classic, line};
+
+const LINE_BITS: u64 = LINE_WORDS as u64 * 64;
+
+/// The sizes of a filter: how many bits, how many of them an item sets, and in which layout.
+///
+/// Two filters with equal geometry (and equal hashing) give an item the same bits. Everything here
+/// is arithmetic: it touches no filter and allocates nothing.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_bloom::BloomFilter;
+///
+/// let geometry = BloomFilter::<str>::builder()
+///     .capacity(1_000_000)
+///     .false_positive_rate(0.01)
+///     .geometry()?;
+/// assert_eq!((geometry.bits(), geometry.probes()), (9_592_957, 7));
+/// assert!(geometry.false_positive_rate_at(1_000_000) <= 0.01);
+/// assert!(geometry.false_positive_rate_at(2_000_000) > 0.1);
+/// # Ok::<(), tamis_bloom::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    bits: u64,
+    layout: Layout,
+}
+
+/// How the bits of an item lie in the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Layout {
+    /// Anywhere.
+    Classic { probes: u32 },
+    /// In one line; `locked` if one bit of each line is its lock.
+    Line { shape: Shape, locked: bool },
+}
+
+/// The layouts before their sizes are known: one for each type of filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Classic,
+    Line { locked: bool },
+}
+
+impl Geometry {
+    /// The smallest filter of this kind that keeps `rate` at `items`.
+    pub(crate) fn for_items(kind: Kind, items: u64, rate: f64) -> Result<Self, BuildError> {
+        if items == 0 {
+            return Err(BuildError::NoCapacity);
+        }
+        // Written so that NaN is refused too.
+        if !(rate > 0.0 && rate < 1.0) {
+            return Err(BuildError::Rate { rate });
+        }
+        let all_hashes = libm::pow(2.0, 64.0);
+        // Any filter needs log2(1 / rate) bits an item.
+        if items as f64 * -libm::log2(rate) >= all_hashes {
+            return Err(BuildError::TooLarge);
+        }
+        let lowest = items as f64 / all_hashes;
+        if rate < lowest {
+            return Err(BuildError::RateTooLow { rate, lowest });
+        }
+        let sizes = match kind {
+            Kind::Classic => solve::classic(items, rate)
+                .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
+            Kind::Line { locked } => solve::line(items, rate, locked)
+                .map(|(lines, shape)| Self::of_lines(lines, shape, locked)),
+        };
+        sizes.ok_or(BuildError::TooLarge)
+    }
+
+    /// A filter of this kind with so many bits (a line layout rounds up to whole lines) and probes.
+    pub(crate) fn for_bits(kind: Kind, bits: u64, probes: u32) -> Result<Self, BuildError> {
+        if bits == 0 {
+            return Err(BuildError::NoBits);
+        }
+        let most = match kind {
+            Kind::Classic => MOST_CLASSIC_PROBES,
+            Kind::Line { .. } => MOST_LINE_PROBES,
+        };
+        if !(1..=most).contains(&probes) {
+            return Err(BuildError::Probes { probes, most });
+        }
+        Ok(match kind {
+            Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
+            Kind::Line { locked } => {
+                let shape = Shape { words: words_for(probes), probes };
+                Self::of_lines(bits.div_ceil(LINE_BITS), shape, locked)
+            }
+        })
+    }
+
+    fn of_lines(lines: u64, shape: Shape, locked: bool) -> Self {
+        // 2^55 lines would have 2^64 bits: the count of bits saturates, and so much memory is
+        // refused anyway.
+        Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, locked } }
+    }
+
+    /// Bits of the filter. The line layouts have a multiple of 512, the lock bits included.
+    #[must_use]
+    pub const fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Bits that an item sets; some may fall together.
+    #[must_use]
+    pub const fn probes(&self) -> u32 {
+        match self.layout {
+            Layout::Classic { probes } => probes,
+            Layout::Line { shape, .. } => shape.probes,
+        }
+    }
+
+    /// 64-bit words that an item touches at most: the price of an atomic insert. In the line layouts
+    /// they share one cache line, in the classic one each lies in a line of its own.
+    #[must_use]
+    pub const fn words(&self) -> u32 {
+        match self.layout {
+            Layout::Classic { probes } => probes,
+            Layout::Line { shape, .. } => shape.words,
+        }
+    }
+
+    /// Bytes of memory for the bits: whole cache lines.
+    #[must_use]
+    pub const fn size_in_bytes(&self) -> u64 {
+        self.lines().saturating_mul(LINE_BYTES as u64)
+    }
+
+    /// The share of bits that are expected to be set after `items` distinct items.
+    #[must_use]
+    pub fn fill_at(&self, items: u64) -> f64 {
+        self.fill(items as f64)
+    }
+
+    /// The false-positive rate to be expected after `items` distinct items: the chance that an item
+    /// that was not inserted is taken for one that was. Exact for the layout, not the textbook's
+    /// formula; see `sizing` in the source for the derivation.
+    ///
+    /// Complexity: `O(√load)` for the line layouts, `O(1)` for the classic one.
+    #[must_use]
+    pub fn false_positive_rate_at(&self, items: u64) -> f64 {
+        match self.layout {
+            Layout::Classic { probes } => classic::rate(self.bits, probes, items),
+            Layout::Line { shape, locked } => line::rate(self.lines(), shape, locked, items),
+        }
+    }
+
+    pub(crate) const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The shape of the pattern in a line; for the classic layout, which has none, one word.
+    pub(crate) const fn shape(&self) -> Shape {
+        match self.layout {
+            Layout::Line { shape, .. } => shape,
+            Layout::Classic { probes } => Shape { words: 1, probes },
+        }
+    }
+
+    /// Cache lines of the array.
+    pub(crate) const fn lines(&self) -> u64 {
+        self.bits.div_ceil(LINE_BITS)
+    }
+
+    /// Bits that an item can set.
+    pub(crate) const fn usable_bits(&self) -> u64 {
+        match self.layout {
+            Layout::Classic { .. } | Layout::Line { locked: false, .. } => self.bits,
+            Layout::Line { locked: true, .. } => self.bits - self.lines(),
+        }
+    }
+
+    /// The items after which a filter with this share of bits set is expected to have it: the
+    /// inverse of the expected fill (Swamidass and Baldi 2007 for the classic layout).
+    ///
+    /// Exact to the resolution of one bit; a full filter is taken as one that lacks half a bit.
+    pub(crate) fn items_at_fill(&self, fill: f64) -> f64 {
+        if fill <= 0.0 {
+            return 0.0;
+        }
+        let fill = fill.min(1.0 - 0.5 / self.usable_bits() as f64);
+        // The expected fill grows with the items; 64 items a bit fill every layout.
+        let (mut low, mut high) = (0.0, 64.0 * self.bits as f64);
+        for _ in 0..200 {
+            let middle = (low + high) / 2.0;
+            if self.fill(middle) < fill {
+                low = middle;
+            } else {
+                high = middle;
+            }
+            if high - low <= high * 1e-12 {
+                break;
+            }
+        }
+        (low + high) / 2.0
+    }
+
+    fn fill(&self, items: f64) -> f64 {
+        match self.layout {
+            Layout::Classic { probes } => classic::fill(self.bits, probes, items),
+            Layout::Line { shape, .. } => line::fill(self.lines(), shape, items),
+        }
+    }
+}
+
+/// The words over which so many probes are spread when the probes are given: what the sizing chooses
+/// for the rates at which it chooses so many probes.
+const fn words_for(probes: u32) -> u32 {
+    match probes {
+        0..=3 => 1,
+        4..=8 => 2,
+        9..=18 => 4,
+        _ => 8,
+    }
+}
+
+const _: () = assert!(MOST_LINE_PROBES <= 8 * MOST_PROBES_A_WORD);

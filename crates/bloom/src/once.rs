@@ -1,0 +1,428 @@
+//! The once filter: of all racing inserts of an item exactly one is told that it was first.
+
+use core::borrow::Borrow;
+
+use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
+
+use crate::array::InLine;
+use crate::bits::Locked;
+use crate::shared::Shared;
+use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
+
+/// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of racing
+/// inserts of an item returns `true`.
+///
+/// For claiming work: of all crawlers that find a URL at once, one gets it. No Bloom filter over plain
+/// atomic bits can do this, since the bits of an item do not say whose they are; here one bit of each
+/// 64-byte line is the lock of that line, and an insert sets the rest by plain stores under it. That is
+/// one atomic operation an insert, fewer than a lock-free filter needs.
+///
+/// Exactly one, or none: an item that is a false positive, or becomes one during the race, is refused
+/// to all. That happens at the [`false_positive_rate`](Self::false_positive_rate), 1e-6 say, and is
+/// the one way to lose an item.
+///
+/// Queries, and inserts of items that are in already, take no lock and wait for nobody. An insert waits
+/// only for another insert into its own line, which is done after a few stores. The memory is the
+/// blocked filter's; 1 bit in 512 is the lock.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_bloom::OnceBloomFilter;
+///
+/// let claimed = OnceBloomFilter::<str>::with_capacity(1000)?;
+/// let winners: usize = std::thread::scope(|scope| {
+///     let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| claimed.insert("job 1"))).collect();
+///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
+/// });
+/// assert_eq!(winners, 1);
+/// # Ok::<(), tamis_bloom::BuildError>(())
+/// ```
+pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) shared: Shared<InLine<Locked>, T, S>,
+}
+
+impl<T: ?Sized> OnceBloomFilter<T> {
+    /// An empty filter for so many distinct items, at a false-positive rate of 1 %, with a randomly
+    /// keyed hasher.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if `items` is 0 or the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::OnceBloomFilter;
+    ///
+    /// let filter = OnceBloomFilter::<str>::with_capacity(1_000_000)?;
+    /// assert!(filter.size_in_bytes() < 1_300_000);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn with_capacity(items: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(items).build()
+    }
+
+    /// A builder: sizes by items and rate, or by bits and probes; any hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::OnceBloomFilter;
+    ///
+    /// let filter = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn builder() -> Builder<Self> {
+        Builder::new(DefaultHashBuilder::default())
+    }
+}
+
+impl<T: ?Sized, S> OnceBloomFilter<T, S> {
+    /// A builder that starts from a hasher; what there is without feature `std`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_bloom::OnceBloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = OnceBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
+        Builder::new(hasher)
+    }
+
+    /// Inserts an item. `true`: the item is new, and this call alone is told so.
+    ///
+    /// Under a race **exactly one** of the inserts of a new item returns `true`; or none, if the item
+    /// was a false positive or becomes one during the race. `false` gives no view of what else the
+    /// thread that inserted the item had written.
+    ///
+    /// One cache line. An item that is in already is found by loads alone; a new one takes the lock
+    /// of its line for a few stores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<String>::with_capacity(10)?;
+    /// assert!(filter.insert("a"));
+    /// assert!(!filter.insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.insert(item)
+    }
+
+    /// Whether the item may have been inserted. `false` is certain: it was not inserted before.
+    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    ///
+    /// Wait-free. Sees every insert that happens before it; of an insert that runs beside it, it may
+    /// see all, some or nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.contains(item)
+    }
+
+    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    ///
+    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = OnceBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.shared.set(hash)
+    }
+
+    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.shared.has(hash)
+    }
+
+    /// The filter for one thread alone, which then inserts by plain stores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let mut filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(filter.get_mut().insert("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
+        Exclusive::new(self)
+    }
+
+    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let mut filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// filter.clear();
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.shared.clear();
+    }
+
+    /// Adds all items of `other`, as if they had been inserted one by one, one line locked at a
+    /// time.
+    ///
+    /// Both filters may be in use: what is inserted into `other` meanwhile may or may not come along.
+    /// The united filter's rate is that of its fill, which may be past its design: see
+    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnionError`], with nothing changed, unless both have the same geometry and hash alike.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let builder = || OnceBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
+    /// let (a, b) = (builder().build()?, builder().build()?);
+    /// b.insert("b");
+    /// a.union_with(&b)?;
+    /// assert!(a.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn union_with(&self, other: &Self) -> Result<(), UnionError>
+    where
+        S: ItemHasher,
+    {
+        self.shared.union_with(&other.shared)
+    }
+
+    /// A copy, taken while others may insert. It has every item whose insert happened before; of one
+    /// inserted meanwhile it may have all bits, some, or none. `clone` is the same.
+    ///
+    /// Aborts, as std's collections do, if the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// let copy = filter.snapshot();
+    /// filter.insert("b");
+    /// assert!(copy.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self { shared: self.shared.snapshot() }
+    }
+
+    /// The items that the filter was made for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// assert_eq!(OnceBloomFilter::<str>::with_capacity(10)?.capacity(), 10);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.capacity()
+    }
+
+    /// The number of distinct items, estimated from the fill (Swamidass and Baldi 2007): unbiased to
+    /// first order, within about `1/√n` of the truth up to the capacity. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<u64>::with_capacity(10_000)?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((4500.0..5500.0).contains(&filter.len_estimate()));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.shared.len_estimate()
+    }
+
+    /// The share of bits that are set, 0 to 1. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// assert_eq!(OnceBloomFilter::<str>::with_capacity(10)?.fill(), 0.0);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fill(&self) -> f64 {
+        self.shared.fill()
+    }
+
+    /// The share of bits that are set, from about `lines` of the filter's 64-byte lines (at least
+    /// so many, if it has them; at most twice), evenly spread: for metrics, `O(lines)`.
+    ///
+    /// The standard error is below `1 / √(512 · lines) · √(1 + probes)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<u64>::with_capacity(100_000)?;
+    /// for item in 0..50_000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((filter.fill_sampled(500) - filter.fill()).abs() < 0.02);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fill_sampled(&self, lines: u64) -> f64 {
+        self.shared.fill_sampled(lines)
+    }
+
+    /// The fill as a share of that expected at capacity: 1 means full by design; above it the rate
+    /// is higher than was asked for. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<u64>::with_capacity(1000)?;
+    /// for item in 0..3000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!(filter.saturation() > 1.5);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.shared.saturation()
+    }
+
+    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
+    /// is taken for one that was. Exact for the contents: the mean over the
+    /// lines. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<u64>::with_capacity(100_000)?;
+    /// for item in 0..100_000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((0.009..0.011).contains(&filter.false_positive_rate()));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.shared.false_positive_rate()
+    }
+
+    /// Bytes of memory that the bits take.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.size_in_bytes(), 512);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.geometry().size_in_bytes()
+    }
+
+    /// The sizes that fix where the bits of an item lie.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// let filter = OnceBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.geometry().bits(), 4096);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.shared.geometry()
+    }
+
+    /// The hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::OnceBloomFilter;
+    /// use tamis_hash::HashItem;
+    ///
+    /// let filter = OnceBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.shared.hasher()
+    }
+}

@@ -1,0 +1,186 @@
+//! A pattern within one 64-byte line: `probes` bits spread over a few of its eight words.
+//!
+//! The eight words form `words` groups (1, 2, 4 or 8 of them). In each group the item picks one word
+//! and in it a few bits, so that it touches exactly `words` words: the price of an atomic insert is
+//! the number of words, each about 6.7 ns, never overlapping.
+//!
+//! ```text
+//! words = 2   │ 0 │ 1 │ 2 │ 3 ║ 4 │ 5 │ 6 │ 7 │     one of 0..4 and one of 4..8
+//! ```
+//!
+//! Each group takes a fresh 64-bit pattern and uses its top 51 bits at most: 3 to pick the word, 6 for
+//! each of up to 8 bits. Bits are drawn independently, so two may fall together; the sizing knows.
+
+use tamis_hash::split;
+use tamis_sync::LINE_WORDS;
+
+/// Probes in one word at most: 3 + 8 · 6 bits of a pattern.
+pub(crate) const MOST_PROBES_A_WORD: u32 = 8;
+
+/// How the bits of an item lie in its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    /// Words that an item touches, which is the number of groups: 1, 2, 4 or 8.
+    pub(crate) words: u32,
+    /// Bits that an item sets, some perhaps twice: from `words` to `8 · words`.
+    pub(crate) probes: u32,
+}
+
+impl Shape {
+    /// Words in a group.
+    #[inline]
+    pub(crate) const fn group_words(self) -> u32 {
+        LINE_WORDS as u32 / self.words
+    }
+
+    /// Probes in the word of this group: as even as can be, the first groups take the rest.
+    #[inline]
+    pub(crate) const fn group_probes(self, group: u32) -> u32 {
+        (self.probes + self.words - 1 - group) / self.words
+    }
+
+    /// The words of the line, and the bits in each, that an item with this hash means.
+    #[inline]
+    pub(crate) fn pattern(self, hash: u64) -> impl Iterator<Item = (usize, u64)> {
+        let group_words = self.group_words();
+        let mut pattern = split::pattern(hash);
+        (0..self.words).map(move |group| {
+            let mut left = pattern;
+            // The top bits pick the word: `group_words` is a power of two, so the product shifts.
+            let word = group * group_words + (((left >> 32) * u64::from(group_words)) >> 32) as u32;
+            left <<= 3;
+            let mut mask = 0;
+            for _ in 0..self.group_probes(group) {
+                mask |= 1 << (left >> 58);
+                left <<= 6;
+            }
+            pattern = split::next_pattern(pattern);
+            (word as usize, mask)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! The rate test of `tests/rate.rs`, on patterns that can be exchanged: the real one passes, and
+    //! double hashing in its place is refused.
+
+    use std::vec;
+
+    use statrs::distribution::{Binomial, DiscreteCDF};
+    use tamis_hash::{Rapid, split};
+
+    use super::*;
+
+    const ITEMS: u64 = 50_000;
+    /// 20 bits an item, where patterns that repeat show most.
+    const LINES: u64 = ITEMS * 20 / 512;
+
+    /// An item's pattern as a whole line.
+    type Pattern = fn(Shape, u64) -> [u64; LINE_WORDS];
+
+    fn real(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
+        let mut line = [0; LINE_WORDS];
+        shape.pattern(hash).for_each(|(index, mask)| line[index] |= mask);
+        line
+    }
+
+    /// In each word bits `a`, `a + b`, `a + 2b`, … instead of independent ones.
+    fn double_hashing_in_words(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
+        let mut line = [0; LINE_WORDS];
+        for group in 0..shape.words {
+            let bits = split::pattern(hash.rotate_left(16 * group));
+            let index =
+                (group * shape.group_words()) as u64 + bits % u64::from(shape.group_words());
+            let (a, b) = (bits >> 58, bits >> 52 & 63);
+            for i in 0..u64::from(shape.group_probes(group)) {
+                line[index as usize] |= 1 << ((a + i * b) % 64);
+            }
+        }
+        line
+    }
+
+    /// The classic mistake: double hashing over the 512 bits of the line.
+    fn double_hashing_in_the_line(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
+        let mut line = [0; LINE_WORDS];
+        let bits = split::pattern(hash);
+        let (a, b) = (bits >> 55, bits >> 46 & 511);
+        for i in 0..u64::from(shape.probes) {
+            let position = (a + i * b) % 512;
+            line[position as usize / 64] |= 1 << (position % 64);
+        }
+        line
+    }
+
+    /// Whether the rate measured with this pattern is the one that the contents imply for independent
+    /// bits, by exact binomial bounds at alpha 1e-6.
+    fn keeps_the_rate(shape: Shape, pattern: Pattern, implied: fn(Shape, &[u64]) -> f64) -> bool {
+        let hash = |i: u64| Rapid::with_seed(2).hash_bytes(&i.to_le_bytes());
+        let mut lines = vec![[0_u64; LINE_WORDS]; LINES as usize];
+        for hash in (0..ITEMS).map(hash) {
+            let line = &mut lines[split::place(hash, LINES) as usize];
+            line.iter_mut().zip(pattern(shape, hash)).for_each(|(word, mask)| *word |= mask);
+        }
+        let rate = lines.iter().map(|line| implied(shape, line)).sum::<f64>() / LINES as f64;
+        let queries = (2000.0 / rate) as u64;
+        let hits = (ITEMS..ITEMS + queries).map(hash).filter(|&hash| {
+            let line = &lines[split::place(hash, LINES) as usize];
+            line.iter().zip(pattern(shape, hash)).all(|(word, mask)| word & mask == mask)
+        });
+        let binomial = Binomial::new(rate, queries).unwrap();
+        let bounds = binomial.inverse_cdf(0.5e-6)..=binomial.inverse_cdf(1.0 - 0.5e-6);
+        bounds.contains(&(hits.count() as u64))
+    }
+
+    fn in_words(shape: Shape, line: &[u64]) -> f64 {
+        let words = shape.group_words() as usize;
+        let groups = line.chunks(words).zip(0..);
+        groups
+            .map(|(group, number)| {
+                let probes = shape.group_probes(number) as i32;
+                let chance = |word: &u64| (f64::from(word.count_ones()) / 64.0).powi(probes);
+                group.iter().map(chance).sum::<f64>() / words as f64
+            })
+            .product()
+    }
+
+    fn in_the_line(shape: Shape, line: &[u64]) -> f64 {
+        let ones: u32 = line.iter().map(|word| word.count_ones()).sum();
+        (f64::from(ones) / 512.0).powi(shape.probes as i32)
+    }
+
+    #[test]
+    fn independent_bits_keep_the_rate_and_double_hashing_does_not() {
+        for shape in [(1, 4), (2, 8), (4, 11), (4, 12), (8, 16)] {
+            let shape = Shape { words: shape.0, probes: shape.1 };
+            assert!(keeps_the_rate(shape, real, in_words), "{shape:?}");
+        }
+        // With three bits a word or fewer there is little to repeat; from four on it shows.
+        for (words, probes) in [(1, 6), (2, 8), (4, 20)] {
+            let shape = Shape { words, probes };
+            let mutant = keeps_the_rate(shape, double_hashing_in_words, in_words);
+            assert!(!mutant, "{shape:?}: the mutant must be refused");
+        }
+        let shape = Shape { words: 1, probes: 11 };
+        assert!(!keeps_the_rate(shape, double_hashing_in_the_line, in_the_line));
+    }
+
+    #[test]
+    fn a_pattern_touches_as_many_words_as_the_shape_says() {
+        for words in [1, 2, 4, 8] {
+            for probes in words..=8 * words {
+                let shape = Shape { words, probes };
+                let groups: u32 = (0..words).map(|group| shape.group_probes(group)).sum();
+                assert_eq!(groups, probes);
+                for hash in (0..200).map(|i: u64| i.wrapping_mul(0x1234_5678_9ABC_DEF1)) {
+                    let parts: std::vec::Vec<_> = shape.pattern(hash).collect();
+                    assert_eq!(parts.len() as u32, words);
+                    assert!(parts.iter().zip(0..).all(|(&(index, mask), group)| {
+                        index as u32 / shape.group_words() == group
+                            && (1..=shape.group_probes(group)).contains(&mask.count_ones())
+                    }));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The public face: std-shaped use, traits, and every bad input a typed error.
+
+use std::rc::Rc;
+
+use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, BuildError, Builder, Filter, OnceBloomFilter, UnionError,
+};
+use tamis_hash::{DefaultHashBuilder, Rapid, SipHash13};
+
+#[test]
+fn filters_are_send_and_sync_whatever_the_item() {
+    fn assert<X: Send + Sync>() {}
+    assert::<BloomFilter<Rc<str>>>();
+    assert::<BlockedBloomFilter<Rc<str>>>();
+    assert::<OnceBloomFilter<*const u8>>();
+    assert::<Builder<OnceBloomFilter<Rc<str>>>>();
+}
+
+#[test]
+fn items_are_asked_for_by_what_they_borrow_as() -> Result<(), BuildError> {
+    let strings = BloomFilter::<String>::with_capacity(100)?;
+    assert!(strings.insert("a"));
+    assert!(strings.contains(&String::from("a")));
+    let bytes = OnceBloomFilter::<Vec<u8>>::with_capacity(100)?;
+    assert!(bytes.insert(&b"a"[..]));
+    assert!(!bytes.insert(&vec![b'a']));
+    let numbers = BlockedBloomFilter::<u64>::with_capacity(100)?;
+    assert!(numbers.insert(&5));
+    assert!(numbers.contains(&5));
+    let pairs = BlockedBloomFilter::<(String, u32), _>::builder_with_hasher(Rapid::with_seed(1))
+        .capacity(10)
+        .build()?;
+    assert!(pairs.insert(&("a".to_owned(), 1)));
+    let std_hasher =
+        BloomFilter::<str>::builder().capacity(10).hasher(std::hash::RandomState::new()).build()?;
+    assert!(std_hasher.insert("a"));
+    Ok(())
+}
+
+#[test]
+fn collections_collect() {
+    let words = ["a", "b", "c"];
+    let from_refs: BloomFilter<str> = words.into_iter().collect();
+    let from_owned: OnceBloomFilter<String> = words.iter().map(ToString::to_string).collect();
+    assert!(words.iter().all(|word| from_refs.contains(word) && from_owned.contains(*word)));
+    assert_eq!(from_refs.capacity(), 3);
+
+    let mut blocked = BlockedBloomFilter::<u64>::with_capacity(1000).unwrap();
+    blocked.extend(0..10_u64);
+    blocked.extend(&[10, 11]);
+    let mut shared = &blocked;
+    shared.extend(&[12]);
+    shared.extend(13..20_u64);
+    assert!((0..20).all(|item| blocked.contains(&item)));
+    assert!((18.0..22.0).contains(&blocked.len_estimate()));
+
+    let empty: BlockedBloomFilter<u64> = core::iter::empty::<u64>().collect();
+    assert!(!empty.contains(&1));
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn collections_collect_in_parallel() {
+    use rayon::prelude::*;
+
+    let once: OnceBloomFilter<u64> = (0..10_000_u64).into_par_iter().collect();
+    assert!((0..10_000).all(|item| once.contains(&item)));
+    let mut filter = BlockedBloomFilter::<u64>::with_capacity(20_000).unwrap();
+    filter.par_extend(0..10_000_u64);
+    let more: Vec<u64> = (10_000..20_000).collect();
+    (&filter).par_extend(&more);
+    assert!((0..20_000).all(|item| filter.contains(&item)));
+}
+
+#[test]
+fn clones_are_copies_and_clear_forgets() -> Result<(), BuildError> {
+    let mut filter = OnceBloomFilter::<u64>::with_capacity(100)?;
+    filter.extend(0..50_u64);
+    let copy = filter.clone();
+    filter.clear();
+    assert_eq!((filter.fill(), filter.len_estimate()), (0.0, 0.0));
+    assert_eq!(filter.false_positive_rate(), 0.0);
+    assert!((0..50).all(|item| copy.contains(&item) && !filter.contains(&item)));
+    Ok(())
+}
+
+#[test]
+fn debug_shows_the_shape_and_no_secret() -> Result<(), BuildError> {
+    let filter = BloomFilter::<str>::builder()
+        .bits(640)
+        .probes(3)
+        .hasher(SipHash13::with_key(*b"0123456789abcdef"))
+        .build()?;
+    filter.insert("a");
+    let text = format!("{filter:?} {:?} {:?}", filter.hasher(), DefaultHashBuilder::with_seed(77));
+    assert!(text.contains("640") && text.len() < 300, "{text}");
+    assert!(!text.contains("77") && !text.contains("48, 49"), "{text}");
+    Ok(())
+}
+
+/// A table over one type of filter, called for each.
+fn bad_sizes<F: Filter>(new: impl Fn() -> Builder<F>, most_probes: u32) {
+    let geometry = |builder: Builder<F>| builder.geometry().map(|_| ());
+    assert_eq!(geometry(new()), Err(BuildError::Unsized));
+    assert_eq!(geometry(new().false_positive_rate(0.1)), Err(BuildError::Unsized));
+    assert_eq!(geometry(new().capacity(0)), Err(BuildError::NoCapacity));
+    for rate in [0.0, -0.0, 1.0, 1.5, -0.1, f64::INFINITY, f64::NEG_INFINITY] {
+        let result = geometry(new().capacity(10).false_positive_rate(rate));
+        assert_eq!(result, Err(BuildError::Rate { rate }));
+    }
+    let nan = geometry(new().capacity(10).false_positive_rate(f64::NAN));
+    assert!(matches!(nan, Err(BuildError::Rate { rate }) if rate.is_nan()));
+    for rate in [f64::MIN_POSITIVE, 5e-324, 1e-30] {
+        let result = geometry(new().capacity(10).false_positive_rate(rate));
+        assert!(matches!(result, Err(BuildError::RateTooLow { .. })), "{result:?}");
+    }
+    assert_eq!(geometry(new().capacity(u64::MAX)), Err(BuildError::TooLarge));
+    assert_eq!(geometry(new().bits(0).probes(1)), Err(BuildError::NoBits));
+    for probes in [0, most_probes + 1, u32::MAX] {
+        let error = BuildError::Probes { probes, most: most_probes };
+        assert_eq!(geometry(new().bits(100).probes(probes)), Err(error));
+    }
+    assert_eq!(geometry(new().bits(1)), Err(BuildError::Conflict));
+    assert_eq!(geometry(new().probes(1)), Err(BuildError::Conflict));
+    assert_eq!(geometry(new().capacity(1).bits(1).probes(1)), Err(BuildError::Conflict));
+    assert_eq!(
+        geometry(new().bits(1).probes(1).false_positive_rate(0.1)),
+        Err(BuildError::Conflict)
+    );
+    // More memory than any machine has: an error and no abort.
+    for builder in [new().capacity(1 << 50), new().bits(u64::MAX).probes(most_probes)] {
+        assert!(matches!(builder.build(), Err(BuildError::Alloc { bytes }) if bytes > 1 << 50));
+    }
+    // The lowest rates that are allowed can be had.
+    for items in [1, 10, 1 << 40] {
+        let lowest = items as f64 / 2.0_f64.powi(64);
+        let geometry = new().capacity(items).false_positive_rate(lowest).geometry().unwrap();
+        assert!(geometry.false_positive_rate_at(items) <= lowest * 1.03);
+    }
+}
+
+#[test]
+fn bad_sizes_are_typed_errors() {
+    bad_sizes(BloomFilter::<str>::builder, 64);
+    bad_sizes(BlockedBloomFilter::<str>::builder, 32);
+    bad_sizes(OnceBloomFilter::<str>::builder, 32);
+}
+
+#[test]
+fn unions_need_the_same_geometry_and_hash() -> Result<(), BuildError> {
+    let new = |capacity, seed| {
+        OnceBloomFilter::<u64>::builder().capacity(capacity).hasher(Rapid::with_seed(seed)).build()
+    };
+    let (a, b) = (new(1000, 1)?, new(1000, 1)?);
+    a.insert_all(0..100);
+    b.insert_all(100..200);
+    assert_eq!(a.union_with(&new(2000, 1)?), Err(UnionError::Geometry));
+    let stranger = new(1000, 2)?;
+    stranger.insert_all(500..600);
+    assert_eq!(a.union_with(&stranger), Err(UnionError::Hash));
+    assert!((100..200).filter(|item| a.contains(item)).count() < 10, "nothing has been changed");
+    a.union_with(&b).unwrap();
+    assert!((0..200).all(|item| a.contains(&item)));
+    let fill = a.fill();
+    a.union_with(&a).unwrap();
+    assert_eq!(a.fill(), fill, "a union with itself changes nothing");
+    // Filters for other capacities that came out alike may be united: the bits are what counts.
+    let tight =
+        BlockedBloomFilter::<u64>::builder().bits(5120).probes(6).hasher(Rapid::with_seed(1));
+    assert!(
+        tight
+            .build()?
+            .union_with(
+                &BlockedBloomFilter::<u64>::builder()
+                    .bits(5000)
+                    .probes(6)
+                    .hasher(Rapid::with_seed(1))
+                    .build()?
+            )
+            .is_ok()
+    );
+    Ok(())
+}
+
+trait InsertAll {
+    fn insert_all(&self, items: core::ops::Range<u64>);
+}
+
+impl InsertAll for OnceBloomFilter<u64, Rapid> {
+    fn insert_all(&self, items: core::ops::Range<u64>) {
+        for item in items {
+            self.insert(&item);
+        }
+    }
+}
+
+/// A panic in the user's code leaves the filter as it was, and usable.
+#[test]
+fn a_panicking_hash_leaves_the_filter_valid() {
+    struct Bomb;
+    impl core::hash::Hash for Bomb {
+        fn hash<H: core::hash::Hasher>(&self, _: &mut H) {
+            panic!("boom");
+        }
+    }
+    let filter = OnceBloomFilter::<Bomb>::with_capacity(1).unwrap();
+    let result = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| filter.insert(&Bomb)));
+    assert!(result.is_err());
+    assert_eq!(filter.fill(), 0.0);
+    // The one line of the filter is not locked: this insert returns.
+    assert!(filter.insert_hash(1));
+}

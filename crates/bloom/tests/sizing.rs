@@ -1,0 +1,189 @@
+//! The sizes keep what they promise (DESIGN P2), and agree with what others published.
+
+use tamis_bloom::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter};
+use tamis_hash::Rapid;
+
+type Sizing = fn(u64, f64) -> Result<Geometry, BuildError>;
+
+const TYPES: [(&str, Sizing); 3] = [
+    ("classic", |items, rate| {
+        BloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
+    }),
+    ("blocked", |items, rate| {
+        BlockedBloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
+    }),
+    ("once", |items, rate| {
+        OnceBloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
+    }),
+];
+
+const RATES: [f64; 9] = [0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9];
+
+#[test]
+fn the_expected_rate_is_what_was_asked_for() {
+    for (name, sizing) in TYPES {
+        for rate in RATES {
+            for items in [1, 2, 3, 7, 50, 1000, 99_999, 100_000, 1_234_567, 10_u64.pow(9), 1 << 36]
+            {
+                if rate < items as f64 / 2.0_f64.powi(64) {
+                    continue;
+                }
+                let geometry = sizing(items, rate).unwrap();
+                let expected = geometry.false_positive_rate_at(items) / rate;
+                assert!(expected <= 1.0, "{name} {items} {rate}: {expected}");
+                if items >= 100_000 {
+                    assert!(expected >= 0.97, "{name} {items} {rate}: {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_items_or_a_lower_rate_never_take_fewer_bits() {
+    for (name, sizing) in TYPES {
+        let bits = |items, rate| sizing(items, rate).unwrap().bits();
+        for rate in RATES {
+            for items in [1, 10, 1000, 123_456] {
+                assert!(bits(items, rate) <= bits(items + 1, rate), "{name} {items} {rate}");
+                assert!(bits(items, rate) <= bits(2 * items, rate), "{name} {items} {rate}");
+                // A change of shape at a threshold may cost up to the price of a word.
+                assert!(bits(items, rate) <= bits(items, rate * 0.8), "{name} {items} {rate}");
+            }
+        }
+    }
+}
+
+/// Every rate that the arithmetic gives lies between 0 and 1 and grows with the items.
+#[test]
+fn rates_and_fills_grow_with_the_items() {
+    for bits in (1..130).chain([512, 1000, 10_000]) {
+        for probes in [1, 2, 5, 8, 20, 32] {
+            for geometry in [
+                BloomFilter::<u64>::builder().bits(bits).probes(probes).geometry(),
+                BlockedBloomFilter::<u64>::builder().bits(bits).probes(probes).geometry(),
+                OnceBloomFilter::<u64>::builder().bits(bits).probes(probes).geometry(),
+            ] {
+                let geometry = geometry.unwrap();
+                let mut last = (0.0, 0.0);
+                for items in [0, 1, 2, 5, 20, 100, 1000, 10_000, u64::MAX] {
+                    let now = (geometry.false_positive_rate_at(items), geometry.fill_at(items));
+                    assert!(now.0 <= 1.0 && now.1 <= 1.0, "{geometry:?} {items}: {now:?}");
+                    let grows = now.0 >= last.0 - 1e-12 && now.1 >= last.1 - 1e-12;
+                    assert!(grows, "{geometry:?} {items}: {last:?} {now:?}");
+                    last = now;
+                }
+                assert!(last.0 > 0.999_999 && last.1 > 0.999_999, "{geometry:?}: {last:?}");
+            }
+        }
+    }
+}
+
+/// `literature`: exact Poisson sums by an independent program, in bits an item. Ours may differ by
+/// what repeated bits in a word cost, a per cent or two.
+#[test]
+fn bits_an_item_agree_with_the_published_tables() {
+    let table = [
+        ("classic", 0.1, 4.81),
+        ("classic", 0.01, 9.59),
+        ("classic", 1e-3, 14.38),
+        ("classic", 1e-4, 19.17),
+        ("classic", 1e-6, 28.76),
+        ("blocked", 0.01, 10.27),
+        ("blocked", 1e-3, 17.04),
+        ("blocked", 1e-4, 22.56),
+        ("blocked", 1e-6, 41.1),
+    ];
+    for (name, rate, published) in table {
+        let sizing = TYPES.iter().find(|(other, _)| *other == name).unwrap().1;
+        let bits = sizing(1_000_000, rate).unwrap().bits() as f64 / 1e6;
+        assert!((bits / published - 1.0).abs() < 2e-3, "{name} {rate}: {bits} {published}");
+    }
+}
+
+/// The published table of a classic filter: 20 bits an item, 6, 14 and 10 probes.
+#[test]
+fn the_published_rates_are_reproduced() {
+    for (items, probes, per_cent) in
+        [(80_000, 6, 0.0303), (80_000, 14, 0.0067), (1_000_000, 10, 0.0089)]
+    {
+        let builder = BloomFilter::<u64>::builder().bits(20 * items).probes(probes);
+        let geometry = builder.geometry().unwrap();
+        let expected = geometry.false_positive_rate_at(items) * 100.0;
+        assert!((expected - per_cent).abs() < 0.5e-4, "{probes} probes: {expected} {per_cent}");
+    }
+}
+
+/// The expected rate is the mean of the rates that real filters report, over many seeds, where the
+/// textbook's formula and the Poisson limit are worst: in filters of a few items.
+#[test]
+fn small_filters_have_the_expected_rate_on_average() {
+    fn mean<F>(
+        new: impl Fn(u64) -> F,
+        fill: impl Fn(&mut F),
+        rate: impl Fn(&F) -> f64,
+    ) -> (f64, f64) {
+        const SEEDS: u64 = 20_000;
+        let rates = (0..SEEDS).map(|seed| {
+            let mut filter = new(seed);
+            fill(&mut filter);
+            rate(&filter)
+        });
+        let (sum, squares) = rates.fold((0.0, 0.0), |(s, q), rate| (s + rate, q + rate * rate));
+        let mean = sum / SEEDS as f64;
+        (mean, ((squares / SEEDS as f64 - mean * mean).max(0.0) / SEEDS as f64).sqrt())
+    }
+    for (bits, probes, items) in
+        [(30, 4, 5), (130, 7, 12), (600, 7, 60), (1500, 3, 200), (1024, 12, 50)]
+    {
+        macro_rules! check {
+            ($type:ident) => {
+                let builder = |seed| {
+                    let hasher = Rapid::with_seed(seed);
+                    $type::<u64, _>::builder_with_hasher(hasher).bits(bits).probes(probes)
+                };
+                let (mean, error) = mean(
+                    |seed| builder(seed).build().unwrap(),
+                    |filter| filter.extend(0..items as u64),
+                    $type::false_positive_rate,
+                );
+                let expected = builder(0).geometry().unwrap().false_positive_rate_at(items);
+                let sigmas = (mean - expected) / error;
+                assert!(
+                    sigmas.abs() < 5.0,
+                    "{} {bits} {probes} {items}: {mean} {expected} {sigmas}",
+                    stringify!($type)
+                );
+            };
+        }
+        check!(BloomFilter);
+        check!(BlockedBloomFilter);
+        check!(OnceBloomFilter);
+    }
+}
+
+/// The estimate of the items is right on average, up to twice the capacity.
+#[test]
+fn the_number_of_items_is_estimated() {
+    for (capacity, items) in [(1000, 100), (10_000, 10_000), (10_000, 20_000)] {
+        macro_rules! check {
+            ($type:ident) => {
+                let mut filter = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(3))
+                    .capacity(capacity)
+                    .build()
+                    .unwrap();
+                filter.extend(0..items as u64);
+                let error = filter.len_estimate() / items as f64 - 1.0;
+                assert!(
+                    error.abs() < 5.0 / f64::from(items).sqrt(),
+                    "{}: {error}",
+                    stringify!($type)
+                );
+                assert_eq!(filter.saturation() > 1.02, items > capacity as u32);
+            };
+        }
+        check!(BloomFilter);
+        check!(BlockedBloomFilter);
+        check!(OnceBloomFilter);
+    }
+}
