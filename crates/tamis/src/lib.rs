@@ -1,0 +1,51 @@
+//! Concurrent membership filters: sets that answer "seen before?" from many threads, at memory speed,
+//! in a few bits an item, with a stated error and no lost items.
+//!
+//! # Which one?
+//!
+//! | you want | take | `insert` says under a race | memory at 1 % / 1e-6, bits an item |
+//! |---|---|---|---|
+//! | to ask "surely absent?" in front of a store or cache | [`BlockedBloomFilter`] | at least one `true` | 10.3 / 41 |
+//! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** `true` | 10.3 / 41 |
+//! | the least memory, speed second | [`BloomFilter`] | at least one `true` | 9.6 / 28.8 |
+//!
+//! All: `insert` and `contains` on `&self`, no false negative ever, a false-positive rate that is
+//! solved exactly for the layout and reported exactly for the contents. Not for: exact answers (a
+//! `HashSet` or `DashMap`), fewer than some 100,000 items (likewise), removal.
+//!
+//! Items hash by ahash with random keys; a filter that is to be saved or shared takes a stable hasher
+//! from [`hash`].
+//!
+//! # Examples
+//!
+//! ```
+//! use tamis::OnceBloomFilter;
+//!
+//! let claimed = OnceBloomFilter::<str>::builder()
+//!     .capacity(1_000_000)
+//!     .false_positive_rate(1e-6)
+//!     .build()?;
+//!
+//! std::thread::scope(|scope| {
+//!     for worker in 0..4 {
+//!         let claimed = &claimed;
+//!         scope.spawn(move || {
+//!             if claimed.insert("https://example.org/") {
+//!                 println!("worker {worker} fetches it, and nobody else");
+//!             }
+//!         });
+//!     }
+//! });
+//! # Ok::<(), tamis::BuildError>(())
+//! ```
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+
+pub use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, BuildError, Builder, Exclusive, Filter, Geometry,
+    OnceBloomFilter, UnionError,
+};
+
+/// Hashing: from an item to 64 bits to places in a filter.
+pub use tamis_hash as hash;
