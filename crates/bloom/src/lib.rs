@@ -39,6 +39,7 @@
 //! needs `alloc` and 64-bit atomics only. `rayon`: parallel collection.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -26,6 +26,7 @@
 //! ```
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -10,6 +10,7 @@
 //! really explored. The two halves, `real` and `modelled`, offer the same items.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![expect(clippy::disallowed_types, reason = "this is the crate that the rule points to")]
 
 extern crate alloc;

@@ -1,0 +1,99 @@
+//! A crawl frontier: many workers find the same URLs at once, and each URL is fetched by one of them.
+//!
+//! Jobs are stolen between workers (crossbeam-deque); whoever finds a link claims it with one
+//! `insert`. The links are the lines of a real list, each page of links is found from two places.
+//!
+//! Run it with `cargo run --release --example crawl`.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::iter;
+use std::thread;
+
+use crossbeam_deque::{Injector, Stealer, Worker};
+use tamis::OnceBloomFilter;
+
+const LIST: &str = include_str!("../data/homepages.txt");
+const LINKS_A_PAGE: usize = 50;
+const WORKERS: usize = 4;
+
+/// What a worker does next.
+enum Job<'a> {
+    /// Read a page and claim its links.
+    Page(&'a [&'a str]),
+    /// Fetch a URL that this frontier has claimed.
+    Fetch(&'a str),
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let links: Vec<&str> = LIST.lines().collect();
+
+    // Sized for what may come. At 1e-6 one URL in a million is taken for one that was seen.
+    let claimed =
+        OnceBloomFilter::<str>::builder().capacity(100_000).false_positive_rate(1e-6).build()?;
+
+    let frontier = Injector::new();
+    for page in links.chunks(LINKS_A_PAGE) {
+        frontier.push(Job::Page(page));
+        frontier.push(Job::Page(page));
+    }
+
+    let own: Vec<Worker<Job<'_>>> = (0..WORKERS).map(|_| Worker::new_fifo()).collect();
+    let others: Vec<Stealer<Job<'_>>> = own.iter().map(Worker::stealer).collect();
+    let fetched: Vec<Vec<&str>> = thread::scope(|scope| {
+        let workers: Vec<_> = own
+            .into_iter()
+            .map(|own| {
+                let (frontier, others, claimed) = (&frontier, &others, &claimed);
+                scope.spawn(move || {
+                    let mut fetched = Vec::new();
+                    while let Some(job) = next(&own, frontier, others) {
+                        match job {
+                            Job::Page(links) => {
+                                for link in links {
+                                    // Exactly one worker is told `true`, however many ask at once.
+                                    if claimed.insert(*link) {
+                                        own.push(Job::Fetch(link));
+                                    }
+                                }
+                            }
+                            // A crawler would fetch it here, and push the page that it gets.
+                            Job::Fetch(url) => fetched.push(url),
+                        }
+                    }
+                    fetched
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().expect("no worker panics")).collect()
+    });
+
+    let all: Vec<&str> = fetched.concat();
+    let distinct: HashSet<&str> = links.iter().copied().collect();
+    let once: HashSet<&str> = all.iter().copied().collect();
+    println!("{} links found, each twice; {} distinct URLs", links.len(), distinct.len());
+    println!("{} fetched by {WORKERS} workers, none of them twice", all.len());
+    println!("{} lost to false positives", distinct.len() - once.len());
+    println!("the frontier's memory of them takes {} KiB", claimed.size_in_bytes() / 1024);
+    assert_eq!(all.len(), once.len(), "a URL was fetched twice");
+    assert!(distinct.len() - once.len() <= 3, "more lost than chance allows");
+    Ok(())
+}
+
+/// The worker's own jobs first, then the frontier's, then another worker's. A worker ends when it
+/// finds nothing: whatever is still to do then lies with a worker that is at it.
+fn next<'a>(
+    own: &Worker<Job<'a>>,
+    frontier: &Injector<Job<'a>>,
+    others: &[Stealer<Job<'a>>],
+) -> Option<Job<'a>> {
+    own.pop().or_else(|| {
+        iter::repeat_with(|| {
+            frontier
+                .steal_batch_and_pop(own)
+                .or_else(|| others.iter().map(Stealer::steal).collect())
+        })
+        .find(|steal| !steal.is_retry())
+        .and_then(|steal| steal.success())
+    })
+}

@@ -1,0 +1,67 @@
+//! A guard in front of a slow store: ask the filter first, and the store only if it may have the key.
+//!
+//! Run it with `cargo run --release --example guard`.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tamis::BlockedBloomFilter;
+
+const KEYS: u64 = 100_000;
+const REQUESTS: u64 = 20_000;
+const THREADS: u64 = 4;
+
+/// A store that takes its time, as a disk or a network does.
+struct Store(HashMap<u64, String>);
+
+impl Store {
+    fn get(&self, key: u64) -> Option<&String> {
+        thread::sleep(Duration::from_micros(100));
+        self.0.get(&key)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let store = Store((0..KEYS).map(|key| (key, format!("value {key}"))).collect());
+
+    // Built once by whoever is alone; shared from then on.
+    let mut guard =
+        BlockedBloomFilter::<u64>::builder().capacity(KEYS).false_positive_rate(0.01).build()?;
+    guard.extend(store.0.keys());
+    let guard = guard;
+
+    let start = Instant::now();
+    let (asked, found) = thread::scope(|scope| {
+        let serve = |worker: u64| {
+            let (mut asked, mut found) = (0_u64, 0_u64);
+            for request in (worker..REQUESTS).step_by(THREADS as usize) {
+                // One request in twenty is for a key that exists.
+                let key = if request % 20 == 0 { request } else { KEYS + request };
+                if guard.contains(&key) {
+                    asked += 1;
+                    found += u64::from(store.get(key).is_some());
+                }
+            }
+            (asked, found)
+        };
+        let workers: Vec<_> =
+            (0..THREADS).map(|worker| scope.spawn(move || serve(worker))).collect();
+        workers.into_iter().fold((0, 0), |(asked, found), worker| {
+            let (a, f) = worker.join().expect("no worker panics");
+            (asked + a, found + f)
+        })
+    });
+
+    println!("{REQUESTS} requests, {found} of them for keys that exist");
+    println!("{asked} reached the store, {} of them for nothing", asked - found);
+    println!(
+        "{:.2} s; without the guard it would be about {:.1} s",
+        start.elapsed().as_secs_f64(),
+        start.elapsed().as_secs_f64() * REQUESTS as f64 / asked as f64
+    );
+    println!("the guard takes {} KiB", guard.size_in_bytes() / 1024);
+    assert_eq!(found, REQUESTS / 20, "a key that exists was refused");
+    Ok(())
+}
