@@ -4,10 +4,12 @@ use core::borrow::Borrow;
 
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
+use crate::BuildError;
 use crate::array::InLine;
 use crate::bits::Free;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
+use crate::{Builder, Exclusive, Geometry, UnionError};
 
 /// A concurrent Bloom filter in which an item touches one cache line: the fast one.
 ///

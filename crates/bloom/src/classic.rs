@@ -4,9 +4,11 @@ use core::borrow::Borrow;
 
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
+use crate::BuildError;
 use crate::array::Classic;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
+use crate::{Builder, Exclusive, Geometry, UnionError};
 
 /// A concurrent Bloom filter with the fewest bits: 9.6 an item at 1 %, and 4.8 more for each tenfold
 /// lower rate.

@@ -4,10 +4,12 @@ use core::borrow::Borrow;
 
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
+use crate::BuildError;
 use crate::array::InLine;
 use crate::bits::Locked;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
+use crate::{Builder, Exclusive, Geometry, UnionError};
 
 /// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.
@@ -23,7 +25,9 @@ use crate::{BuildError, Builder, Exclusive, Geometry, UnionError};
 ///
 /// Queries, and inserts of items that are in already, take no lock and wait for nobody. An insert waits
 /// only for another insert into its own line, which is done after a few stores. The memory is the
-/// blocked filter's; 1 bit in 512 is the lock.
+/// blocked filter's; 1 bit in 512 is the lock, and a query whose probes fall on it takes it as set
+/// (reported with the rate; with one probe, which only rates near one half have, that makes one query
+/// in 512 a false positive even of an empty filter).
 ///
 /// # Examples
 ///

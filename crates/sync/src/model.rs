@@ -6,12 +6,13 @@
 //! there is a [`Mutant`], a planted bug, or a wrong operation written out in the test, with which it
 //! must fail.
 
-use std::boxed::Box;
-use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe};
-use std::string::String;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::cell::Cell;
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::panic;
 
 /// A planted bug in the primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

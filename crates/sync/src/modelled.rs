@@ -37,6 +37,7 @@ impl Word {
     }
 
     /// Sets the bits of `mask` and returns what the word held just before.
+    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
     pub fn fetch_or(&self, mask: u64, order: Ordering) -> u64 {
         if planted(Mutant::LossyOr) {
             let old = self.0.load(order_of_load(order));

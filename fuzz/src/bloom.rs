@@ -1,0 +1,88 @@
+//! What the three Bloom filters have in common, so that one target serves all.
+
+use tamis::hash::Rapid;
+use tamis::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter, UnionError};
+
+/// A Bloom filter, hashes in and answers out.
+pub(crate) trait Bloom: Sized {
+    fn sized_by_items(capacity: u64, rate: f64) -> Result<Geometry, BuildError>;
+    fn sized_by_bits(bits: u64, probes: u32) -> Result<Geometry, BuildError>;
+    fn build(bits: u64, probes: u32, seed: u64) -> Result<Self, BuildError>;
+    fn insert(&self, hash: u64) -> bool;
+    fn insert_alone(&mut self, hash: u64) -> bool;
+    fn contains(&self, hash: u64) -> bool;
+    fn union_with(&self, other: &Self) -> Result<(), UnionError>;
+    fn snapshot(&self) -> Self;
+    fn clear(&mut self);
+    fn geometry(&self) -> Geometry;
+    fn fill(&self) -> f64;
+    fn false_positive_rate(&self) -> f64;
+    fn saturation(&self) -> f64;
+    fn len_estimate(&self) -> f64;
+}
+
+/// Passes every method on to the type's own.
+macro_rules! bloom {
+    ($($name:ident),*) => {$(
+        impl Bloom for $name<u64, Rapid> {
+            fn sized_by_items(capacity: u64, rate: f64) -> Result<Geometry, BuildError> {
+                $name::<u64>::builder().capacity(capacity).false_positive_rate(rate).geometry()
+            }
+
+            fn sized_by_bits(bits: u64, probes: u32) -> Result<Geometry, BuildError> {
+                $name::<u64>::builder().bits(bits).probes(probes).geometry()
+            }
+
+            fn build(bits: u64, probes: u32, seed: u64) -> Result<Self, BuildError> {
+                let builder = $name::<u64>::builder().bits(bits).probes(probes);
+                builder.hasher(Rapid::with_seed(seed)).build()
+            }
+
+            fn insert(&self, hash: u64) -> bool {
+                self.insert_hash(hash)
+            }
+
+            fn insert_alone(&mut self, hash: u64) -> bool {
+                self.get_mut().insert_hash(hash)
+            }
+
+            fn contains(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn union_with(&self, other: &Self) -> Result<(), UnionError> {
+                self.union_with(other)
+            }
+
+            fn snapshot(&self) -> Self {
+                self.snapshot()
+            }
+
+            fn clear(&mut self) {
+                self.clear();
+            }
+
+            fn geometry(&self) -> Geometry {
+                self.geometry()
+            }
+
+            fn fill(&self) -> f64 {
+                self.fill()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.false_positive_rate()
+            }
+
+            fn saturation(&self) -> f64 {
+                self.saturation()
+            }
+
+            fn len_estimate(&self) -> f64 {
+                self.len_estimate()
+            }
+        }
+    )*};
+}
+
+bloom!(BloomFilter, BlockedBloomFilter, OnceBloomFilter);

@@ -1,0 +1,93 @@
+//! Uses the filters without std: if std came in, its panic handler beside ours would end the build.
+
+#![no_std]
+#![no_main]
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::{Cell, UnsafeCell};
+use core::panic::PanicInfo;
+
+use tamis::hash::{DefaultHashBuilder, Rapid};
+use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+
+// The C library: its startup code calls `main`.
+#[link(name = "c")]
+unsafe extern "C" {
+    fn abort() -> !;
+}
+
+const HEAP_BYTES: usize = 1 << 20;
+
+/// Gives out memory and never takes it back.
+struct Bump {
+    memory: UnsafeCell<[u8; HEAP_BYTES]>,
+    used: Cell<usize>,
+}
+
+// SAFETY: the program has one thread.
+unsafe impl Sync for Bump {}
+
+// SAFETY: every block starts where all earlier ones end, inside `memory`, aligned as asked.
+unsafe impl GlobalAlloc for Bump {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let base = self.memory.get().cast::<u8>();
+        let start = (base.addr() + self.used.get()).next_multiple_of(layout.align()) - base.addr();
+        let end = start.saturating_add(layout.size());
+        if end > HEAP_BYTES {
+            return core::ptr::null_mut();
+        }
+        self.used.set(end);
+        base.wrapping_add(start)
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+#[global_allocator]
+static HEAP: Bump = Bump { memory: UnsafeCell::new([0; HEAP_BYTES]), used: Cell::new(0) };
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    // SAFETY: `abort` may be called at any time.
+    unsafe { abort() }
+}
+
+/// The prebuilt `alloc` names this and the next, though nothing unwinds here.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() -> ! {
+    // SAFETY: `abort` may be called at any time.
+    unsafe { abort() }
+}
+
+/// Exit code 0 if every filter answers right.
+#[unsafe(no_mangle)]
+extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
+    i32::from(!(classic() && blocked() && once()))
+}
+
+fn classic() -> bool {
+    let builder = BloomFilter::<str, _>::builder_with_hasher(DefaultHashBuilder::with_seed(1));
+    let Ok(filter) = builder.capacity(1000).build() else {
+        return false;
+    };
+    filter.insert("a") && filter.contains("a") && !filter.contains("b")
+}
+
+fn blocked() -> bool {
+    let builder = BlockedBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(2));
+    let Ok(filter) = builder.capacity(1000).false_positive_rate(0.001).build() else {
+        return false;
+    };
+    filter.insert(&7) && filter.contains(&7) && !filter.contains(&8)
+}
+
+fn once() -> bool {
+    let builder = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(3));
+    let Ok(filter) = builder.bits(10_000).probes(6).build() else {
+        return false;
+    };
+    filter.insert(&7) && !filter.insert(&7) && filter.contains(&7)
+}

@@ -1,0 +1,61 @@
+//! `ci`: every step that must pass before a change goes in, cheap ones first.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use xshell::Shell;
+
+use crate::{Result, deny, features, fuzz, lint, model, no_std, readme, test, tidy};
+
+/// A step: the command that runs it alone (up to the colon), and the work.
+type Step = (&'static str, fn(&Shell) -> Result);
+
+/// The steps in order.
+pub(crate) const STEPS: &[Step] = &[
+    ("lint: format", lint::format),
+    ("tidy", tidy::run),
+    ("lint: clippy", lint::clippy),
+    ("lint: docs", lint::docs),
+    ("features", features::run),
+    ("no-std", no_std::run),
+    ("test", test::run),
+    ("model --mutants", |sh| model::run(sh, true, None)),
+    ("fuzz --replay", fuzz::replay),
+    ("readme", readme::run),
+    ("deny", deny::run),
+];
+
+/// The commands that `ci` does not run, and why; `tidy` checks that no other is left out.
+pub(crate) const NOT_IN_CI: &[(&str, &str)] = &[
+    ("ci", "it is ci"),
+    ("sanitize", "needs a nightly toolchain"),
+    ("bench", "its times mean nothing on a shared machine"),
+    ("compare", "likewise, and the other programs need not be installed"),
+    ("urls", "makes input for compare; its own tests check it"),
+];
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    let mut times = Vec::new();
+    for &(name, step) in STEPS {
+        eprintln!("\n== {name}");
+        let start = Instant::now();
+        let outcome = step(sh);
+        times.push((name, start.elapsed()));
+        if let Err(error) = outcome {
+            print_table(&times);
+            return Err(format!("step `{name}` failed: {error}").into());
+        }
+    }
+    print_table(&times);
+    eprintln!("all {} steps passed", STEPS.len());
+    Ok(())
+}
+
+fn print_table(times: &[(&str, Duration)]) {
+    eprintln!();
+    for (name, time) in times {
+        eprintln!("{name:<18}{:>8.1} s", time.as_secs_f64());
+    }
+    let total: Duration = times.iter().map(|(_, time)| time).sum();
+    eprintln!("{:<18}{:>8.1} s", "total", total.as_secs_f64());
+}

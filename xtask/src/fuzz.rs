@@ -1,0 +1,65 @@
+//! `fuzz`: runs the fuzz targets, or replays what they once found.
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, workspace};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The target; each in turn if not given
+    target: Option<String>,
+    /// How long to fuzz each target
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Use the stable toolchain: no AddressSanitizer, so only panics and wrong answers are found
+    #[arg(long)]
+    stable: bool,
+    /// Only replay the regressions and some pseudo-random inputs; needs no fuzzer
+    #[arg(long, conflicts_with_all = ["target", "seconds", "stable"])]
+    replay: bool,
+}
+
+pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
+    if args.replay {
+        return replay(sh);
+    }
+    if cmd!(sh, "cargo fuzz --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        return Err("cargo-fuzz is missing: `cargo install --locked cargo-fuzz`".into());
+    }
+    let toolchain = if args.stable { "+stable" } else { "+nightly" };
+    if cmd!(sh, "cargo {toolchain} --version").quiet().ignore_stdout().run().is_err() {
+        return Err("AddressSanitizer needs nightly: `rustup toolchain install nightly`, \
+                    or pass --stable to fuzz without it"
+            .into());
+    }
+    let sanitizer = if args.stable { "none" } else { "address" };
+    let time = format!("-max_total_time={}", args.seconds);
+    let targets = match &args.target {
+        Some(target) => target.clone(),
+        None => cmd!(sh, "cargo fuzz list").quiet().read()?,
+    };
+    for target in targets.lines() {
+        // What the fuzzer finds goes to the first folder; it starts from what lies in both.
+        let corpus = format!("fuzz/corpus/{target}");
+        let regressions = format!("fuzz/regressions/{target}");
+        sh.create_dir(&corpus)?;
+        cmd!(
+            sh,
+            "cargo {toolchain} fuzz run --sanitizer {sanitizer} {target} {corpus} {regressions}"
+        )
+        .args(["--", &time])
+        .run()?;
+    }
+    Ok(())
+}
+
+/// Runs the targets' code as ordinary tests.
+pub(crate) fn replay(sh: &Shell) -> Result {
+    let target = workspace::target_dir("fuzz");
+    cmd!(
+        sh,
+        "cargo test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir {target}"
+    )
+    .run()?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! `lint`: format, clippy and documentation, all without a warning.
+
+use xshell::{Shell, cmd};
+
+use crate::model::{MODELLED, loom_env};
+use crate::{Result, workspace};
+
+/// The workspaces beside the main one: manifest, folder of build products, what to check.
+const OTHERS: [(&str, &str, &[&str]); 2] = [
+    ("fuzz/Cargo.toml", "fuzz", &["--all-targets", "--no-default-features"]),
+    ("xtask/no_std/Cargo.toml", "no_std", &[]),
+];
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    format(sh)?;
+    clippy(sh)?;
+    docs(sh)
+}
+
+pub(crate) fn format(sh: &Shell) -> Result {
+    cmd!(sh, "cargo fmt --all --check").run()?;
+    for (manifest, ..) in OTHERS {
+        cmd!(sh, "cargo fmt --manifest-path {manifest} --check").run()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn clippy(sh: &Shell) -> Result {
+    cmd!(sh, "cargo clippy --workspace --all-targets --all-features -- -D warnings").run()?;
+    for (manifest, target, flags) in OTHERS {
+        let target = workspace::target_dir(target);
+        cmd!(sh, "cargo clippy --manifest-path {manifest} {flags...} --target-dir {target}")
+            .args(["--", "-D", "warnings"])
+            .run()?;
+    }
+    // The loom build is other code. The test profile brings the unit tests, where the models are.
+    let _env = loom_env(sh);
+    cmd!(sh, "cargo clippy --profile test {MODELLED...} --lib -- -D warnings").run()?;
+    Ok(())
+}
+
+pub(crate) fn docs(sh: &Shell) -> Result {
+    let _env = sh.push_env("RUSTDOCFLAGS", "-D warnings");
+    cmd!(sh, "cargo doc --workspace --all-features --no-deps").run()?;
+    Ok(())
+}

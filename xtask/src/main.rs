@@ -1,0 +1,127 @@
+//! The project's commands: what CI runs, a person runs.
+
+mod bench;
+mod ci;
+mod compare;
+mod deny;
+mod features;
+mod fuzz;
+mod lint;
+mod model;
+mod no_std;
+mod readme;
+mod sanitize;
+mod test;
+mod tidy;
+mod urls;
+mod workspace;
+
+use core::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+/// What every command returns; the message is for the person at the terminal.
+type Result<T = ()> = core::result::Result<T, Box<dyn Error>>;
+
+/// The project's commands; each prints the commands that it runs.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run everything that must pass before a change goes in, cheap steps first
+    Ci,
+    /// Check the format, run clippy (also on the loom build) and build the documentation
+    Lint,
+    /// Run all tests and doctests
+    Test,
+    /// Run the loom models, which try every interleaving
+    Model {
+        /// Run also the mutants: models with a planted defect that must be caught
+        #[arg(long)]
+        mutants: bool,
+        /// Run only the models whose name contains NAME
+        name: Option<String>,
+    },
+    /// Check the house rules: comment forms, dependency arrows, file sizes
+    Tidy,
+    /// Check licences, bans and sources of the dependencies
+    Deny,
+    /// Build every feature alone, none, and all
+    Features,
+    /// Link and run a program without std
+    NoStd,
+    /// Run the commands that README.md shows and compare what they print
+    Readme,
+    /// Fuzz one target, or each in turn; or replay the regressions, which needs no fuzzer
+    Fuzz(fuzz::Args),
+    /// Run the tests under a sanitizer (needs a nightly toolchain)
+    Sanitize { sanitizer: sanitize::Sanitizer },
+    /// Run the benchmarks
+    Bench {
+        /// Run only the benchmarks whose name contains FILTER
+        filter: Option<String>,
+    },
+    /// Write a list of made-up URLs with repetitions to standard output
+    Urls(urls::Args),
+    /// Time `tamis dedup` beside other programs that do its job
+    Compare {
+        /// The list of lines to run on
+        file: PathBuf,
+        /// Runs of each program; the median counts
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result {
+    let sh = Shell::new()?;
+    if let Command::Compare { file, runs } = command {
+        // Before the change of directory: the path is meant from where the person stands.
+        return compare::run(&sh, &file.canonicalize()?, runs);
+    }
+    sh.change_dir(workspace::root());
+    match command {
+        Command::Ci => ci::run(&sh),
+        Command::Lint => lint::run(&sh),
+        Command::Test => test::run(&sh),
+        Command::Model { mutants, name } => model::run(&sh, mutants, name.as_deref()),
+        Command::Tidy => tidy::run(&sh),
+        Command::Deny => deny::run(&sh),
+        Command::Features => features::run(&sh),
+        Command::NoStd => no_std::run(&sh),
+        Command::Readme => readme::run(&sh),
+        Command::Fuzz(args) => fuzz::run(&sh, &args),
+        Command::Sanitize { sanitizer } => sanitize::run(&sh, sanitizer),
+        Command::Bench { filter } => bench::run(&sh, filter.as_deref()),
+        Command::Urls(args) => urls::run(&args),
+        Command::Compare { .. } => unreachable!("returned above"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+}

@@ -1,0 +1,141 @@
+//! `readme`: runs the commands that README.md shows and compares what they print.
+//!
+//! In a fenced block marked `sh`, a line that starts with `$ ` is a command; the lines up to the
+//! next one are what it prints, standard error after standard output. `...` stands for any text.
+//! Commands run in the root; the files that they name after `>` or `-o` are deleted at the end.
+
+use xshell::{Shell, cmd};
+
+use crate::Result;
+
+/// What is shown but not run: `ci` would call itself, the rest changes more than files.
+const NOT_RUN: [&str; 4] = ["cargo xtask ci", "cargo install", "cargo add", "git clone"];
+
+/// A command of README.md.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    line: usize,
+    command: String,
+    output: String,
+}
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    let shown = commands(&sh.read_file("README.md")?)?;
+    if shown.is_empty() {
+        return Err("README.md shows no command".into());
+    }
+    let outcome = shown.iter().filter(|shown| is_run(shown)).try_for_each(|shown| check(sh, shown));
+    for file in shown.iter().flat_map(|shown| files_made(&shown.command)) {
+        sh.remove_path(file)?;
+    }
+    outcome
+}
+
+fn is_run(shown: &Shown) -> bool {
+    !NOT_RUN.iter().any(|start| shown.command.starts_with(start))
+}
+
+fn check(sh: &Shell, Shown { line, command, output }: &Shown) -> Result {
+    eprintln!("$ {command}");
+    let result = cmd!(sh, "sh -c {command}")
+        // Cargo's own lines tell of the machine, not of the project.
+        .env("CARGO_TERM_QUIET", "true")
+        .quiet()
+        .ignore_status()
+        .output()?;
+    let printed = String::from_utf8([result.stdout, result.stderr].concat())?;
+    if !result.status.success() {
+        return Err(format!("README.md:{line}: {}:\n{printed}", result.status).into());
+    }
+    if !matches(output, &printed) {
+        return Err(format!("README.md:{line}: shown is\n{output}printed was\n{printed}").into());
+    }
+    Ok(())
+}
+
+/// The commands in the `sh` blocks of a text.
+fn commands(text: &str) -> Result<Vec<Shown>> {
+    let mut shown: Vec<Shown> = Vec::new();
+    let mut fence: Option<&str> = None;
+    for (line, number) in text.lines().zip(1..) {
+        if let Some(info) = line.strip_prefix("```") {
+            fence = if fence.is_none() { Some(info) } else { None };
+            if fence == Some("sh") && !text.lines().nth(number).is_some_and(|l| l.starts_with("$ "))
+            {
+                return Err(format!("README.md:{number}: a `sh` block starts with `$ `").into());
+            }
+        } else if fence == Some("sh") {
+            if let Some(command) = line.strip_prefix("$ ") {
+                shown.push(Shown { line: number, command: command.into(), output: String::new() });
+            } else if let Some(last) = shown.last_mut() {
+                last.output += line;
+                last.output.push('\n');
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// Whether `printed` is `shown`, where each `...` in `shown` stands for any text.
+fn matches(shown: &str, printed: &str) -> bool {
+    let Some((first, others)) = shown.split_once("...") else {
+        return shown == printed;
+    };
+    let Some(mut rest) = printed.strip_prefix(first) else {
+        return false;
+    };
+    let mut pieces = others.split("...").peekable();
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        match rest.split_once(piece) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    unreachable!("`split` gives at least one piece")
+}
+
+/// The files that a command writes, by its own words.
+fn files_made(command: &str) -> impl Iterator<Item = &str> {
+    let words = command.split_whitespace();
+    words
+        .clone()
+        .zip(words.skip(1))
+        .filter(|(word, _)| matches!(*word, ">" | "-o"))
+        .map(|(_, file)| file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_outputs_are_told_apart() {
+        let text = "# T\n```rust\n$ not\n```\n```sh\n$ a b > c\n$ wc c\n1\n2\n```\ntext\n";
+        let shown = |line, command: &str, output: &str| Shown {
+            line,
+            command: command.into(),
+            output: output.into(),
+        };
+        let found = commands(text).expect("a good text");
+        assert_eq!(found, [shown(6, "a b > c", ""), shown(7, "wc c", "1\n2\n")]);
+        assert!(commands("```sh\nls\n```\n").is_err());
+    }
+
+    #[test]
+    fn dots_match_any_text() {
+        assert!(matches("3 lines in ... s\n", "3 lines in 0.1 s\n"));
+        assert!(matches("a...c\n...e\n", "abbc\nd\ne\n"));
+        assert!(!matches("3 lines in ... s\n", "4 lines in 0.1 s\n"));
+        assert!(!matches("a...a", "a"));
+        assert!(!matches("3\n", "3\n4\n"));
+    }
+
+    #[test]
+    fn files_made_are_found() {
+        let files: Vec<_> = files_made("tamis build -o f.tamis in.txt > out.txt").collect();
+        assert_eq!(files, ["f.tamis", "out.txt"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! `tidy`: the house rules that no compiler checks. Every rule has a test with a planted violation.
+
+mod arrows;
+mod commands;
+mod comments;
+mod files;
+mod orderings;
+mod source;
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, workspace};
+use source::Source;
+
+/// A rule over one file: a violation a line, as `path:line: rule: what to do`.
+type Rule = fn(&Source) -> Vec<String>;
+
+const RULES: [Rule; 10] = [
+    comments::first_line,
+    comments::safety,
+    comments::ordering,
+    comments::unfinished,
+    orderings::atomics,
+    orderings::hash_knows_no_atomics,
+    orderings::sync_knows_no_filters,
+    orderings::one_file_of_bloom,
+    files::size,
+    files::machine_paths,
+];
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    let violations = violations(sh)?;
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    match violations.len() {
+        0 => Ok(()),
+        count => Err(format!("{count} violations of the house rules").into()),
+    }
+}
+
+fn violations(sh: &Shell) -> Result<Vec<String>> {
+    let sources = sources(sh)?;
+    sources.iter().for_each(files::warn_of_size);
+    let mut violations: Vec<String> =
+        sources.iter().flat_map(|source| RULES.iter().flat_map(|rule| rule(source))).collect();
+    violations.extend(arrows::check(&workspace::packages(sh)?));
+    violations.extend(commands::check());
+    Ok(violations)
+}
+
+/// The text files that git tracks or would track.
+fn sources(sh: &Shell) -> Result<Vec<Source>> {
+    let list = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
+    let mut sources = Vec::new();
+    for path in list.lines() {
+        // A file may be deleted and still be listed, or hold bytes rather than text.
+        if let Ok(text) = sh.read_file(path) {
+            sources.push(Source::new(path, text));
+        }
+    }
+    Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_is_tidy() {
+        let sh = Shell::new().expect("a current folder");
+        sh.change_dir(workspace::root());
+        assert_eq!(violations(&sh).expect("git and cargo run"), [""; 0]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Rules on the forms of comments.
+
+use super::source::{Source, has_word};
+
+/// How far above its code a `SAFETY:` comment may begin.
+const SAFETY_LINES: usize = 8;
+/// Longer, as one comment may serve a function's few accesses.
+const ORDERING_LINES: usize = 12;
+
+/// Every Rust file says its one job in its first line.
+pub(super) fn first_line(source: &Source) -> Vec<String> {
+    let exempt = !source.path.ends_with(".rs") || source.path.ends_with("build.rs");
+    if exempt || source.text.starts_with("//! ") {
+        return Vec::new();
+    }
+    vec![source.violation(1, "first line", "say the file's one job in a `//!` line")]
+}
+
+/// Every unsafe block and impl says why it is sound.
+pub(super) fn safety(source: &Source) -> Vec<String> {
+    let is_unsafe = |code: &str| code.contains("unsafe {") || code.contains("unsafe impl");
+    source
+        .code()
+        .filter(|&(line, code)| is_unsafe(code) && !source.is_marked(line, SAFETY_LINES, "SAFETY:"))
+        .map(|(line, _)| source.violation(line, "safety", "put a `// SAFETY:` comment above"))
+        .collect()
+}
+
+/// Every memory ordering in the libraries says what it pairs with, or why it needs nothing.
+pub(super) fn ordering(source: &Source) -> Vec<String> {
+    // What runs under loom alone names orderings to pass them on, or to break them on purpose.
+    let exempt = source.path.ends_with("/modelled.rs") || source.path.ends_with("/models.rs");
+    if exempt || !source.path.starts_with("crates/") || !source.path.contains("/src/") {
+        return Vec::new();
+    }
+    let names = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+    let names_one = |code: &str| names.iter().any(|name| has_word(code, name));
+    source
+        .code()
+        .filter(|(_, code)| names_one(code) && !has_word(code, "use"))
+        .filter(|&(line, _)| !source.is_marked(line, ORDERING_LINES, "ORDERING:"))
+        .map(|(line, _)| source.violation(line, "ordering", "put an `// ORDERING:` comment above"))
+        .collect()
+}
+
+/// Nothing is left for later, and no test is switched off.
+pub(super) fn unfinished(source: &Source) -> Vec<String> {
+    let in_comments = source
+        .comments()
+        .filter(|(_, text)| ["TODO", "FIXME", "XXX"].iter().any(|word| has_word(text, word)));
+    let in_code = source.code().filter(|(_, code)| {
+        ["todo!", "unimplemented!", "dbg!", "#[ignore"].iter().any(|mark| code.contains(mark))
+    });
+    in_comments
+        .chain(in_code)
+        .map(|(line, _)| source.violation(line, "unfinished", "finish it, or open an issue"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source::new("crates/sync/src/a.rs", text.to_owned())
+    }
+
+    #[test]
+    fn a_missing_first_line_is_found() {
+        assert_eq!(first_line(&source("use a;\n")).len(), 1);
+        assert_eq!(first_line(&source("//! A job.\n")).len(), 0);
+    }
+
+    #[test]
+    fn an_unexplained_unsafe_is_found() {
+        assert_eq!(safety(&source("unsafe { f() }\nunsafe impl Send for A {}\n")).len(), 2);
+        assert_eq!(safety(&source("// SAFETY: it holds.\nunsafe { f() }\n")).len(), 0);
+        assert_eq!(safety(&source("// `unsafe {` in a comment\n")).len(), 0);
+    }
+
+    #[test]
+    fn an_unexplained_ordering_is_found() {
+        assert_eq!(ordering(&source("a.load(Ordering::Relaxed);\n")).len(), 1);
+        assert_eq!(ordering(&source("a.load(Relaxed);\n")).len(), 1);
+        assert_eq!(
+            ordering(&source("// ORDERING: Relaxed, as\n// so.\na.load(Relaxed);\n")).len(),
+            0
+        );
+        assert_eq!(ordering(&source("use crate::Ordering::Relaxed;\nLess => {}\n")).len(), 0);
+    }
+
+    #[test]
+    fn unfinished_work_is_found() {
+        let text =
+            "// TODO: later\n// FIXME\n// XXX\ntodo!()\nunimplemented!()\ndbg!(a)\n#[ignore]\n";
+        assert_eq!(unfinished(&source(text)).len(), 7);
+        assert_eq!(unfinished(&source("let a = \"TODO\"; // a todo list\n")).len(), 0);
+    }
+}

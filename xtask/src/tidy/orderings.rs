@@ -1,0 +1,90 @@
+//! Rules on who may know atomics, orderings and filters.
+
+use super::source::{Source, has_word};
+
+/// Atomics of std and loom are named in `sync` alone, so that loom can stand in for std everywhere.
+pub(super) fn atomics(source: &Source) -> Vec<String> {
+    if source.path.starts_with("crates/sync/") {
+        return Vec::new();
+    }
+    let names_one = |code: &str| {
+        code.contains("sync::atomic") && !code.contains("tamis_sync::atomic")
+            || has_word(code, "loom")
+    };
+    found(source, names_one, "atomics", "use tamis_sync")
+}
+
+/// Hashing is arithmetic.
+pub(super) fn hash_knows_no_atomics(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("crates/hash/") {
+        return Vec::new();
+    }
+    let names_one = |code: &str| code.contains("Atomic") || has_word(code, "tamis_sync");
+    found(source, names_one, "hash knows no atomics", "move it to the filter's crate")
+}
+
+/// `sync` serves any filter.
+pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("crates/sync/") {
+        return Vec::new();
+    }
+    found(source, |code| code.contains("Bloom"), "sync knows no filters", "move it to crates/bloom")
+}
+
+/// One file of the Bloom filters owns every ordering, beside the models of it.
+pub(super) fn one_file_of_bloom(source: &Source) -> Vec<String> {
+    let owners = ["crates/bloom/src/bits.rs", "crates/bloom/src/models.rs"];
+    if !source.path.starts_with("crates/bloom/src/") || owners.contains(&source.path.as_str()) {
+        return Vec::new();
+    }
+    found(
+        source,
+        |code| has_word(code, "Ordering"),
+        "one file owns orderings",
+        "move it to bits.rs",
+    )
+}
+
+/// A violation for every line of code that is `bad`.
+fn found(source: &Source, bad: impl Fn(&str) -> bool, rule: &str, advice: &str) -> Vec<String> {
+    source
+        .code()
+        .filter(|(_, code)| bad(code))
+        .map(|(line, _)| source.violation(line, rule, advice))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source::new(path, text.to_owned())
+    }
+
+    #[test]
+    fn atomics_outside_sync_are_found() {
+        let text = "use core::sync::atomic::AtomicU64;\nloom::model(f);\nuse ops_bloom::f;\n";
+        assert_eq!(atomics(&source("crates/bloom/src/bits.rs", text)).len(), 2);
+        assert_eq!(atomics(&source("crates/sync/src/lib.rs", text)).len(), 0);
+    }
+
+    #[test]
+    fn atomics_in_hash_are_found() {
+        let text = "use tamis_sync::AtomicU64;\n";
+        assert_eq!(hash_knows_no_atomics(&source("crates/hash/src/lib.rs", text)).len(), 1);
+    }
+
+    #[test]
+    fn filters_in_sync_are_found() {
+        let text = "// For a BloomFilter.\nstruct BloomLines;\n";
+        assert_eq!(sync_knows_no_filters(&source("crates/sync/src/lib.rs", text)).len(), 1);
+    }
+
+    #[test]
+    fn a_second_owner_of_orderings_is_found() {
+        let text = "use tamis_sync::Ordering;\n";
+        assert_eq!(one_file_of_bloom(&source("crates/bloom/src/once.rs", text)).len(), 1);
+        assert_eq!(one_file_of_bloom(&source("crates/bloom/src/bits.rs", text)).len(), 0);
+    }
+}

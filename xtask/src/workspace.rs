@@ -1,0 +1,73 @@
+//! Where the workspace lies and what cargo knows about its packages.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use xshell::{Cmd, Shell, cmd};
+
+use crate::Result;
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    // What cargo says now comes first: copies of the repository may share a binary.
+    let xtask =
+        env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&xtask).parent().expect("xtask lies in the root").to_owned()
+}
+
+/// A folder for build products that must not mix with the usual ones.
+pub(crate) fn target_dir(name: &str) -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    root().join(target).join(name)
+}
+
+/// Runs a command for what it prints, and shows it, as `Cmd::run` does by itself.
+pub(crate) fn read(command: Cmd<'_>) -> Result<String> {
+    eprintln!("$ {command}");
+    Ok(command.read()?)
+}
+
+/// A member of the workspace, as `cargo metadata` describes it.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) published: bool,
+    pub(crate) features: Vec<String>,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// One line of a package's dependency tables.
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    pub(crate) dev: bool,
+}
+
+/// All members of the workspace.
+pub(crate) fn packages(sh: &Shell) -> Result<Vec<Package>> {
+    let json = cmd!(sh, "cargo metadata --format-version 1 --no-deps").quiet().read()?;
+    let metadata: Value = serde_json::from_str(&json)?;
+    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
+    Ok(packages.iter().map(package).collect())
+}
+
+fn package(json: &Value) -> Package {
+    let dependencies = json["dependencies"].as_array().into_iter().flatten();
+    Package {
+        name: text(&json["name"]),
+        // `publish = false` is an empty list of registries; publishable is null.
+        published: json["publish"].is_null(),
+        features: json["features"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(k, _)| k.clone())
+            .collect(),
+        dependencies: dependencies
+            .map(|d| Dependency { name: text(&d["name"]), dev: d["kind"] == "dev" })
+            .collect(),
+    }
+}
+
+fn text(json: &Value) -> String {
+    json.as_str().unwrap_or_default().to_owned()
+}
