@@ -184,8 +184,8 @@ fn mean(groups: &mut [Group; 3], load: f64, chances: Chances) -> f64 {
     if load == 0.0 {
         return 0.0;
     }
-    // Ten standard deviations below the mean there is nothing left to add.
-    let mut j = libm::floor((load - 10.0 * libm::sqrt(load) - 10.0).max(0.0));
+    // Eight standard deviations below the mean there is nothing left to add.
+    let mut j = libm::floor((load - 8.0 * libm::sqrt(load) - 8.0).max(0.0));
     let mut chance = chances.at(load, j);
     groups.iter_mut().for_each(|group| group.start(j));
     let mut sum = 0.0;
@@ -195,7 +195,7 @@ fn mean(groups: &mut [Group; 3], load: f64, chances: Chances) -> f64 {
         j += 1.0;
         groups.iter_mut().for_each(Group::step);
         // What is left is below the chance of a line with `j` items, over a falling series.
-        if j > load && chance <= sum * 1e-12 || chance <= 0.0 {
+        if j > load && chance <= sum * 1e-10 || chance <= 0.0 {
             return sum.clamp(0.0, 1.0);
         }
     }

@@ -70,12 +70,13 @@ pub(crate) fn line(items: u64, rate: f64, locked: bool) -> Option<(u64, Shape)> 
 /// The probes on so many words that bear the highest load at this rate, and that load in items a line.
 fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
     let most = (words * MOST_PROBES_A_WORD).min(MOST_LINE_PROBES);
-    let load_of = |probes| {
+    let load_of = |probes, guess| {
         let shape = Shape { words, probes };
-        (load_at(rate, shape, locked), shape)
+        (load_at(rate, shape, locked, guess), shape)
     };
     let start = round(-log2(rate) * 0.85).clamp(f64::from(words), f64::from(most)) as u32;
-    let mut best = load_of(start);
+    // Somewhat less than half of a line's bits are set at the load sought.
+    let mut best = load_of(start, 300.0 / f64::from(start));
     // The load has one peak over the probes: climb it, down or up.
     for step in [-1, 1] {
         let mut probes = start;
@@ -83,7 +84,7 @@ fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
             if next < words || next > most {
                 break;
             }
-            let candidate = load_of(next);
+            let candidate = load_of(next, best.0);
             if candidate.0 <= best.0 {
                 break;
             }
@@ -97,22 +98,26 @@ fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
 const LOWEST_LOG_LOAD: f64 = -40.0;
 const HIGHEST_LOG_LOAD: f64 = 9.5;
 
-/// The load in items a line at which the expected rate is `rate`.
-fn load_at(rate: f64, shape: Shape, locked: bool) -> f64 {
+/// The load in items a line at which the expected rate is `rate`, sought from `guess`.
+fn load_at(rate: f64, shape: Shape, locked: bool, guess: f64) -> f64 {
     let error = |log_load: f64| log(line::rate_at_load(exp(log_load), shape, locked)) - log(rate);
-    // A line's bits are about half set at the load sought: bracket it from there.
-    let guess = log(512.0 * core::f64::consts::LN_2 / f64::from(shape.probes));
+    // Bracket the load from the guess, by steps that grow.
+    let guess = log(guess);
     let (mut low, mut high) = (guess, guess);
-    let (mut error_low, mut error_high) = (error(low), error(high));
+    let mut error_low = error(guess);
+    let mut error_high = error_low;
+    let mut step = 0.05;
     while error_low > 0.0 && low > LOWEST_LOG_LOAD {
         (high, error_high) = (low, error_low);
-        low -= 0.5;
+        low -= step;
         error_low = error(low);
+        step *= 2.0;
     }
     while error_high < 0.0 && high < HIGHEST_LOG_LOAD {
         (low, error_low) = (high, error_high);
-        high += 0.5;
+        high += step;
         error_high = error(high);
+        step *= 2.0;
     }
     if error_low >= 0.0 {
         return exp(low);
@@ -125,7 +130,8 @@ fn load_at(rate: f64, shape: Shape, locked: bool) -> f64 {
     for _ in 0..100 {
         let middle = (low * error_high - high * error_low) / (error_high - error_low);
         let error_middle = error(middle);
-        if error_middle.abs() < 1e-7 || high - low < 1e-9 {
+        // A millionth of the rate is closer than any count of lines comes.
+        if error_middle.abs() < 1e-6 || high - low < 1e-9 {
             return exp(middle);
         }
         if error_middle > 0.0 {
