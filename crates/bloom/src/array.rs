@@ -3,7 +3,7 @@
 use tamis_hash::split;
 use tamis_sync::{AllocError, LINE_WORDS};
 
-use crate::bits::{Bits, Free, Locked, Writer};
+use crate::bits::{Bits, Free, Writer};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::classic;
 use crate::probe::line::Shape;
@@ -14,6 +14,8 @@ pub(crate) trait Array: Sized {
 
     /// Zeros, for a geometry of this kind.
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError>;
+    /// Asks for the lines of the hash ahead of the access to them.
+    fn prefetch(&self, hash: u64);
     /// Whether all bits of the hash are set.
     fn has(&self, hash: u64) -> bool;
     /// Sets the bits of the hash; whether one was missing.
@@ -53,6 +55,11 @@ impl Array for Classic {
     }
 
     #[inline]
+    fn prefetch(&self, hash: u64) {
+        self.probes(hash).for_each(|(line, ..)| self.bits.prefetch(line));
+    }
+
+    #[inline]
     fn has(&self, hash: u64) -> bool {
         self.probes(hash).all(|(line, index, mask)| self.bits.has(line, index, mask))
     }
@@ -75,9 +82,7 @@ impl Array for Classic {
     }
 
     fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        for (index, mask) in other.into_iter().enumerate() {
-            self.bits.set(line, index, mask);
-        }
+        self.bits.unite(line, other);
     }
 
     fn copy(&self) -> Result<Self, AllocError> {
@@ -97,34 +102,7 @@ pub(crate) struct InLine<W> {
     shape: Shape,
 }
 
-/// How the line of an item is written: the one thing in which blocked and once filters differ.
-pub(crate) trait LineWriter: Writer + Sized {
-    const LOCKED: bool;
-
-    /// Sets the bits of the pattern; whether one was missing.
-    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool;
-}
-
-impl LineWriter for Free {
-    const LOCKED: bool = false;
-
-    #[inline]
-    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
-        // Every bit must be set, whatever the first ones said: no short cut.
-        pattern.fold(false, |new, (index, mask)| bits.set(line, index, mask) | new)
-    }
-}
-
-impl LineWriter for Locked {
-    const LOCKED: bool = true;
-
-    #[inline]
-    fn set(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
-        bits.set(line, pattern)
-    }
-}
-
-impl<W: LineWriter> Array for InLine<W> {
+impl<W: Writer> Array for InLine<W> {
     const KIND: Kind = Kind::Line { locked: W::LOCKED };
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
@@ -133,25 +111,31 @@ impl<W: LineWriter> Array for InLine<W> {
     }
 
     #[inline]
+    fn prefetch(&self, hash: u64) {
+        self.bits.prefetch(split::place(hash, self.lines));
+    }
+
+    #[inline]
     fn has(&self, hash: u64) -> bool {
         let line = split::place(hash, self.lines);
-        self.shape.pattern(hash).all(|(index, mask)| self.bits.has(line, index, mask))
+        self.shape.unrolled(|shape| self.bits.has_all(line, shape.pattern(hash)))
     }
 
     #[inline]
     fn set(&self, hash: u64) -> bool {
-        // Look first: an item seen before needs neither a lock nor exclusive access to the line. Set
-        // bits stay set, so the answer holds.
-        !self.has(hash)
-            && W::set(&self.bits, split::place(hash, self.lines), self.shape.pattern(hash))
+        let line = split::place(hash, self.lines);
+        self.shape.unrolled(|shape| self.bits.insert(line, shape.pattern(hash)))
     }
 
     #[inline]
     fn set_alone(&mut self, hash: u64) -> bool {
         let line = split::place(hash, self.lines);
-        self.shape
-            .pattern(hash)
-            .fold(false, |new, (index, mask)| self.bits.set_alone(line, index, mask) | new)
+        let bits = &mut self.bits;
+        self.shape.unrolled(|shape| {
+            shape
+                .pattern(hash)
+                .fold(false, |new, (index, mask)| bits.set_alone(line, index, mask) | new)
+        })
     }
 
     fn read(&self, line: u64) -> [u64; LINE_WORDS] {
@@ -159,7 +143,7 @@ impl<W: LineWriter> Array for InLine<W> {
     }
 
     fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        W::set(&self.bits, line, other.into_iter().enumerate().filter(|&(_, mask)| mask != 0));
+        self.bits.unite(line, other);
     }
 
     fn copy(&self) -> Result<Self, AllocError> {

@@ -43,13 +43,26 @@ use core::marker::PhantomData;
 
 use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering};
 
-/// The lock bit of a line: the highest bit of its first word. No item's bit ever lies there.
-const LOCK: u64 = 1 << 63;
+/// The lock bit of a line, in its first word. No item's bit ever lies there.
+///
+/// Not the sign: a test of that the compiler takes for a comparison with zero, for which it needs
+/// the whole old value, so that taking the lock becomes a loop around a compare-exchange instead of
+/// one `lock bts`.
+pub(crate) const LOCK: u64 = 1 << 62;
 
 /// How the bits are written, which fixes what a line holds.
-pub(crate) trait Writer {
+pub(crate) trait Writer: Sized {
+    /// Whether one bit of the line is its lock.
+    const LOCKED: bool;
+
     /// The bits of a line's word that belong to items.
-    fn of_items(index: usize) -> u64;
+    #[inline]
+    fn of_items(index: usize) -> u64 {
+        if Self::LOCKED && index == 0 { !LOCK } else { u64::MAX }
+    }
+
+    /// Sets the bits of the pattern, whatever they are; whether one was missing.
+    fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool;
 }
 
 /// Written by `fetch_or`, without a lock.
@@ -57,9 +70,12 @@ pub(crate) trait Writer {
 pub(crate) enum Free {}
 
 impl Writer for Free {
+    const LOCKED: bool = false;
+
     #[inline]
-    fn of_items(_: usize) -> u64 {
-        u64::MAX
+    fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        // Every word must be written, whatever the first ones said: no short cut.
+        pattern.fold(false, |new, (index, mask)| bits.set(line, index, mask) | new)
     }
 }
 
@@ -68,9 +84,33 @@ impl Writer for Free {
 pub(crate) enum Locked {}
 
 impl Writer for Locked {
+    const LOCKED: bool = true;
+
     #[inline]
-    fn of_items(index: usize) -> u64 {
-        if index == 0 { !LOCK } else { u64::MAX }
+    fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        let line = bits.line(line);
+        // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: every store made
+        // under the lock is seen from here on. A holder is gone after a few stores; if the system
+        // takes it off its core just then, writers to this one line wait, readers never do.
+        let mut first = line.words[0].lock(LOCK, Ordering::Acquire);
+        let mut missing = false;
+        for (index, mask) in pattern {
+            let mask = mask & Self::of_items(index);
+            if index == 0 {
+                missing |= first & mask != mask;
+                first |= mask;
+                continue;
+            }
+            let bits = line.words[index].load_locked();
+            missing |= bits & mask != mask;
+            // ORDERING: Relaxed: the Release that frees the lock publishes it to the next holder;
+            // readers need coherence only. Stored even if nothing changes: the line is ours anyway,
+            // and a branch would be a guess.
+            line.words[index].store(bits | mask, Ordering::Relaxed);
+        }
+        // ORDERING: Release pairs with the Acquire in `lock` of the next holder.
+        line.words[0].unlock(first, Ordering::Release);
+        missing
     }
 }
 
@@ -99,10 +139,44 @@ impl<W: Writer> Bits<W> {
         &self.lines[line as usize]
     }
 
+    /// Asks for a line ahead of the access to it.
+    #[inline]
+    pub(crate) fn prefetch(&self, line: u64) {
+        self.line(line).prefetch();
+    }
+
     /// Whether the word has all bits of `mask`. A bit of the mask on the lock counts as set.
     #[inline]
     pub(crate) fn has(&self, line: u64, index: usize, mask: u64) -> bool {
         mask & W::of_items(index) & !Self::load(self.line(line), index) == 0
+    }
+
+    /// Whether the line has all bits of the pattern.
+    #[inline]
+    pub(crate) fn has_all(
+        &self,
+        line: u64,
+        mut pattern: impl Iterator<Item = (usize, u64)>,
+    ) -> bool {
+        pattern.all(|(index, mask)| self.has(line, index, mask))
+    }
+
+    /// Sets the bits of the pattern; whether one was missing. Whoever writes under locks is told so
+    /// by exactly one of any number of racing calls, unless others' bits cover the pattern.
+    #[inline]
+    pub(crate) fn insert(
+        &self,
+        line: u64,
+        pattern: impl Iterator<Item = (usize, u64)> + Clone,
+    ) -> bool {
+        // Look first: an item seen before needs neither a lock nor exclusive access to the line. Set
+        // bits stay set, so the answer holds. (Without a lock, `set` looks at each word.)
+        !(W::LOCKED && self.has_all(line, pattern.clone())) && W::write(self, line, pattern)
+    }
+
+    /// Adds all bits of a line of another array.
+    pub(crate) fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
+        W::write(self, line, other.into_iter().enumerate().filter(|&(_, mask)| mask != 0));
     }
 
     /// Sets bits by plain stores; whether one was missing.
@@ -119,6 +193,13 @@ impl<W: Writer> Bits<W> {
     /// The words of one line, each read once, without the lock.
     pub(crate) fn read(&self, line: u64) -> [u64; LINE_WORDS] {
         core::array::from_fn(|index| Self::load(self.line(line), index))
+    }
+
+    /// The words of one line with the lock, which nothing but a model may see.
+    #[cfg(all(test, tamis_loom))]
+    pub(crate) fn read_raw(&self, line: u64) -> [u64; LINE_WORDS] {
+        // ORDERING: Relaxed, as `load`.
+        core::array::from_fn(|index| self.line(line).words[index].load(Ordering::Relaxed))
     }
 
     /// A copy of the words, each read once. It holds every insert that happened before; of those
@@ -152,35 +233,5 @@ impl Bits<Free> {
         // comes from the very value that it replaced.
         let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
         old & mask != mask
-    }
-}
-
-impl Bits<Locked> {
-    /// Sets the bits of the pattern under the lock of the line; whether one was missing. Of all
-    /// calls with one pattern exactly one is told so, unless others' bits cover the pattern.
-    #[inline]
-    pub(crate) fn set(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
-        let line = self.line(line);
-        // A holder is gone after a few stores; if the system takes it off its core just then,
-        // writers to this one line wait, readers never do.
-        let mut first = line.words[0].lock(LOCK);
-        let mut missing = false;
-        for (index, mask) in pattern {
-            let mask = mask & Locked::of_items(index);
-            if index == 0 {
-                missing |= first & mask != mask;
-                first |= mask;
-                continue;
-            }
-            let bits = line.words[index].load_locked();
-            if bits & mask != mask {
-                missing = true;
-                // ORDERING: Relaxed: the Release that frees the lock publishes it to the next
-                // holder; readers need coherence only.
-                line.words[index].store(bits | mask, Ordering::Relaxed);
-            }
-        }
-        line.words[0].unlock(first);
-        missing
     }
 }

@@ -16,7 +16,7 @@ use crate::{Builder, Exclusive, Geometry, UnionError};
 /// The hash picks a 64-byte line and in it a few words with a few bits each (Putze, Sanders and
 /// Singler 2007; cache-sectorized as in Lang et al. 2019). The number of words, 1 to 8, is chosen for
 /// the rate: each costs an insert one atomic operation. Lines fill unevenly, which takes a few more
-/// bits for the same rate: 10.4 an item at 1 %, 17 at 0.1 %, 41 at 1e-6; sizes and rates are solved
+/// bits for the same rate: 10.3 an item at 1 %, 17.0 at 0.1 %, 41.1 at 1e-6; sizes and rates are solved
 /// exactly for that.
 ///
 /// Lock-free: an insert is one `fetch_or` for each word that misses a bit. See the [crate](crate) for
@@ -184,6 +184,29 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.has(hash)
     }
 
+    /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many
+    /// hashes at hand, ask for the one some 16 places on before each operation. A hint: it changes no
+    /// answer, and it helps only where the filter is larger than the cache.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BlockedBloomFilter;
+    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
+    /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
+    /// for (at, hash) in hashes.iter().enumerate() {
+    ///     if let Some(&ahead) = hashes.get(at + 16) {
+    ///         filter.prefetch_hash(ahead);
+    ///     }
+    ///     filter.insert_hash(*hash);
+    /// }
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.shared.prefetch(hash);
+    }
+
     /// The filter for one thread alone, which then inserts by plain stores.
     ///
     /// # Examples
@@ -284,7 +307,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     }
 
     /// The number of distinct items, estimated from the fill (Swamidass and Baldi 2007): unbiased to
-    /// first order, within about `1/√n` of the truth up to the capacity. Reads all bits: `O(bits)`.
+    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is
+    /// overfilled, the less it tells. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -337,8 +361,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.fill_sampled(lines)
     }
 
-    /// The fill as a share of that expected at capacity: 1 means full by design; above it the rate
-    /// is higher than was asked for. Reads all bits: `O(bits)`.
+    /// The estimated number of items over the capacity: 1 means full by design; above it the rate is
+    /// higher than was asked for. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -348,7 +372,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// for item in 0..3000 {
     ///     filter.insert(&item);
     /// }
-    /// assert!(filter.saturation() > 1.5);
+    /// assert!((2.5..3.5).contains(&filter.saturation()));
     /// # Ok::<(), tamis_bloom::BuildError>(())
     /// ```
     #[must_use]

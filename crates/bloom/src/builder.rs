@@ -12,7 +12,9 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 ///
 /// Give either a [`capacity`](Self::capacity), with or without a
 /// [`false_positive_rate`](Self::false_positive_rate) (1 % if none is given), or
-/// [`bits`](Self::bits) with [`probes`](Self::probes).
+/// [`bits`](Self::bits) with [`probes`](Self::probes), or the sizes of a filter that there is
+/// ([`like`](Self::like)). Sizes for a rate are solved by search, which takes a fraction of a
+/// millisecond; one who makes many filters of one size does it once.
 ///
 /// # Examples
 ///
@@ -26,18 +28,20 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 /// assert!(filter.geometry().false_positive_rate_at(1_000_000) <= 1e-6);
 /// # Ok::<(), tamis_bloom::BuildError>(())
 /// ```
+#[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder<F: Filter> {
     capacity: Option<u64>,
     rate: Option<f64>,
     bits: Option<u64>,
     probes: Option<u32>,
+    like: Option<Geometry>,
     hasher: F::Hasher,
 }
 
 impl<F: Filter> Builder<F> {
     pub(crate) fn new(hasher: F::Hasher) -> Self {
-        Self { capacity: None, rate: None, bits: None, probes: None, hasher }
+        Self { capacity: None, rate: None, bits: None, probes: None, like: None, hasher }
     }
 
     /// The number of distinct items that the filter is to hold at its rate, at least 1.
@@ -106,6 +110,23 @@ impl<F: Filter> Builder<F> {
         self
     }
 
+    /// Exactly the sizes of another filter of this type, such as one to unite with. A
+    /// [`capacity`](Self::capacity) may go with them, to say what they are meant for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BlockedBloomFilter;
+    /// let one = BlockedBloomFilter::<str>::with_capacity(1000)?;
+    /// let other = BlockedBloomFilter::<str>::builder().like(one.geometry()).build()?;
+    /// assert_eq!(other.geometry(), one.geometry());
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    pub fn like(mut self, geometry: Geometry) -> Self {
+        self.like = Some(geometry);
+        self
+    }
+
     /// The hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
     ///
     /// # Examples
@@ -119,11 +140,11 @@ impl<F: Filter> Builder<F> {
     /// # Ok::<(), tamis_bloom::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        let Self { capacity, rate, bits, probes, .. } = self;
-        Builder { capacity, rate, bits, probes, hasher }
+        let Self { capacity, rate, bits, probes, like, .. } = self;
+        Builder { capacity, rate, bits, probes, like, hasher }
     }
 
-    /// The sizes that the filter would have. Allocates nothing.
+    /// The sizes that the filter would have, without making it.
     ///
     /// # Errors
     ///
@@ -138,12 +159,21 @@ impl<F: Filter> Builder<F> {
     /// # Ok::<(), tamis_bloom::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
+        if let Some(geometry) = self.like {
+            return match (self.capacity, self.rate, self.bits, self.probes) {
+                (Some(0), None, None, None) => Err(BuildError::NoCapacity),
+                (_, None, None, None) if geometry.kind() == F::KIND => Ok(geometry),
+                (_, None, None, None) => Err(BuildError::Layout),
+                _ => Err(BuildError::Conflict),
+            };
+        }
         match (self.capacity, self.rate, self.bits, self.probes) {
             (Some(items), rate, None, None) => {
                 Geometry::for_items(F::KIND, items, rate.unwrap_or(DEFAULT_RATE))
             }
             (None, None, Some(bits), Some(probes)) => Geometry::for_bits(F::KIND, bits, probes),
             (None, _, None, None) => Err(BuildError::Unsized),
+            (None, None, ..) => Err(BuildError::Incomplete),
             _ => Err(BuildError::Conflict),
         }
     }
@@ -176,6 +206,7 @@ impl<F: Filter> fmt::Debug for Builder<F> {
             .field("false_positive_rate", &self.rate)
             .field("bits", &self.bits)
             .field("probes", &self.probes)
+            .field("like", &self.like)
             .finish_non_exhaustive()
     }
 }

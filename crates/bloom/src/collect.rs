@@ -9,18 +9,16 @@ use tamis_hash::HashItem;
 use crate::builder::DEFAULT_RATE;
 use crate::filter::Filter;
 use crate::geometry::Geometry;
+use crate::shared::refused;
 use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 
-/// An empty filter for so many items, at the default rate.
-///
-/// # Panics
-///
-/// If the memory is refused, as std's collections do when they grow.
+/// An empty filter for so many items, at the default rate. If the memory is refused it ends as std's
+/// collections do.
 fn sized_for<F: Filter>(items: usize, hasher: F::Hasher) -> F {
     let items = (items as u64).max(1);
-    Geometry::for_items(F::KIND, items, DEFAULT_RATE)
-        .and_then(|geometry| F::from_parts(geometry, items, hasher))
-        .unwrap_or_else(|error| panic!("cannot collect {items} items: {error}"))
+    let geometry = Geometry::for_items(F::KIND, items, DEFAULT_RATE)
+        .expect("items whose hashes fit in memory have a size at 1 %");
+    F::from_parts(geometry, items, hasher).unwrap_or_else(|_| refused(geometry.size_in_bytes()))
 }
 
 /// A filter of the items with these hashes.
@@ -89,7 +87,8 @@ macro_rules! collection {
 
         /// Hashes all items, then makes a filter for exactly so many at the default rate of 1 %.
         ///
-        /// Takes 8 bytes an item while it runs; panics if the memory is refused.
+        /// Takes 8 bytes an item while it runs; if the memory is refused it ends as std's
+        /// collections do.
         impl<T, S: HashItem<T> + Default> FromIterator<T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
                 let hasher = S::default();
@@ -101,7 +100,8 @@ macro_rules! collection {
 
         /// Hashes all items, then makes a filter for exactly so many at the default rate of 1 %.
         ///
-        /// Takes 8 bytes an item while it runs; panics if the memory is refused.
+        /// Takes 8 bytes an item while it runs; if the memory is refused it ends as std's
+        /// collections do.
         impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
                 let hasher = S::default();
@@ -157,10 +157,32 @@ macro_rules! collection {
             for $name<T, S>
         {
             fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = T>>(items: I) -> Self {
-                use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+                use rayon::iter::ParallelIterator as _;
                 let hasher = S::default();
                 let hashes: Vec<u64> =
                     items.into_par_iter().map(|item| hasher.hash_item(&item)).collect();
+                Self::of_hashes_in_parallel(&hashes, hasher)
+            }
+        }
+
+        /// Hashes all items in parallel, then makes a filter for exactly so many at the default rate.
+        #[cfg(feature = "rayon")]
+        impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Default + Sync>
+            rayon::iter::FromParallelIterator<&'a T> for $name<T, S>
+        {
+            fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(items: I) -> Self {
+                use rayon::iter::ParallelIterator as _;
+                let hasher = S::default();
+                let hashes: Vec<u64> =
+                    items.into_par_iter().map(|item| hasher.hash_item(item)).collect();
+                Self::of_hashes_in_parallel(&hashes, hasher)
+            }
+        }
+
+        #[cfg(feature = "rayon")]
+        impl<T: ?Sized, S: Sync> $name<T, S> {
+            fn of_hashes_in_parallel(hashes: &[u64], hasher: S) -> Self {
+                use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
                 let filter: Self = sized_for(hashes.len(), hasher);
                 hashes.par_iter().for_each(|&hash| {
                     filter.insert_hash(hash);

@@ -23,8 +23,8 @@ pub enum BuildError {
         /// The rate asked for.
         rate: f64,
     },
-    /// The rate is lower than a 64-bit hash can give: two of `n` items share their hash with a
-    /// chance of `n / 2^64` an item.
+    /// The rate is lower than a 64-bit hash can give: an item has the hash of one of `n` others with a
+    /// chance of `n / 2^64`, and at least as much is left to the bits.
     RateTooLow {
         /// The rate asked for.
         rate: f64,
@@ -42,8 +42,12 @@ pub enum BuildError {
     },
     /// Neither a capacity nor bits and probes are given.
     Unsized,
-    /// Bits without probes, probes without bits, or both together with a capacity or a rate.
+    /// Bits without probes, or probes without bits.
+    Incomplete,
+    /// Sizes are given in more than one way: two of capacity and rate, bits and probes, like.
     Conflict,
+    /// The sizes are those of another type of filter.
+    Layout,
     /// The filter would have more than 2^64 bits.
     TooLarge,
     /// The memory was refused.
@@ -70,10 +74,12 @@ impl fmt::Display for BuildError {
                 write!(f, "the number of probes is {probes}; it must lie between 1 and {most}")
             }
             Self::Unsized => f.write_str("no size: give a capacity, or bits and probes"),
+            Self::Incomplete => f.write_str("bits need probes, and probes need bits"),
             Self::Conflict => f.write_str(
-                "the size is given twice or by half: give a capacity with or without a \
-                 false-positive rate, or bits with probes",
+                "sizes are given in more than one way: take a capacity and a false-positive rate, or \
+                 bits and probes, or those of another filter",
             ),
+            Self::Layout => f.write_str("the geometry is that of another type of filter"),
             Self::TooLarge => f.write_str("the filter would have more than 2^64 bits"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
         }

@@ -106,6 +106,17 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     }
 }
 
+impl<T, F: Filter<Item = T>> Extend<T> for Exclusive<'_, F>
+where
+    F::Hasher: HashItem<T>,
+{
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.insert(&item);
+        }
+    }
+}
+
 impl<F: Filter + fmt::Debug> fmt::Debug for Exclusive<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Exclusive").field(&self.filter).finish()

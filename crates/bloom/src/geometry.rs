@@ -1,18 +1,19 @@
 //! The sizes that fix where the bits of an item lie, and what can be computed from them alone.
 
-use tamis_sync::{LINE_BYTES, LINE_WORDS};
+use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
 use crate::probe::line::{MOST_PROBES_A_WORD, Shape};
 use crate::sizing::solve::{self, MOST_CLASSIC_PROBES, MOST_LINE_PROBES};
 use crate::sizing::{classic, line};
 
-const LINE_BITS: u64 = LINE_WORDS as u64 * 64;
+/// The number of 64-bit hashes.
+pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
 /// The sizes of a filter: how many bits, how many of them an item sets, and in which layout.
 ///
 /// Two filters with equal geometry (and equal hashing) give an item the same bits. Everything here
-/// is arithmetic: it touches no filter and allocates nothing.
+/// is arithmetic: there need be no filter.
 ///
 /// # Examples
 ///
@@ -51,7 +52,8 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// The smallest filter of this kind that keeps `rate` at `items`.
+    /// A filter of this kind that keeps `rate` at `items`, as small as can be (in lines, within a tenth
+    /// of it).
     pub(crate) fn for_items(kind: Kind, items: u64, rate: f64) -> Result<Self, BuildError> {
         if items == 0 {
             return Err(BuildError::NoCapacity);
@@ -60,15 +62,17 @@ impl Geometry {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate });
         }
-        let all_hashes = libm::pow(2.0, 64.0);
         // Any filter needs log2(1 / rate) bits an item.
-        if items as f64 * -libm::log2(rate) >= all_hashes {
+        if items as f64 * -libm::log2(rate) >= ALL_HASHES {
             return Err(BuildError::TooLarge);
         }
-        let lowest = items as f64 / all_hashes;
-        if rate < lowest {
-            return Err(BuildError::RateTooLow { rate, lowest });
+        // Items that share their hash with one of so many are false positives whatever the bits; the
+        // bits are given what is left of the rate, at least half of it.
+        let floor = items as f64 / ALL_HASHES;
+        if rate < 2.0 * floor {
+            return Err(BuildError::RateTooLow { rate, lowest: 2.0 * floor });
         }
+        let rate = rate - floor;
         let sizes = match kind {
             Kind::Classic => solve::classic(items, rate)
                 .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
@@ -106,12 +110,30 @@ impl Geometry {
     }
 
     /// Bits of the filter. The line layouts have a multiple of 512, the lock bits included.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// let geometry = BlockedBloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
+    /// assert_eq!(geometry.bits(), 1024);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub const fn bits(&self) -> u64 {
         self.bits
     }
 
     /// Bits that an item sets; some may fall together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// let geometry = BloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
+    /// assert_eq!(geometry.probes(), 6);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub const fn probes(&self) -> u32 {
         match self.layout {
@@ -122,6 +144,15 @@ impl Geometry {
 
     /// 64-bit words that an item touches at most: the price of an atomic insert. In the line layouts
     /// they share one cache line, in the classic one each lies in a line of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// let geometry = BlockedBloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
+    /// assert_eq!(geometry.words(), 2);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub const fn words(&self) -> u32 {
         match self.layout {
@@ -131,12 +162,30 @@ impl Geometry {
     }
 
     /// Bytes of memory for the bits: whole cache lines.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// let geometry = BloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
+    /// assert_eq!(geometry.size_in_bytes(), 128);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
         self.lines().saturating_mul(LINE_BYTES as u64)
     }
 
     /// The share of bits that are expected to be set after `items` distinct items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
+    /// assert!((0.45..0.55).contains(&geometry.fill_at(1000)));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub fn fill_at(&self, items: u64) -> f64 {
         self.fill(items as f64)
@@ -144,19 +193,38 @@ impl Geometry {
 
     /// The false-positive rate to be expected after `items` distinct items: the chance that an item
     /// that was not inserted is taken for one that was. Exact for the layout, not the textbook's
-    /// formula; see `sizing` in the source for the derivation.
+    /// formula; with the chance of `items / 2^64` that its hash is another item's.
     ///
-    /// Complexity: `O(√load)` for the line layouts, `O(1)` for the classic one.
+    /// Takes microseconds; longer, up to milliseconds, for many probes in few bits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// // 20 bits and 6 probes an item: 0.0303 %, as published.
+    /// let geometry = BloomFilter::<str>::builder().bits(1_600_000).probes(6).geometry()?;
+    /// let per_cent = geometry.false_positive_rate_at(80_000) * 100.0;
+    /// assert_eq!((per_cent * 10_000.0).round(), 303.0);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
     #[must_use]
     pub fn false_positive_rate_at(&self, items: u64) -> f64 {
-        match self.layout {
+        let of_bits = match self.layout {
             Layout::Classic { probes } => classic::rate(self.bits, probes, items),
             Layout::Line { shape, locked } => line::rate(self.lines(), shape, locked, items),
-        }
+        };
+        with_equal_hashes(of_bits, items as f64)
     }
 
     pub(crate) const fn layout(&self) -> Layout {
         self.layout
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        match self.layout {
+            Layout::Classic { .. } => Kind::Classic,
+            Layout::Line { locked, .. } => Kind::Line { locked },
+        }
     }
 
     /// The shape of the pattern in a line; for the classic layout, which has none, one word.
@@ -177,6 +245,14 @@ impl Geometry {
         match self.layout {
             Layout::Classic { .. } | Layout::Line { locked: false, .. } => self.bits,
             Layout::Line { locked: true, .. } => self.bits - self.lines(),
+        }
+    }
+
+    /// Bits of this line that an item can set.
+    pub(crate) fn usable_bits_of(&self, line: u64) -> u64 {
+        match self.layout {
+            Layout::Classic { .. } => LINE_BITS.min(self.bits - line * LINE_BITS),
+            Layout::Line { locked, .. } => LINE_BITS - u64::from(locked),
         }
     }
 
@@ -211,6 +287,11 @@ impl Geometry {
             Layout::Line { shape, .. } => line::fill(self.lines(), shape, items),
         }
     }
+}
+
+/// The rate when items with equal hashes are counted too.
+pub(crate) fn with_equal_hashes(of_bits: f64, items: f64) -> f64 {
+    (of_bits + items / ALL_HASHES).min(1.0)
 }
 
 /// The words over which so many probes are spread when the probes are given: what the sizing chooses

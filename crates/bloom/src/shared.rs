@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 
 use libm::pow;
 use tamis_hash::{HashItem, ItemHasher};
-use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS};
+use tamis_sync::{LINE_BYTES, LINE_WORDS};
 
 use crate::array::Array;
-use crate::geometry::Layout;
+use crate::geometry::{Layout, with_equal_hashes};
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -46,6 +46,11 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         S: HashItem<Q>,
     {
         self.array.has(self.hasher.hash_item(item))
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.array.prefetch(hash);
     }
 
     #[inline]
@@ -104,24 +109,23 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         S: Clone,
     {
         let Self { geometry, capacity, .. } = *self;
-        let array = self.array.copy().unwrap_or_else(|error| refused(error));
+        let array = self.array.copy().unwrap_or_else(|_| refused(geometry.size_in_bytes()));
         Self { array, geometry, capacity, hasher: self.hasher.clone(), item: PhantomData }
     }
 
     pub(crate) fn fill(&self) -> f64 {
-        let ones: u64 = self.lines(1).map(ones).sum();
+        let ones: u64 = self.lines().map(ones).sum();
         ones as f64 / self.geometry.usable_bits() as f64
     }
 
     pub(crate) fn fill_sampled(&self, lines: u64) -> f64 {
         let all = self.geometry.lines();
         let step = (all / lines.max(1)).max(1);
-        let (ones, read) =
-            self.lines(step).fold((0, 0), |(sum, read), line| (sum + ones(line), read + 1));
-        // Of a classic filter's last line, which may be cut short, too much is taken as usable: less
-        // than one line in all.
-        let usable = self.geometry.usable_bits() as f64 / all as f64;
-        (ones as f64 / (read as f64 * usable)).min(1.0)
+        let read = (0..all).step_by(step as usize);
+        let (ones, usable) = read.fold((0, 0), |(sum, usable), line| {
+            (sum + ones(self.array.read(line)), usable + self.geometry.usable_bits_of(line))
+        });
+        ones as f64 / usable as f64
     }
 
     pub(crate) fn len_estimate(&self) -> f64 {
@@ -129,43 +133,44 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     pub(crate) fn saturation(&self) -> f64 {
-        self.fill() / self.geometry.fill_at(self.capacity)
+        self.len_estimate() / self.capacity as f64
     }
 
     pub(crate) fn false_positive_rate(&self) -> f64 {
-        match self.geometry.layout() {
-            Layout::Classic { probes } => pow(self.fill(), f64::from(probes)),
-            Layout::Line { shape, locked } => {
-                // (ones / 64)^g for each number of ones, where an item has g bits in a word.
-                let table = |probes: u32| -> [f64; 65] {
-                    core::array::from_fn(|ones| pow(ones as f64 / 64.0, f64::from(probes)))
-                };
-                let most = shape.group_probes(0);
-                let tables = [table(most), table(most.saturating_sub(1))];
-                let sum: f64 = self
-                    .lines(1)
-                    .map(|line| {
-                        let words = shape.group_words() as usize;
-                        line.chunks(words).zip(0..).fold(1.0, |rate, (group, number)| {
-                            let table = &tables[(most - shape.group_probes(number)) as usize];
-                            let first = usize::from(locked && number == 0);
-                            let chances = group.iter().enumerate().map(|(index, word)| {
-                                // A query takes the lock bit, which is masked here, as set.
-                                let lock = if index == 0 { first } else { 0 };
-                                table[word.count_ones() as usize + lock]
-                            });
-                            rate * chances.sum::<f64>() / words as f64
-                        })
-                    })
-                    .sum();
-                sum / self.geometry.lines() as f64
-            }
-        }
+        let items = self.len_estimate();
+        with_equal_hashes(self.rate_of_bits(), items)
     }
 
-    /// Every `step`-th line.
-    fn lines(&self, step: u64) -> impl Iterator<Item = [u64; LINE_WORDS]> {
-        (0..self.geometry.lines()).step_by(step as usize).map(|line| self.array.read(line))
+    /// The chance that all bits of a hash drawn at random are set.
+    fn rate_of_bits(&self) -> f64 {
+        let (shape, locked) = match self.geometry.layout() {
+            Layout::Classic { probes } => return pow(self.fill(), f64::from(probes)),
+            Layout::Line { shape, locked } => (shape, locked),
+        };
+        // (ones / 64)^g for each number of ones, where an item has g bits in a word.
+        let table = |probes: u32| -> [f64; 65] {
+            core::array::from_fn(|ones| pow(ones as f64 / 64.0, f64::from(probes)))
+        };
+        let most = shape.group_probes(0);
+        let tables = [table(most), table(most.saturating_sub(1))];
+        let words = shape.group_words() as usize;
+        let rate_of_line = |line: [u64; LINE_WORDS]| -> f64 {
+            let groups = line.chunks(words).zip(0..).map(|(group, number)| {
+                let table = &tables[(most - shape.group_probes(number)) as usize];
+                let chances = group.iter().zip(0..).map(|(word, index)| {
+                    // A query takes the lock bit, which is masked here, as set.
+                    let lock = usize::from(locked && number == 0 && index == 0);
+                    table[word.count_ones() as usize + lock]
+                });
+                chances.sum::<f64>() / words as f64
+            });
+            groups.product()
+        };
+        self.lines().map(rate_of_line).sum::<f64>() / self.geometry.lines() as f64
+    }
+
+    fn lines(&self) -> impl Iterator<Item = [u64; LINE_WORDS]> {
+        (0..self.geometry.lines()).map(|line| self.array.read(line))
     }
 }
 
@@ -174,8 +179,8 @@ fn ones(line: [u64; LINE_WORDS]) -> u64 {
 }
 
 /// Memory is refused where std would not return an error either.
-fn refused(error: AllocError) -> ! {
-    let bytes = usize::try_from(error.bytes).unwrap_or(isize::MAX as usize);
+pub(crate) fn refused(bytes: u64) -> ! {
+    let bytes = usize::try_from(bytes).unwrap_or(isize::MAX as usize);
     let layout = core::alloc::Layout::from_size_align(bytes, LINE_BYTES);
     alloc::alloc::handle_alloc_error(layout.unwrap_or(core::alloc::Layout::new::<u64>()))
 }

@@ -25,7 +25,7 @@ fn the_expected_rate_is_what_was_asked_for() {
         for rate in RATES {
             for items in [1, 2, 3, 7, 50, 1000, 99_999, 100_000, 1_234_567, 10_u64.pow(9), 1 << 36]
             {
-                if rate < items as f64 / 2.0_f64.powi(64) {
+                if rate < items as f64 / 2.0_f64.powi(63) {
                     continue;
                 }
                 let geometry = sizing(items, rate).unwrap();
@@ -39,17 +39,24 @@ fn the_expected_rate_is_what_was_asked_for() {
     }
 }
 
+/// More items never take fewer bits. A lower rate may, in lines, where it changes the number of words
+/// that an item touches, by no more than the tenth that fewer words may cost.
 #[test]
-fn more_items_or_a_lower_rate_never_take_fewer_bits() {
+fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     for (name, sizing) in TYPES {
         let bits = |items, rate| sizing(items, rate).unwrap().bits();
-        for rate in RATES {
-            for items in [1, 10, 1000, 123_456] {
+        for items in [1, 10, 1000, 123_456] {
+            for rate in RATES {
                 assert!(bits(items, rate) <= bits(items + 1, rate), "{name} {items} {rate}");
                 assert!(bits(items, rate) <= bits(2 * items, rate), "{name} {items} {rate}");
-                // A change of shape at a threshold may cost up to the price of a word.
-                assert!(bits(items, rate) <= bits(items, rate * 0.8), "{name} {items} {rate}");
             }
+        }
+        let slack = if name == "classic" { 1.0 } else { 0.9 };
+        let mut last = 0.0;
+        for step in 1..400 {
+            let now = bits(1_000_000, 0.95_f64.powi(step)) as f64;
+            assert!(now >= last * slack, "{name} at {:e}: {now} after {last}", 0.95_f64.powi(step));
+            last = now;
         }
     }
 }

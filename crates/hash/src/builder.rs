@@ -63,8 +63,15 @@ impl fmt::Debug for DefaultHashBuilder {
 }
 
 /// The hasher that [`DefaultHashBuilder`] builds; nobody needs to name it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DefaultHasher(ahash::AHasher);
+
+/// Shows the type and not its state, from which the keys can be read.
+impl fmt::Debug for DefaultHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DefaultHasher").finish_non_exhaustive()
+    }
+}
 
 impl core::hash::Hasher for DefaultHasher {
     #[inline]

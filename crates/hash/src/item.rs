@@ -22,6 +22,13 @@ const PROBE: u64 = 0x7A61_6D69_7320_2121;
 pub trait ItemHasher: sealed::Sealed {
     /// The hash of one fixed value. Two filters can be united only where it agrees, and a saved
     /// filter keeps it, so that a changed algorithm is found before it means false negatives.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::{ItemHasher, Xxh3};
+    /// assert_eq!(Xxh3::with_seed(1).hash_probe(), Xxh3::with_seed(1).hash_probe());
+    /// ```
     #[must_use]
     fn hash_probe(&self) -> u64;
 }
@@ -42,6 +49,13 @@ pub trait ItemHasher: sealed::Sealed {
 /// ```
 pub trait HashItem<T: ?Sized>: ItemHasher {
     /// The one 64-bit hash of `item` from which all else is derived.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::{HashItem, Xxh64};
+    /// assert_eq!(Xxh64::with_seed(0).hash_item("a"), 0xD24E_C4F1_A98C_6E5B);
+    /// ```
     #[must_use]
     fn hash_item(&self, item: &T) -> u64;
 }

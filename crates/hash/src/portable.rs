@@ -10,14 +10,16 @@
 //! | `()` | nothing | nothing |
 //! | `Option<T>` | 0, or 1 and then `T` as a part | the same |
 //! | tuples | their parts | the same |
-//! | references, `Box<T>`, `Cow<T>` | as `T` | as `T` |
+//! | references, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | as `T` | as `T` |
 //!
 //! Types that can stand for each other by `Borrow` encode alike. In a tuple every part is
 //! prefix-free, so `("ab", "c")` and `("a", "bc")` differ.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// An item with one encoding on all platforms and in all releases.
@@ -50,15 +52,42 @@ use alloc::vec::Vec;
 /// ```
 pub trait Portable {
     /// Appends the encoding of the item when it stands alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::{Encoder, Portable};
+    ///
+    /// let mut out = Encoder::default();
+    /// "ab".encode(&mut out);
+    /// assert_eq!(out.bytes(), b"ab");
+    /// ```
     fn encode(&self, out: &mut Encoder);
 
     /// Appends the encoding of the item as one part of a larger one, from which a reader could tell
     /// where it ends. By default the length of the encoding, then the encoding.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::{Encoder, Portable};
+    ///
+    /// let mut out = Encoder::default();
+    /// "ab".encode_part(&mut out);
+    /// assert_eq!(out.bytes(), [2, 0, 0, 0, 0, 0, 0, 0, b'a', b'b']);
+    /// ```
     fn encode_part(&self, out: &mut Encoder) {
         out.prefixed(|out| self.encode(out));
     }
 
     /// Calls `f` with the encoding of the item; types that are bytes already need no copy.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::Portable;
+    /// assert_eq!(0x0102_u16.with_encoded(<[u8]>::to_vec), [2, 1]);
+    /// ```
     fn with_encoded<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
         let mut out = Encoder::default();
         self.encode(&mut out);
@@ -93,6 +122,15 @@ impl Encoder {
     const SHORT: usize = 64;
 
     /// Appends `bytes`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut out = tamis_hash::Encoder::default();
+    /// out.write(b"a");
+    /// out.write(b"b");
+    /// assert_eq!(out.bytes(), b"ab");
+    /// ```
     #[inline]
     pub fn write(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
@@ -108,6 +146,12 @@ impl Encoder {
     }
 
     /// What has been written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(tamis_hash::Encoder::default().bytes().is_empty());
+    /// ```
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         if self.len <= Self::SHORT { &self.short[..self.len] } else { &self.long }
@@ -214,6 +258,8 @@ transparent! {
     (T: Portable + ?Sized) &T;
     (T: Portable + ?Sized) &mut T;
     (T: Portable + ?Sized) Box<T>;
+    (T: Portable + ?Sized) Rc<T>;
+    (T: Portable + ?Sized) Arc<T>;
     (T: Portable + ToOwned + ?Sized) Cow<'_, T>;
 }
 

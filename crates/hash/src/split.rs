@@ -85,9 +85,10 @@ pub const fn next_pattern(pattern: u64) -> u64 {
     pattern.wrapping_mul(STEP)
 }
 
-/// A fingerprint of `bits` bits (1 to 64), never 0, so that 0 can mean an empty slot.
+/// A fingerprint of `bits` bits, never 0, so that 0 can mean an empty slot.
 ///
-/// Each of the `2^bits − 1` values is as likely as any other.
+/// Each of the `2^bits − 1` values is as likely as any other. A width of 0 is taken as 1, one above 64
+/// as 64.
 ///
 /// # Examples
 ///
@@ -99,6 +100,7 @@ pub const fn next_pattern(pattern: u64) -> u64 {
 #[inline]
 #[must_use]
 pub const fn fingerprint(hash: u64, bits: u32) -> u64 {
-    let values = u64::MAX >> (64 - bits);
+    let bits = if bits == 0 { 1 } else { bits };
+    let values = u64::MAX >> 64_u32.saturating_sub(bits);
     fastrange(pattern(hash), values) + 1
 }

@@ -1,7 +1,7 @@
 //! Hash algorithms that never change, for whatever is saved, shared or sent.
 //!
-//! Each type is one published algorithm from a well-kept crate; golden values from its own test
-//! vectors pin it (`tests/golden.rs`). The set is closed: a name in a saved filter means one of
+//! Each type is one published algorithm from a well-kept crate; golden values, of other programs where
+//! there are any, pin it (`tests/golden.rs`). The set is closed: a name in a saved filter means one of
 //! these.
 
 use core::fmt;
@@ -30,6 +30,18 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     const NAME: &'static str;
 
     /// The hash of `bytes`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_hash::{Rapid, StableHasher, Xxh3};
+    ///
+    /// fn hash_all<H: StableHasher>(hasher: &H, lines: &[&str]) -> Vec<u64> {
+    ///     lines.iter().map(|line| hasher.hash_bytes(line.as_bytes())).collect()
+    /// }
+    ///
+    /// assert_ne!(hash_all(&Rapid::with_seed(0), &["a"]), hash_all(&Xxh3::with_seed(0), &["a"]));
+    /// ```
     #[must_use]
     fn hash_bytes(&self, bytes: &[u8]) -> u64;
 }
@@ -50,7 +62,8 @@ impl Rapid {
     /// The algorithm with this seed.
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
-        Self(RapidSecrets::seed(seed))
+        // As the reference implementation takes a seed; the crate's own way is known to nobody else.
+        Self(RapidSecrets::seed_cpp(seed))
     }
 
     /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.

@@ -15,6 +15,38 @@ fn xxhash_matches_its_published_vectors() {
     }
 }
 
+/// Length, XXH64, XXH3-64 of the first bytes of [`bytes`] with [`SEED`], by python-xxhash 3 on the
+/// reference implementation: one length for each of its paths.
+const XXHASH: [(usize, u64, u64); 12] = [
+    (1, 0xE1B6_C2CE_A061_F466, 0xD273_6045_B9A2_490D),
+    (4, 0xE159_FBB4_F765_79D5, 0x28D9_9F64_FC66_E532),
+    (8, 0xB858_9D79_06C1_F42A, 0xCB86_EF9E_9367_0A9C),
+    (9, 0x015A_6FC2_6129_EACC, 0x5AC5_58FC_8114_3731),
+    (16, 0x58DF_71EE_EDB1_5A87, 0x1585_8679_E82E_B84B),
+    (17, 0x802D_A211_7D74_949F, 0x389C_A397_5C0B_4BD0),
+    (32, 0x201F_B69D_4EE0_EE47, 0xE995_EB61_991F_6724),
+    (128, 0xCE70_6E36_ACBD_203D, 0x512B_0E9E_1405_0CDB),
+    (129, 0x2BB6_5999_18FB_92C5, 0x0479_9DFF_B66B_5964),
+    (240, 0x96E1_B34B_0180_568C, 0x3A61_4088_9D4A_E6A9),
+    (241, 0x133F_4793_E723_1098, 0xF911_7AD0_3E15_17C7),
+    (1000, 0x59BA_E0B1_C3F3_4F88, 0xFC3C_E233_F52A_3A2F),
+];
+
+const SEED: u64 = 0x0123_4567_89AB_CDEF;
+
+fn bytes() -> Vec<u8> {
+    (0..1000_u32).map(|i| (i * 7 + 1) as u8).collect()
+}
+
+#[test]
+fn xxhash_matches_the_reference_at_every_length_class() {
+    let bytes = bytes();
+    for (len, xxh64, xxh3) in XXHASH {
+        assert_eq!(Xxh64::with_seed(SEED).hash_bytes(&bytes[..len]), xxh64, "{len} bytes");
+        assert_eq!(Xxh3::with_seed(SEED).hash_bytes(&bytes[..len]), xxh3, "{len} bytes");
+    }
+}
+
 /// Vectors of the reference implementation for 1 and 3 rounds: key 00..0f, input 00..n.
 #[test]
 fn siphash_matches_its_published_vectors() {
@@ -32,13 +64,19 @@ fn siphash_matches_its_published_vectors() {
     }
 }
 
-/// rapidhash v3 as its crate promises it for good; pinned when it was taken in.
+/// rapidhash v3 by a program written from the reference, one length for each of its paths, folded into
+/// one value a seed.
 #[test]
-fn rapidhash_is_pinned() {
-    let rapid = Rapid::with_seed(0);
-    assert_eq!(rapid.hash_bytes(b""), 9_803_252_772_108_305_337);
-    assert_eq!(rapid.hash_bytes(b"a"), 5_797_680_245_665_467_775);
-    assert_eq!(rapid.hash_bytes(b"https://example.org/"), 2_282_496_334_554_250_918);
+fn rapidhash_matches_the_reference_at_every_length_class() {
+    assert_eq!(Rapid::with_seed(0).hash_bytes(b"https://example.org/"), 12_953_998_703_629_722_894);
+    let bytes = bytes();
+    let folded = |seed| {
+        let lengths = [0, 1, 3, 4, 7, 8, 16, 17, 32, 48, 64, 112, 113, 224, 225, 1000];
+        lengths.iter().fold(0_u64, |sum, &len| {
+            sum.rotate_left(7) ^ Rapid::with_seed(seed).hash_bytes(&bytes[..len])
+        })
+    };
+    assert_eq!((folded(0), folded(SEED)), (12_127_626_526_724_296_338, 2_369_526_408_638_625_978));
 }
 
 /// What an item's place, shard, pattern and fingerprint are may never change: saved filters hold it.

@@ -85,10 +85,10 @@ fn fingerprints_are_flat_in_every_bucket() {
     assert!(flat(&histogram(100 * 255, bin)));
     let wrong = |h: u64| split::place(h, 100) * 256 + (h >> 56);
     assert!(!flat(&histogram(100 * 256, wrong)), "the control must be refused");
-    for bits in [1, 2, 12, 16, 32, 63, 64] {
+    for bits in [0, 1, 2, 12, 16, 32, 63, 64, 65, u32::MAX] {
         for hash in [0, 1, u64::MAX, 1 << 63, 0x9E37_79B9_7F4A_7C15] {
             let value = split::fingerprint(hash, bits);
-            assert!(value > 0 && value <= u64::MAX >> (64 - bits));
+            assert!(value > 0 && value <= u64::MAX >> (64 - bits.clamp(1, 64)));
         }
     }
 }

@@ -30,7 +30,7 @@ pub use core::sync::atomic::Ordering;
 pub use crossbeam_utils::CachePadded;
 
 pub use crate::backoff::Backoff;
-pub use crate::lines::{AllocError, LINE_BYTES, LINE_WORDS, Line, Lines};
+pub use crate::lines::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Line, Lines};
 pub use crate::word::Word;
 
 /// Threads and shared ownership, real or modelled: what a test that is also a model builds on.

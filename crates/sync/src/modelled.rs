@@ -61,11 +61,11 @@ impl Word {
 
     /// Takes the lock that `bit` of this word is, and returns the word without it.
     ///
-    /// It waits by trying again, where the real one looks first: a look may be stale for ever.
+    /// It waits by trying again, where the real one looks first: in a model a look may be stale for
+    /// ever. So the real loop of looks is not modelled; it only delays the attempt.
     #[must_use]
-    pub fn lock(&self, bit: u64) -> u64 {
-        let order =
-            if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { Ordering::Acquire };
+    pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
+        let order = if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { order };
         let mut backoff = crate::Backoff::default();
         loop {
             // The word as the RMW found it: a read apart would be concurrent with the attempts of
@@ -79,9 +79,8 @@ impl Word {
     }
 
     /// Replaces the bits and frees the lock among them.
-    pub fn unlock(&self, bits: u64) {
-        let order =
-            if planted(Mutant::UnlockRelaxed) { Ordering::Relaxed } else { Ordering::Release };
+    pub fn unlock(&self, bits: u64, order: Ordering) {
+        let order = if planted(Mutant::UnlockRelaxed) { Ordering::Relaxed } else { order };
         // A swap and not a store: loom remembers an RMW on both sides of its reduction.
         self.0.swap(bits, order);
     }

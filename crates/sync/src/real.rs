@@ -21,6 +21,15 @@ pub struct Word(AtomicU64);
 
 impl Word {
     /// A word that holds `bits`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.load(Ordering::Relaxed), 1);
+    /// ```
     #[inline]
     #[must_use]
     pub const fn new(bits: u64) -> Self {
@@ -28,6 +37,15 @@ impl Word {
     }
 
     /// The bits, read as `order` says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.load(Ordering::Relaxed), 1);
+    /// ```
     #[inline]
     #[must_use]
     pub fn load(&self, order: Ordering) -> u64 {
@@ -36,12 +54,30 @@ impl Word {
 
     /// Replaces the bits. Whatever another thread wrote since they were read is lost, so this is
     /// for a thread that holds a lock on the word.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// word.store(2, Ordering::Relaxed);
+    /// ```
     #[inline]
     pub fn store(&self, bits: u64, order: Ordering) {
         self.0.store(bits, order);
     }
 
     /// Sets the bits of `mask` and returns what the word held just before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.fetch_or(2, Ordering::Relaxed), 1);
+    /// ```
     #[inline]
     pub fn fetch_or(&self, mask: u64, order: Ordering) -> u64 {
         self.0.fetch_or(mask, order)
@@ -51,6 +87,12 @@ impl Word {
     ///
     /// The same as a Relaxed load; under loom it also checks that the lock really orders the read
     /// after every write made under it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Word::new(1).load_locked(), 1);
+    /// ```
     #[inline]
     #[must_use]
     pub fn load_locked(&self) -> u64 {
@@ -60,25 +102,27 @@ impl Word {
     }
 
     /// Takes the lock that `bit` of this word is, waiting for it if need be, and returns the word
-    /// without it.
+    /// without it. A failed attempt rewrites the word as it is.
+    ///
+    /// `order` is to be Acquire, to see what the last holder wrote. It is the caller's to name, so
+    /// that the caller's models check the one that is used.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_sync::Word;
+    /// # use tamis_sync::{Ordering, Word};
     /// let word = Word::new(5);
-    /// let bits = word.lock(1 << 63);
+    /// // ORDERING: Acquire and Release, as a lock is; there is one thread.
+    /// let bits = word.lock(1 << 63, Ordering::Acquire);
     /// assert_eq!(bits, 5);
-    /// word.unlock(bits | 2);
-    /// assert_eq!(word.lock(1 << 63), 7);
+    /// word.unlock(bits | 2, Ordering::Release);
+    /// assert_eq!(word.lock(1 << 63, Ordering::Acquire), 7);
     /// ```
     #[inline]
     #[must_use]
-    pub fn lock(&self, bit: u64) -> u64 {
-        // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: all that it wrote
-        // under the lock is seen from here on. A failed attempt rewrites the word as it is. Only the
-        // one bit of the old value is used, which lets x86 do it by one `lock bts`.
-        while self.0.fetch_or(bit, Ordering::Acquire) & bit != 0 {
+    pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
+        // Only the one bit of the old value is used, which lets x86 do it by one `lock bts`.
+        while self.0.fetch_or(bit, order) & bit != 0 {
             self.wait(bit);
         }
         self.load_locked() & !bit
@@ -88,18 +132,28 @@ impl Word {
     #[cold]
     fn wait(&self, bit: u64) {
         let mut backoff = crate::Backoff::default();
-        // ORDERING: Relaxed: a hint; the RMW in `lock` decides.
+        // ORDERING: Relaxed: a look; the RMW in `lock` decides.
         while self.0.load(Ordering::Relaxed) & bit != 0 {
             backoff.wait();
         }
     }
 
     /// Replaces the bits and frees the lock among them: the last act of its holder.
+    ///
+    /// `order` is to be Release, so that the next holder sees all stores made under the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(0);
+    /// // ORDERING: Acquire and Release, as a lock is; there is one thread.
+    /// let bits = word.lock(1, Ordering::Acquire);
+    /// word.unlock(bits, Ordering::Release);
+    /// ```
     #[inline]
-    pub fn unlock(&self, bits: u64) {
-        // ORDERING: Release pairs with the Acquire in `lock` of the next holder: it sees every
-        // store made under the lock before this one.
-        self.0.store(bits, Ordering::Release);
+    pub fn unlock(&self, bits: u64, order: Ordering) {
+        self.0.store(bits, order);
     }
 
     /// Changes the bits without an atomic operation: `&mut self` proves that nobody else looks.

@@ -1,18 +1,16 @@
 //! Positions over the whole array: each probe may fall on any bit.
 //!
-//! The probes are the states of a multiplicative generator that starts at the item's pattern, each
-//! mapped onto the bits by its high part. (Double hashing, `h1 + i·h2`, is cheaper by a
+//! The probes are the states of a multiplicative generator that starts at the item's hash, each mapped
+//! onto the bits by its high part. (Double hashing, `h1 + i·h2`, is cheaper by a
 //! multiplication that nobody waits for, and errs in small filters: Dillinger and Manolios 2004.)
 
 use tamis_hash::{fastrange, split};
-use tamis_sync::LINE_WORDS;
-
-const LINE_BITS: u64 = LINE_WORDS as u64 * 64;
+use tamis_sync::{LINE_BITS, LINE_WORDS};
 
 /// Line, word and mask of each bit that an item with this hash means in a filter of `bits` bits.
 #[inline]
 pub(crate) fn probes(hash: u64, bits: u64, probes: u32) -> impl Iterator<Item = (u64, usize, u64)> {
-    let mut state = split::pattern(hash);
+    let mut state = hash;
     (0..probes).map(move |_| {
         let position = fastrange(state, bits);
         state = split::next_pattern(state);

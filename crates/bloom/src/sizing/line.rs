@@ -10,7 +10,8 @@
 //! The query throws `g` bits too. With `U` empty bits among the 64 it finds all ones with chance
 //! `E[(1 − U/64)^g]`. Expanding the power, and powers in falling factorials by Stirling numbers,
 //! `E[U (U−1) … (U−i+1)] = u (u−1) … (u−i+1) · a_i^j` with `u` usable bits (64, or 63 in the word
-//! with the lock bit, which counts as set), gives the chance as `Σ c_i · a_i^j`. No approximation.
+//! with the lock bit, which counts as set), gives the chance as `Σ c_i · a_i^j`. The one approximation is
+//! Poisson for binomial in filters of millions of items.
 
 use libm::{exp, lgamma, log, log1p, pow};
 
@@ -21,8 +22,8 @@ const TERMS: usize = MOST_PROBES_A_WORD as usize + 1;
 /// Beyond this many items a line even one probe an item leaves fewer than 2^-53 of the bits empty.
 const FULL_LOAD: f64 = 20_000.0;
 
-/// Up to this many items their number in a line is taken as binomial, above as Poisson; there they
-/// differ by less than one in a million.
+/// Up to this many items their number in a line is taken as binomial, above as Poisson; there the rates
+/// differ by about 1 in 10^5.
 const MOST_BINOMIAL: u64 = 1 << 22;
 
 /// The chance that a query finds its word of a group full: `Σ c_i · a_i^j` after `j` items.
@@ -84,13 +85,17 @@ fn choose(n: u32, k: u32) -> f64 {
     (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
 }
 
-/// The ways to part `m` things into `i` sets that are not empty.
+/// The ways to part `m` things into `i` sets that are not empty (Stirling numbers of the second kind).
 fn stirling(m: u32, i: u32) -> f64 {
-    match (m, i) {
-        (0, 0) => 1.0,
-        (0, _) | (_, 0) => 0.0,
-        _ => f64::from(i) * stirling(m - 1, i) + stirling(m - 1, i - 1),
+    let mut row = [0.0; TERMS];
+    row[0] = 1.0;
+    for _ in 0..m {
+        for set in (1..TERMS).rev() {
+            row[set] = set as f64 * row[set] + row[set - 1];
+        }
+        row[0] = 0.0;
     }
+    row[i as usize]
 }
 
 /// The expected share of ones among the bits that items can set.
@@ -107,45 +112,72 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
 /// The expected false-positive rate after `items` items, exactly.
 pub(crate) fn rate(lines: u64, shape: Shape, locked: bool, items: u64) -> f64 {
     let load = items as f64 / lines as f64;
-    let mut groups = groups(shape, locked);
+    let groups = Groups::new(shape, locked);
     if lines == 1 {
-        return if load > FULL_LOAD { 1.0 } else { product(&mut groups, items as f64) };
+        return if load > FULL_LOAD { 1.0 } else { groups.rate_of(items) };
     }
-    let chances = if items <= MOST_BINOMIAL {
-        Chances::Binomial { items: items as f64, share: 1.0 / lines as f64 }
-    } else {
-        Chances::Poisson
-    };
-    mean(&mut groups, load, chances)
-}
-
-/// The expected false-positive rate at `load` items a line in an endless filter.
-pub(crate) fn rate_at_load(load: f64, shape: Shape, locked: bool) -> f64 {
-    mean(&mut groups(shape, locked), load, Chances::Poisson)
+    if items <= MOST_BINOMIAL {
+        let chances = Chances::Binomial { items: items as f64, share: 1.0 / lines as f64 };
+        return groups.mean(load, chances);
+    }
+    groups.rate_at_load(load)
 }
 
 /// The groups of a shape, like ones together: the first (which may hold the lock bit), those with
 /// one probe more, those with one less.
-fn groups(shape: Shape, locked: bool) -> [Group; 3] {
-    let words = shape.group_words();
-    let most = shape.group_probes(0);
-    let with_most = (0..shape.words).filter(|&group| shape.group_probes(group) == most).count();
-    let with_less = shape.words as usize - with_most;
-    [
-        Group::new(most, words, locked, 1),
-        Group::new(most, words, false, with_most as i32 - 1),
-        Group::new(most.saturating_sub(1), words, false, with_less as i32),
-    ]
-}
+#[derive(Clone)]
+pub(crate) struct Groups([Group; 3]);
 
-fn product(groups: &mut [Group; 3], j: f64) -> f64 {
-    groups
-        .iter_mut()
-        .map(|group| {
-            group.start(j);
-            group.chance()
-        })
-        .product()
+impl Groups {
+    pub(crate) fn new(shape: Shape, locked: bool) -> Self {
+        let words = shape.group_words();
+        let most = shape.group_probes(0);
+        let with_most = (0..shape.words).filter(|&group| shape.group_probes(group) == most).count();
+        let with_less = shape.words as usize - with_most;
+        Self([
+            Group::new(most, words, locked, 1),
+            Group::new(most, words, false, with_most as i32 - 1),
+            Group::new(most.saturating_sub(1), words, false, with_less as i32),
+        ])
+    }
+
+    /// The expected false-positive rate at `load` items a line in an endless filter.
+    pub(crate) fn rate_at_load(&self, load: f64) -> f64 {
+        self.mean(load, Chances::Poisson)
+    }
+
+    /// The rate in a line with so many items.
+    fn rate_of(&self, items: u64) -> f64 {
+        let mut groups = self.0;
+        groups.iter_mut().for_each(|group| group.start(items as f64));
+        groups.iter().map(Group::chance).product()
+    }
+
+    /// The mean over the lines of the chance that all groups are found full.
+    fn mean(&self, load: f64, chances: Chances) -> f64 {
+        if load > FULL_LOAD {
+            return 1.0;
+        }
+        if load == 0.0 {
+            return 0.0;
+        }
+        let mut groups = self.0;
+        // Ten standard deviations below the mean there is nothing left to add.
+        let mut j = libm::floor((load - 10.0 * libm::sqrt(load) - 10.0).max(0.0));
+        let mut chance = chances.at(load, j);
+        groups.iter_mut().for_each(|group| group.start(j));
+        let mut sum = 0.0;
+        loop {
+            sum += chance * groups.iter().map(Group::chance).product::<f64>();
+            chance *= chances.ratio(load, j);
+            j += 1.0;
+            groups.iter_mut().for_each(Group::step);
+            // What is left is below the chance of a line with `j` items, over a falling series.
+            if j > load && chance <= sum * 1e-12 || chance <= 0.0 {
+                return sum.clamp(0.0, 1.0);
+            }
+        }
+    }
 }
 
 /// How many items a line receives.
@@ -172,31 +204,6 @@ impl Chances {
         match self {
             Self::Poisson => load / (j + 1.0),
             Self::Binomial { items, share } => (items - j) / (j + 1.0) * share / (1.0 - share),
-        }
-    }
-}
-
-/// The mean over the lines of the chance that all groups are found full.
-fn mean(groups: &mut [Group; 3], load: f64, chances: Chances) -> f64 {
-    if load > FULL_LOAD {
-        return 1.0;
-    }
-    if load == 0.0 {
-        return 0.0;
-    }
-    // Eight standard deviations below the mean there is nothing left to add.
-    let mut j = libm::floor((load - 8.0 * libm::sqrt(load) - 8.0).max(0.0));
-    let mut chance = chances.at(load, j);
-    groups.iter_mut().for_each(|group| group.start(j));
-    let mut sum = 0.0;
-    loop {
-        sum += chance * groups.iter().map(Group::chance).product::<f64>();
-        chance *= chances.ratio(load, j);
-        j += 1.0;
-        groups.iter_mut().for_each(Group::step);
-        // What is left is below the chance of a line with `j` items, over a falling series.
-        if j > load && chance <= sum * 1e-10 || chance <= 0.0 {
-            return sum.clamp(0.0, 1.0);
         }
     }
 }

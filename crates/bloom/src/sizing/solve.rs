@@ -1,4 +1,4 @@
-//! The smallest filter that keeps the rate.
+//! A small filter that keeps the rate: the fewest bits, or in lines up to a tenth more for fewer words.
 
 use libm::{ceil, exp, log, log2, pow, round};
 
@@ -30,23 +30,21 @@ fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
     let throws = items as f64 * k;
     // (1 − (1 − 1/m)^(kn))^k = rate, solved for m: a lower bound on the bits.
     let guess = -1.0 / libm::expm1(libm::log1p(-pow(rate, 1.0 / k)) / throws);
-    let enough = |bits| classic::rate(bits, probes, items) <= rate;
     let low = ceil(guess);
     if low >= pow(2.0, 64.0) {
         return None;
     }
-    let low = (low as u64).max(1);
-    let mut step = 1;
-    while !enough(low.checked_add(step - 1)?) {
-        step *= 2;
+    // The textbook's size is a little short: lengthen it by what the exact rate says, which goes down
+    // with the probes-th power of the bits, until it keeps the rate.
+    let mut bits = (low as u64).max(1);
+    loop {
+        let excess = classic::rate(bits, probes, items) / rate;
+        if excess <= 1.0 {
+            return Some(bits);
+        }
+        let longer = bits as f64 * (pow(excess, 0.5 / k) - 1.0);
+        bits = bits.checked_add((longer as u64).max(1))?;
     }
-    // `low + step − 1` is enough, `low + step / 2 − 1` was not.
-    let (mut short, mut long) = (low + step / 2 - 1, low + step - 1);
-    while long - short > 1 {
-        let middle = short + (long - short) / 2;
-        if enough(middle) { long = middle } else { short = middle }
-    }
-    Some(long)
 }
 
 /// The lines, and the shape, for `items` at `rate`.
@@ -59,10 +57,14 @@ pub(crate) fn line(items: u64, rate: f64, locked: bool) -> Option<(u64, Shape)> 
     if guess >= pow(2.0, 64.0 - 9.0) {
         return None;
     }
+    // The load is exact for an endless filter; a small one needs a little more, or less.
+    let keeps = |lines| line::rate(lines, shape, locked, items) <= rate;
     let mut lines = (guess as u64).max(1);
-    // The load is exact for an endless filter; a small one may need a little more.
-    while line::rate(lines, shape, locked, items) > rate {
+    while !keeps(lines) {
         lines += lines / 1024 + 1;
+    }
+    while (2..1024).contains(&lines) && keeps(lines - 1) {
+        lines -= 1;
     }
     Some((lines, shape))
 }
@@ -100,7 +102,8 @@ const HIGHEST_LOG_LOAD: f64 = 9.5;
 
 /// The load in items a line at which the expected rate is `rate`, sought from `guess`.
 fn load_at(rate: f64, shape: Shape, locked: bool, guess: f64) -> f64 {
-    let error = |log_load: f64| log(line::rate_at_load(exp(log_load), shape, locked)) - log(rate);
+    let groups = line::Groups::new(shape, locked);
+    let error = |log_load: f64| log(groups.rate_at_load(exp(log_load))) - log(rate);
     // Bracket the load from the guess, by steps that grow.
     let guess = log(guess);
     let (mut low, mut high) = (guess, guess);
