@@ -1,0 +1,64 @@
+//! Single operations of every contender beside the limits of the memory, at the sizes of the caches.
+//!
+//! With `TAMIS_BENCH_DRAM` set there is a size of about 1 GiB, which takes minutes to fill.
+
+use criterion::measurement::WallTime;
+use criterion::{
+    BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
+use tamis::BlockedBloomFilter;
+use tamis_benches::contender::{self, Contender, RATE, Visitor};
+use tamis_benches::course::{Course, Operation};
+use tamis_benches::floor::Floor;
+
+/// Benches every operation of a contender.
+struct Operations<'a, 'b> {
+    capacity: u64,
+    group: &'a mut BenchmarkGroup<'b, WallTime>,
+}
+
+impl Visitor for Operations<'_, '_> {
+    fn visit<C: Contender>(&mut self) {
+        // Made when a bench asks for it: one that is filtered out costs nothing.
+        let mut course = None;
+        for operation in Operation::ALL {
+            self.group.bench_function(format!("{}/{}", operation.name(), C::NAME), |bencher| {
+                let course = course.get_or_insert_with(|| Course::<C>::new(self.capacity));
+                bencher.iter_custom(|count| course.run(operation, count));
+            });
+        }
+    }
+}
+
+fn floors(capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {
+    let mut floor = None;
+    let new = || {
+        let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity);
+        let geometry = builder.false_positive_rate(RATE).geometry().expect("a capacity above 0");
+        Floor::new(geometry.size_in_bytes())
+    };
+    group.bench_function("floor/R", |bencher| {
+        let floor = floor.get_or_insert_with(new);
+        bencher.iter_custom(|count| floor.read(count));
+    });
+    group.bench_function("floor/W", |bencher| {
+        let floor = floor.get_or_insert_with(new);
+        bencher.iter_custom(|count| floor.write(count));
+    });
+}
+
+fn single(criterion: &mut Criterion) {
+    let mut sizes = vec![("L2", 100_000), ("L3", 10_000_000)];
+    if std::env::var_os("TAMIS_BENCH_DRAM").is_some() {
+        sizes.push(("DRAM", 800_000_000));
+    }
+    for (name, capacity) in sizes {
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(1)).sampling_mode(SamplingMode::Flat).sample_size(20);
+        floors(capacity, &mut group);
+        contender::each(&mut Operations { capacity, group: &mut group });
+    }
+}
+
+criterion_group!(benches, single);
+criterion_main!(benches);

@@ -1,0 +1,286 @@
+//! The command line.
+
+use core::num::NonZero;
+use std::path::PathBuf;
+use std::thread;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::dedup::{CHUNK, Options, Seed};
+use crate::key::{Key, Part};
+use crate::policy::{self, Policy};
+use crate::units::{count, rate, size};
+use crate::{Error, Kind};
+
+const MOST_THREADS: usize = 1024;
+
+/// Sieves for streams of records: first occurrences only, in a few bits a record.
+#[derive(Debug, Parser)]
+#[command(name = "tamis", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Dedup(DedupArgs),
+    Plan(PlanArgs),
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, as roff
+    Man {
+        /// Of this command
+        command: Option<String>,
+    },
+}
+
+/// Print the first record of every key, in input order
+///
+/// Prints what `awk '!seen[$0]++'` prints, to the byte the same for every number of threads, but
+/// for false positives: a record is taken for a duplicate of one that it is not with a chance below
+/// --rate. The summary states how many lines are expected to be lost so.
+///
+/// Exit codes: 0 done (a closed pipe and nothing printed included); 1 failed while running; 2 bad
+/// usage or bad input.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("part").args(["key_field", "json_key"]))]
+#[command(after_long_help = policy::help())]
+pub(crate) struct DedupArgs {
+    /// Files to read, in order; '-' or none is standard input. Files that end in .gz or .zst are
+    /// decompressed
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// False-positive rate that the filter stays below, such as 1e-6 or 0.01%
+    #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
+    rate: f64,
+
+    /// Distinct records expected, such as 10M; the filter grows beyond. Knowing it saves memory and
+    /// time
+    #[arg(long, value_name = "N", value_parser = count)]
+    capacity: Option<u64>,
+
+    /// Do not grow: stop with exit code 1 at the first new record after --capacity of them
+    #[arg(long, requires = "capacity")]
+    fixed: bool,
+
+    /// Kind of filter. Every record is decided by one thread alone, so 'once' prints what 'blocked'
+    /// prints and gains nothing here; 'bloom' is smaller and slower
+    #[arg(long, value_enum, default_value_t = Kind::Blocked)]
+    kind: Kind,
+
+    /// Records end in NUL: short for --input nul
+    #[arg(short = '0', long, conflicts_with = "input")]
+    null: bool,
+
+    /// How records are read and printed
+    #[arg(long, value_enum, default_value_t = Form::Lines)]
+    input: Form,
+
+    /// Longest record in bytes; a longer one is an error
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    max_line: u64,
+
+    /// The key is this field, counted from 1
+    #[arg(long, value_name = "N")]
+    key_field: Option<NonZero<usize>>,
+
+    /// The byte between fields, as it is or as \t, \0 or \xHH [default: \t]
+    #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
+    delimiter: Option<u8>,
+
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different
+    /// types differ ("1" and 1), and so do numbers that are written differently
+    #[arg(long, value_name = "POINTER", value_parser = pointer)]
+    json_key: Option<String>,
+
+    /// The key is a URL, compared in this normal form
+    #[arg(long, value_name = "POLICY", value_enum)]
+    url: Option<Policy>,
+
+    /// A record without a key is an error. Otherwise it passes through
+    #[arg(long)]
+    strict: bool,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
+
+    /// Seed of the hash: a number, or 'random' (another one each time, and a keyed hash), for input
+    /// that an enemy chooses
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
+    seed: Seed,
+
+    /// Show progress on standard error [default: if that is a terminal and the output is not]
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) progress: bool,
+
+    /// No summary and no progress
+    #[arg(long, conflicts_with = "stats")]
+    pub(crate) quiet: bool,
+
+    /// Print the summary in this form
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) stats: Option<Stats>,
+}
+
+/// What records look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Lines, as they are
+    Lines,
+    /// Records that end in NUL
+    Nul,
+    /// Lines that spell an item in hexadecimal
+    Hex,
+}
+
+/// Forms of the summary.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Stats {
+    /// One JSON object on one line
+    Json,
+}
+
+/// What each kind of filter costs and holds
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// Distinct items, such as 10M
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) capacity: u64,
+
+    /// False-positive rate, such as 1e-6 or 0.01%
+    #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
+    pub(crate) rate: f64,
+
+    /// Say what fits into so much memory, such as 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl DedupArgs {
+    /// What to do, if the options go together.
+    pub(crate) fn options(&self) -> Result<Options, Error> {
+        let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis dedup --help'")));
+        let hex = self.input == Form::Hex;
+        let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
+        let delimiter = self.delimiter.unwrap_or(b'\t');
+        let part = match (self.key_field, &self.json_key) {
+            (Some(_), _) | (_, Some(_)) if hex => {
+                return usage("--input hex is the key: it takes no --key-field or --json-key");
+            }
+            (Some(_), _) if delimiter == separator => {
+                return usage("--delimiter is the byte that ends a record: there are no fields");
+            }
+            (Some(number), _) => Part::Field { index: number.get() - 1, delimiter },
+            (_, Some(pointer)) => Part::Json(pointer.clone()),
+            _ if hex => Part::Hex,
+            _ => Part::Record,
+        };
+        let policy = self.url.unwrap_or(Policy::None);
+        if hex && policy != Policy::None {
+            return usage("--input hex has bytes for a key: it takes no --url");
+        }
+        if self.strict && matches!(part, Part::Record) && policy == Policy::None {
+            return usage("--strict is for keys, and every whole record has one: leave it away");
+        }
+        Ok(Options {
+            separator,
+            max_record: self.max_line,
+            key: Key { part, policy },
+            strict: self.strict,
+            rate: self.rate,
+            capacity: self.capacity,
+            fixed: self.fixed,
+            kind: self.kind,
+            seed: self.seed,
+            threads: self.threads.unwrap_or_else(cores),
+            chunk: CHUNK,
+        })
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS)
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|threads| (1..=MOST_THREADS).contains(threads))
+        .ok_or_else(|| format!("expected a number from 1 to {MOST_THREADS}"))
+}
+
+fn seed(text: &str) -> Result<Seed, String> {
+    match text {
+        "random" => Ok(Seed::Random),
+        _ => text
+            .parse()
+            .map(Seed::Fixed)
+            .map_err(|_| "expected a number below 2^64, or 'random'".into()),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] => Some(*byte),
+        b"\\t" => Some(b'\t'),
+        b"\\0" => Some(0),
+        [b'\\', b'x', hex @ ..] if hex.len() == 2 && hex.iter().all(u8::is_ascii_hexdigit) => {
+            u8::from_str_radix(&text[2..], 16).ok()
+        }
+        _ => None,
+    }
+    .ok_or_else(|| r"expected one byte, such as , or \t or \x1f".into())
+}
+
+fn pointer(text: &str) -> Result<String, String> {
+    let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    if escaped && (text.is_empty() || text.starts_with('/')) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a JSON pointer: empty, or '/name/0/name' with ~0 for ~ and ~1 for /".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn delimiters_are_one_byte() {
+        for (text, byte) in [(",", b','), ("\t", b'\t'), ("\\t", b'\t'), ("\\0", 0), ("\\xfF", 255)]
+        {
+            assert_eq!(delimiter(text), Ok(byte));
+        }
+        for text in ["", "ab", "ä", "\\x", "\\x1", "\\x+1", "\\n1"] {
+            assert!(delimiter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn pointers_as_rfc_6901_says() {
+        for text in ["", "/", "/a/0", "/a~1b~0", "//"] {
+            assert_eq!(pointer(text).as_deref(), Ok(text));
+        }
+        for text in ["a", "a/b", "/~", "/~2", "/a~"] {
+            assert!(pointer(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `tamis dedup`: the first record of every key, in input order, on all cores.
+//!
+//! There is no thread that decides and no queue. Every worker takes a chunk of input through all of
+//! these steps by itself:
+//!
+//! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record
+//!    ends, and gets its turn: the chunk's number.
+//! 2. It finds the records, takes their keys, hashes them and sorts the hashes by shard (`chunk`).
+//! 3. The items are spread by their hash over a fixed number of shards, each a filter of its own
+//!    (`chain`) behind a turnstile (`turnstile`) that lets chunks in by turn. The worker walks
+//!    through all of them, first to last, and decides its records. So worker follows worker like a
+//!    wavefront.
+//! 4. It moves the records that stay together, inside the chunk.
+//! 5. The sink (`sink`) is one more turnstile: there it writes them.
+//!
+//! So every shard sees its items in input order, from one thread at a time, and grows by what it
+//! has seen: the output is the same, to the byte, for any number of threads and any size of chunk.
+//!
+//! What goes wrong is kept with the chunk and the record where it went wrong, and comes to light at
+//! the sink, in input order too: what stands before it is printed, and nothing after it.
+
+use std::io::{Read, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use tamis::hash::{Rapid, SipHash13};
+
+use crate::input::Input;
+use crate::key::Key;
+use crate::{Error, Kind};
+
+mod chain;
+mod chunk;
+mod expected;
+mod levels;
+mod sink;
+mod source;
+mod summary;
+mod turnstile;
+
+pub use self::sink::{Tally, Watch};
+pub use self::summary::Summary;
+
+use self::chain::Shard;
+use self::chunk::{Chunk, Rules};
+use self::levels::Levels;
+use self::sink::Sink;
+use self::source::Source;
+use self::turnstile::Turnstile;
+
+/// Shards, whatever the number of threads: the output depends on it. It bounds the workers that can
+/// decide at once, and costs each chunk so many uncontended locks.
+const SHARDS: u32 = 64;
+
+/// Bytes in a chunk: enough to hide the locks, few enough to stay in a core's own cache.
+pub const CHUNK: usize = 1 << 18;
+
+/// What to do. The default is what the program does without options, on one thread.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The byte that ends a record.
+    pub separator: u8,
+    /// The longest record taken, in bytes without its separator.
+    pub max_record: u64,
+    /// What makes two records the same.
+    pub key: Key,
+    /// Whether a record without a key is an error. Otherwise it passes through.
+    pub strict: bool,
+    /// The false-positive rate that the whole filter stays below.
+    pub rate: f64,
+    /// Items expected; the filter grows beyond them.
+    pub capacity: Option<u64>,
+    /// Instead of growing, stop when as many items as `capacity` says have been printed.
+    pub fixed: bool,
+    /// The kind of filter.
+    pub kind: Kind,
+    /// How keys are hashed.
+    pub seed: Seed,
+    /// Worker threads, the calling one included.
+    pub threads: usize,
+    /// Bytes in a chunk, 1 to 1 GiB.
+    pub chunk: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            separator: b'\n',
+            max_record: 1 << 30,
+            key: Key::record(),
+            strict: false,
+            rate: 1e-6,
+            capacity: None,
+            fixed: false,
+            kind: Kind::Blocked,
+            seed: Seed::Fixed(0),
+            threads: 1,
+            chunk: CHUNK,
+        }
+    }
+}
+
+/// How keys are hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+    /// By rapidhash with this seed: the fastest, and every run is the same.
+    Fixed(u64),
+    /// By SipHash-1-3 with a key that nobody knows: for input that an enemy chooses.
+    Random,
+}
+
+/// A key's hash.
+pub(crate) enum Hasher {
+    Fixed(Rapid),
+    Random(SipHash13),
+}
+
+impl Hasher {
+    fn new(seed: Seed) -> Result<Self, Error> {
+        Ok(match seed {
+            Seed::Fixed(seed) => Self::Fixed(Rapid::with_seed(seed)),
+            Seed::Random => {
+                let mut key = [0; 16];
+                getrandom::fill(&mut key).map_err(|_| Error::Random)?;
+                Self::Random(SipHash13::with_key(key))
+            }
+        })
+    }
+}
+
+/// Prints the first record of every key of `inputs`, in order, to `output`, which should not
+/// buffer: it is given whole chunks.
+///
+/// # Errors
+///
+/// Everything that [`Error`] lists; all but [`Error::Usage`], [`Error::Filter`], [`Error::Memory`]
+/// and [`Error::Random`] come after the records before them have been written.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_cli::dedup::{Options, run};
+/// use tamis_cli::input::Input;
+///
+/// let mut output = Vec::new();
+/// let inputs = [Input::new("a", &b"one\ntwo\none"[..]), Input::new("b", &b"two\nthree"[..])];
+/// let summary = run(inputs, &mut output, &Options::default(), &mut ())?;
+/// assert_eq!(output, b"one\ntwo\nthree\n");
+/// assert_eq!(summary.tally.duplicates, 2);
+/// # Ok::<(), tamis_cli::Error>(())
+/// ```
+pub fn run<R: Read + Send>(
+    inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
+    output: impl Write + Send,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let levels = Levels::new(options)?;
+    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(chain::new(&levels, options.kind)?)));
+    let run = Run {
+        rules: Rules::new(options)?,
+        source: Mutex::new(Source::new(inputs.into_iter(), options)),
+        giants: Mutex::new(()),
+        shards: shards.collect::<Result<_, Error>>()?,
+        sink: Turnstile::new(Sink::new(output, watch, options)),
+        failure: OnceLock::new(),
+    };
+    thread::scope(|scope| {
+        for _ in 1..options.threads {
+            scope.spawn(|| run.work());
+        }
+        run.work();
+    });
+    if let Some(error) = run.failure.into_inner() {
+        return Err(error);
+    }
+    let fills: Vec<Vec<u64>> =
+        run.shards.into_iter().map(|shard| shard.into_inner().fills()).collect();
+    let tally = run.sink.into_inner().finish()?;
+    Ok(Summary::new(tally, &levels, &fills, options, start.elapsed()))
+}
+
+/// One run, as all its workers see it.
+struct Run<'l, 'w, I, R, W> {
+    rules: Rules,
+    source: Mutex<Source<I, R>>,
+    /// Held by the one worker whose chunk has outgrown its size for a giant record.
+    giants: Mutex<()>,
+    shards: Vec<Turnstile<Box<dyn Shard + 'l>>>,
+    sink: Turnstile<Sink<'w, W>>,
+    /// Why the run ends early, once it does.
+    failure: OnceLock<Error>,
+}
+
+impl<I, R, W> Run<'_, '_, I, R, W>
+where
+    I: Iterator<Item = Input<R>>,
+    R: Read,
+    W: Write,
+{
+    /// Takes chunks through all steps until there are none, or the run has failed.
+    fn work(&self) {
+        let mut chunk = Chunk::new();
+        while self.read(&mut chunk) {
+            let _passes = Passes { run: self, turn: chunk.turn };
+            chunk.scan(&self.rules);
+            for (number, shard) in self.shards.iter().enumerate() {
+                if let Some(mut shard) = shard.enter(chunk.turn)
+                    && self.failure.get().is_none()
+                {
+                    chunk.decide(number, &mut **shard);
+                }
+            }
+            chunk.compact();
+            if let Some(mut sink) = self.sink.enter(chunk.turn)
+                && self.failure.get().is_none()
+                && let Err(error) = sink.take(&mut chunk)
+            {
+                sink.failed(&error);
+                // Only whoever is in the sink sets it, and only once.
+                let _ = self.failure.set(error);
+            }
+        }
+    }
+
+    fn read<'s>(&'s self, chunk: &mut Chunk<'s>) -> bool {
+        chunk.clear();
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        self.failure.get().is_none() && source.read(chunk, &self.giants)
+    }
+}
+
+/// Passes a chunk's turn at every turnstile that it has not passed when a bug has ended its worker,
+/// so that no other waits for it.
+struct Passes<'r, 'l, 'w, I, R, W> {
+    run: &'r Run<'l, 'w, I, R, W>,
+    turn: u64,
+}
+
+impl<I, R, W> Drop for Passes<'_, '_, '_, I, R, W> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.run.shards.iter().for_each(|shard| drop(shard.enter(self.turn)));
+            drop(self.run.sink.enter(self.turn));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What makes two records the same: the whole record, or a part of it, perhaps brought to a
+//! normal form.
+
+use core::fmt;
+use core::str;
+
+use serde_json::Value;
+
+use crate::policy::Policy;
+
+/// Which part of a record is its key, and its normal form.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The part.
+    pub part: Part,
+    /// The normal form of a key that is a URL.
+    pub policy: Policy,
+}
+
+/// The part of a record that is its key.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// All of it.
+    Record,
+    /// The bytes that it spells in hexadecimal.
+    Hex,
+    /// One of its fields.
+    Field {
+        /// Which, from 0.
+        index: usize,
+        /// The byte between fields.
+        delimiter: u8,
+    },
+    /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every
+    /// object sorted and numbers as they were written: so `"1"`, `1` and `1.0` all differ. Under a
+    /// URL policy the value is a string, and the key what it says.
+    Json(String),
+}
+
+/// Why a record has no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoKey {
+    /// It is not hexadecimal, or has half a byte.
+    Hex,
+    /// It has too few fields.
+    Field,
+    /// It is not JSON.
+    Json,
+    /// It has nothing at the pointer.
+    Pointer,
+    /// The key is not an absolute URL.
+    Url,
+}
+
+impl fmt::Display for NoKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hex => "not hexadecimal; expected two digits for each byte",
+            Self::Field => "too few fields for --key-field",
+            Self::Json => "not JSON; expected one document a line for --json-key",
+            Self::Pointer => "nothing at the --json-key pointer",
+            Self::Url => "the key is not an absolute URL, which --url expects",
+        })
+    }
+}
+
+impl Key {
+    /// The whole record, as it is.
+    #[must_use]
+    pub fn record() -> Self {
+        Self { part: Part::Record, policy: Policy::None }
+    }
+
+    /// The key of `record`: a part of it, or built in `scratch`.
+    #[inline]
+    pub(crate) fn of<'a>(
+        &self,
+        record: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], NoKey> {
+        match (&self.part, self.policy) {
+            (Part::Record, Policy::None) => Ok(record),
+            (&Part::Field { index, delimiter }, Policy::None) => field(record, index, delimiter),
+            _ => self.built(record, scratch),
+        }
+    }
+
+    /// [`Key::of`] where the key must be built.
+    fn built<'a>(&self, record: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], NoKey> {
+        scratch.clear();
+        match &self.part {
+            Part::Record => self.normal(record, scratch)?,
+            &Part::Field { index, delimiter } => {
+                self.normal(field(record, index, delimiter)?, scratch)?;
+            }
+            Part::Hex => unhex(record, scratch)?,
+            Part::Json(pointer) => {
+                let document: Value = serde_json::from_slice(record).map_err(|_| NoKey::Json)?;
+                let value = document.pointer(pointer).ok_or(NoKey::Pointer)?;
+                match (value, self.policy) {
+                    (value, Policy::None) => {
+                        serde_json::to_writer(&mut *scratch, value).map_err(|_| NoKey::Json)?;
+                    }
+                    (Value::String(url), _) => self.normal(url.as_bytes(), scratch)?,
+                    _ => return Err(NoKey::Url),
+                }
+            }
+        }
+        Ok(scratch)
+    }
+
+    fn normal(&self, url: &[u8], scratch: &mut Vec<u8>) -> Result<(), NoKey> {
+        let url = str::from_utf8(url).map_err(|_| NoKey::Url)?;
+        let normal = self.policy.normal(url).ok_or(NoKey::Url)?;
+        scratch.extend_from_slice(normal.as_bytes());
+        Ok(())
+    }
+}
+
+/// Field `index` of `record`.
+fn field(record: &[u8], index: usize, delimiter: u8) -> Result<&[u8], NoKey> {
+    let mut start = 0;
+    let mut ends = memchr::memchr_iter(delimiter, record);
+    for _ in 0..index {
+        start = ends.next().ok_or(NoKey::Field)? + 1;
+    }
+    Ok(&record[start..ends.next().unwrap_or(record.len())])
+}
+
+/// Adds the bytes that `digits` spell.
+fn unhex(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), NoKey> {
+    let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NoKey::Hex);
+    let (pairs, half) = digits.as_chunks::<2>();
+    if !half.is_empty() {
+        return Err(NoKey::Hex);
+    }
+    for &[high, low] in pairs {
+        bytes.push((value(high)? << 4 | value(low)?) as u8);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(part: Part, policy: Policy, record: &[u8]) -> Result<Vec<u8>, NoKey> {
+        Key { part, policy }.of(record, &mut Vec::new()).map(<[u8]>::to_vec)
+    }
+
+    #[test]
+    fn fields_keep_their_bytes() {
+        let field = |index, record: &[u8]| {
+            key(Part::Field { index, delimiter: b'\t' }, Policy::None, record)
+        };
+        assert_eq!(field(0, b"a\tb\tc"), Ok(b"a".to_vec()));
+        assert_eq!(field(1, b"a\tb\tc"), Ok(b"b".to_vec()));
+        assert_eq!(field(2, b"a\tb\tc\r"), Ok(b"c\r".to_vec()));
+        assert_eq!(field(3, b"a\tb\tc"), Err(NoKey::Field));
+        assert_eq!(field(0, b""), Ok(Vec::new()));
+        assert_eq!(field(1, b"\t"), Ok(Vec::new()));
+        assert_eq!(field(1, b"a\t\xff\0\tc"), Ok(b"\xff\0".to_vec()));
+    }
+
+    #[test]
+    fn hexadecimal_in_either_case() {
+        let hex = |record: &[u8]| key(Part::Hex, Policy::None, record);
+        assert_eq!(hex(b"00fFAb"), Ok(vec![0x00, 0xff, 0xab]));
+        assert_eq!(hex(b""), Ok(Vec::new()));
+        for bad in [&b"0"[..], b"0x", b"zz", b"00\r", b" 0", b"+0", b"\xff\xff"] {
+            assert_eq!(hex(bad), Err(NoKey::Hex));
+        }
+    }
+
+    #[test]
+    fn json_values_of_different_types_differ() {
+        let json = |pointer: &str, record: &[u8]| {
+            key(Part::Json(pointer.into()), Policy::None, record)
+                .map(|key| String::from_utf8(key).expect("JSON text is UTF-8"))
+        };
+        let text = |text: &str| Ok(text.to_owned());
+        assert_eq!(json("/a", br#"{"a": "1"}"#), text(r#""1""#));
+        assert_eq!(json("/a", br#"{"a": 1}"#), text("1"));
+        assert_eq!(json("/a", br#"{"a": 1.0}"#), text("1.0"));
+        assert_eq!(json("/a", br#"{"a": null}"#), text("null"));
+        assert_eq!(json("/a", br#"{"a": "\u0041"}"#), text(r#""A""#));
+        assert_eq!(
+            json("", br#"{"b": [1, 2], "a": {"d":1,"c":2}}"#),
+            text(r#"{"a":{"c":2,"d":1},"b":[1,2]}"#)
+        );
+        assert_eq!(json("/a/1", br#"{"a": [1, 2]}"#), text("2"));
+        assert_eq!(json("/a~1b~0", br#"{"a/b~": 7}"#), text("7"));
+        // Larger than any integer type: still not the same.
+        assert_eq!(json("/a", br#"{"a": 100000000000000000001}"#), text("100000000000000000001"));
+        assert_eq!(json("/b", br#"{"a": 1}"#), Err(NoKey::Pointer));
+        assert_eq!(json("/a", b"{'a': 1}"), Err(NoKey::Json));
+        assert_eq!(json("/a", b"\xff"), Err(NoKey::Json));
+        assert_eq!(json("/a", b""), Err(NoKey::Json));
+    }
+
+    #[test]
+    fn a_url_may_stand_in_a_part() {
+        let url = Ok(b"http://a.example/".to_vec());
+        assert_eq!(key(Part::Record, Policy::Whatwg1, b"HTTP://A.example#x"), url);
+        let part = Part::Field { index: 1, delimiter: b',' };
+        assert_eq!(key(part, Policy::Whatwg1, b"1,HTTP://A.example#x,2"), url);
+        let part = Part::Json("/u".into());
+        assert_eq!(key(part.clone(), Policy::Whatwg1, br#"{"u":"HTTP://A.example#x"}"#), url);
+        assert_eq!(key(part, Policy::Whatwg1, br#"{"u":1}"#), Err(NoKey::Url));
+        assert_eq!(key(Part::Record, Policy::Whatwg1, b"/relative"), Err(NoKey::Url));
+        assert_eq!(key(Part::Record, Policy::Whatwg1, b"http://\xff/"), Err(NoKey::Url));
+    }
+}

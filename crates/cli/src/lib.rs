@@ -1,0 +1,118 @@
+//! The program `tamis`: command lines in, filters at work, one clear line when something is wrong.
+//!
+//! | module | its job |
+//! |---|---|
+//! | [`dedup`] | first occurrences only, in input order, on all cores |
+//! | [`key`], [`policy`] | which part of a record is its key, in which normal form |
+//! | [`input`] | files, compressed or not, and standard input |
+//! | [`kind`](Kind) | the kinds of filter to choose from |
+//! | [`error`](Error) | what can go wrong, and the exit codes |
+
+#![forbid(unsafe_code)]
+
+mod args;
+pub mod dedup;
+mod error;
+pub mod input;
+pub mod key;
+mod kind;
+mod memory;
+mod plan;
+pub mod policy;
+mod screen;
+mod units;
+mod zst;
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+pub use crate::error::Error;
+pub use crate::kind::Kind;
+
+use crate::args::{Cli, Command, DedupArgs, Stats};
+use crate::screen::Screen;
+
+/// Runs the program as the command line says.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    let done = match cli.command {
+        Command::Dedup(args) => dedup(args),
+        Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "tamis", &mut text);
+            print(&text)
+        }
+        Command::Man { command } => man(command.as_deref()).and_then(|text| print(&text)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => ExitCode::from(screen::report(&error)),
+    }
+}
+
+fn dedup(args: DedupArgs) -> Result<(), Error> {
+    let options = args.options()?;
+    let (quiet, stats, progress) = (args.quiet, args.stats, args.progress);
+    let inputs = input::inputs(args.files)?;
+    let output = input::unbuffered_stdout().map_err(Error::Write)?;
+    let mut screen = Screen::new(quiet, progress, inputs.bytes);
+    let summary = dedup::run(inputs.list, output, &options, &mut screen)?;
+    screen.clear();
+    match stats {
+        Some(Stats::Json) => screen::say(&summary.to_json()),
+        None if quiet => {}
+        None => screen::say(&summary.to_string()),
+    }
+    Ok(())
+}
+
+/// The manual page of the program, or of one of its commands.
+fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
+    let mut program = Cli::command();
+    program.build();
+    let page = match command {
+        None => program,
+        Some(name) => program
+            .find_subcommand(name)
+            .ok_or_else(|| Error::Usage(format!("no command '{name}'; see 'tamis --help'")))?
+            .clone(),
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text).map_err(Error::Write)?;
+    Ok(text)
+}
+
+/// Writes to standard output.
+fn print(text: &[u8]) -> Result<(), Error> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text).and_then(|()| output.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
+        done => done.map_err(Error::Write),
+    }
+}
+
+/// Help and version as they are; an error as one line: what is wrong, and what may help.
+fn misused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return match print(error.render().to_string().as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => ExitCode::from(screen::report(&error)),
+        };
+    }
+    let text = error.render().to_string();
+    let parts = text.split("\n\n").filter(|part| {
+        !part.trim_start().starts_with("Usage:") && !part.starts_with("For more information")
+    });
+    let parts: Vec<String> =
+        parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let line = parts.join("; ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    ExitCode::from(screen::report(&Error::Usage(format!("{line}; see 'tamis --help'"))))
+}

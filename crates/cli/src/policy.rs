@@ -1,0 +1,134 @@
+//! Normal forms of URLs: named, and never changed under their name.
+
+use clap::ValueEnum;
+use url::Url;
+
+/// A normal form of URLs. A name ends in its version: a form that has to change gets a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// The bytes as they are.
+    None,
+    /// Parsed and written again as the WHATWG URL standard says, without the fragment.
+    #[value(name = "whatwg-1")]
+    Whatwg1,
+    /// As whatwg-1, and the pairs of the query sorted, empty ones and known trackers dropped.
+    #[value(name = "crawl-1")]
+    Crawl1,
+}
+
+/// Query names that say where a visitor came from and never what is shown. Those that begin with
+/// `utm_` are dropped too. Compared without regard to ASCII case.
+const TRACKERS: [&str; 24] = [
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "dclid",
+    "fbclid",
+    "gad_source",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "igshid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "oly_anon_id",
+    "oly_enc_id",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "vero_id",
+    "wbraid",
+    "yclid",
+];
+
+/// What crawl-1 drops, for the manual.
+pub(crate) fn help() -> String {
+    format!(
+        "Trackers that --url crawl-1 drops from the query, in either case: utm_*, {}.",
+        TRACKERS.join(", ")
+    )
+}
+
+impl Policy {
+    /// The normal form of `url`, or none if it is not an absolute URL.
+    pub(crate) fn normal(self, url: &str) -> Option<String> {
+        if self == Self::None {
+            return Some(url.to_owned());
+        }
+        let mut url = Url::parse(url).ok()?;
+        url.set_fragment(None);
+        if self == Self::Crawl1 {
+            let mut pairs: Vec<&str> = url.query().unwrap_or_default().split('&').collect();
+            pairs.retain(|pair| !pair.is_empty() && !tracks(pair));
+            pairs.sort_unstable();
+            let query = pairs.join("&");
+            url.set_query(if query.is_empty() { None } else { Some(&query) });
+        }
+        Some(url.into())
+    }
+}
+
+fn tracks(pair: &str) -> bool {
+    let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+    let utm = name.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("utm_"));
+    utm || TRACKERS.iter().any(|tracker| name.eq_ignore_ascii_case(tracker))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Policy;
+
+    /// These are fixed for good: a change here is a new policy, not a new line.
+    #[test]
+    fn golden() {
+        let golden = [
+            ("http://example.org", "http://example.org/", "http://example.org/"),
+            ("HTTP://Example.ORG:80/a/../b#c", "http://example.org/b", "http://example.org/b"),
+            ("https://example.org:443/", "https://example.org/", "https://example.org/"),
+            ("https://example.org:8443/", "https://example.org:8443/", "https://example.org:8443/"),
+            ("  http://example.org/\r", "http://example.org/", "http://example.org/"),
+            (
+                "http://bücher.example/ä",
+                "http://xn--bcher-kva.example/%C3%A4",
+                "http://xn--bcher-kva.example/%C3%A4",
+            ),
+            ("http://a.example/%7Ex", "http://a.example/%7Ex", "http://a.example/%7Ex"),
+            (
+                "http://a.example/?b=2&a=1&b=1",
+                "http://a.example/?b=2&a=1&b=1",
+                "http://a.example/?a=1&b=1&b=2",
+            ),
+            ("http://a.example/?", "http://a.example/?", "http://a.example/"),
+            (
+                "http://a.example/?utm_source=x&id=3&GCLID=z&fbclid",
+                "http://a.example/?utm_source=x&id=3&GCLID=z&fbclid",
+                "http://a.example/?id=3",
+            ),
+            (
+                "http://a.example/?&&utm=1&_gap=2",
+                "http://a.example/?&&utm=1&_gap=2",
+                "http://a.example/?_gap=2&utm=1",
+            ),
+            (
+                "http://a.example/?\u{fc}tm_=1",
+                "http://a.example/?%C3%BCtm_=1",
+                "http://a.example/?%C3%BCtm_=1",
+            ),
+            ("mailto:me@example.org#x", "mailto:me@example.org", "mailto:me@example.org"),
+            ("http://[::1]/", "http://[::1]/", "http://[::1]/"),
+        ];
+        for (url, whatwg, crawl) in golden {
+            assert_eq!(Policy::None.normal(url).as_deref(), Some(url));
+            assert_eq!(Policy::Whatwg1.normal(url).as_deref(), Some(whatwg));
+            assert_eq!(Policy::Crawl1.normal(url).as_deref(), Some(crawl));
+        }
+        for text in ["", "example.org", "//example.org/", "/a", "http://", "http://a b/"] {
+            assert_eq!(Policy::Whatwg1.normal(text), None, "{text}");
+            assert_eq!(Policy::Crawl1.normal(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Reading a `.zst` file: all its frames, one after the other, checksums checked.
+
+use std::io::{self, BufRead, ErrorKind, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// A reader of all the frames in `source`, data and skippable.
+pub(crate) struct Frames<R> {
+    source: R,
+    decoder: FrameDecoder,
+    inside: bool,
+}
+
+impl<R: BufRead> Frames<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Self { source, decoder: FrameDecoder::new(), inside: false }
+    }
+
+    /// Enters the next frame that holds data. False: the file has ended.
+    fn enter(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let length = u64::from(length);
+                    let skipped =
+                        io::copy(&mut self.source.by_ref().take(length), &mut io::sink())?;
+                    if skipped < length {
+                        return Err(ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(io::Error::new(ErrorKind::InvalidData, error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leaves a frame whose data has all been read.
+    fn leave(&mut self) -> io::Result<()> {
+        self.inside = false;
+        let stored = self.decoder.get_checksum_from_data();
+        if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
+            return Err(io::Error::new(ErrorKind::InvalidData, "a frame's checksum is wrong"));
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !buffer.is_empty() {
+            if !self.inside {
+                self.inside = self.enter()?;
+                if !self.inside {
+                    break;
+                }
+            }
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                self.decoder
+                    .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            }
+            let read = self.decoder.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            self.leave()?;
+        }
+        Ok(0)
+    }
+}

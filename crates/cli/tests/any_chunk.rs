@@ -1,0 +1,210 @@
+//! Any input, in any chunks, on any number of threads, with any reads: the exact answer.
+
+mod common;
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use common::{first_of_each, records};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tamis_cli::dedup::{Options, run};
+use tamis_cli::input::Input;
+use tamis_cli::key::{Key, Part};
+use tamis_cli::policy::Policy;
+use tamis_cli::{Error, Kind};
+
+/// Gives a few bytes at a time, and is interrupted now and then.
+struct Dribble<'a> {
+    data: &'a [u8],
+    sizes: &'a [usize],
+    call: usize,
+}
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.sizes[self.call % self.sizes.len()];
+        self.call += 1;
+        if size == 0 {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let size = size.min(buffer.len());
+        self.data.read(&mut buffer[..size])
+    }
+}
+
+/// Bytes in which records repeat, and separators are frequent.
+fn input() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![Just(b'\n'), Just(0), Just(b'\r'), Just(b','), Just(b'a'), any::<u8>()];
+    vec(byte, 0..300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exact(
+        inputs in vec(input(), 1..4),
+        sizes in vec(0_usize..20, 0..5),
+        chunk in 1_usize..40,
+        threads in 1_usize..8,
+        separator in prop_oneof![Just(b'\n'), Just(0)],
+        field in any::<bool>(),
+        kind in prop_oneof![Just(Kind::Blocked), Just(Kind::Once), Just(Kind::Bloom)],
+        capacity in prop_oneof![Just(1), Just(1000)],
+    ) {
+        let sizes = [&sizes[..], &[5]].concat();
+        let part = if field { Part::Field { index: 1, delimiter: b',' } } else { Part::Record };
+        let options = Options {
+            key: Key { part, policy: Policy::None },
+            rate: 1e-9,
+            capacity: Some(capacity),
+            separator,
+            kind,
+            threads,
+            chunk,
+            ..Options::default()
+        };
+        let readers = inputs.iter().map(|data| {
+            Input::new("test", Dribble { data, sizes: &sizes, call: 0 })
+        });
+        let mut output = Vec::new();
+        let summary = run(readers, &mut output, &options, &mut ()).expect("nothing fails");
+
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let records = records(&inputs, separator);
+        let key = |record| {
+            if field { <[u8]>::split(record, |&byte| byte == b',').nth(1) } else { Some(record) }
+        };
+        prop_assert_eq!(&output, &first_of_each(&records, separator, key));
+        prop_assert_eq!(summary.tally.lines, records.len() as u64);
+        prop_assert_eq!(summary.tally.bytes_in, inputs.concat().len() as u64);
+        prop_assert_eq!(summary.tally.bytes_out, output.len() as u64);
+        prop_assert_eq!(
+            summary.tally.keyless,
+            records.iter().filter(|record| key(record).is_none()).count() as u64
+        );
+    }
+
+    /// Where a run stops, and what it has printed by then, depends on the input alone.
+    #[test]
+    fn stops_at_the_same_place(
+        data in input(),
+        chunk in 1_usize..40,
+        threads in 1_usize..8,
+        max_record in 1_u64..30,
+        capacity in 1_u64..30,
+    ) {
+        let attempt = |chunk, threads| {
+            let options = Options {
+                fixed: true,
+                capacity: Some(capacity),
+                rate: 1e-9,
+                max_record,
+                chunk,
+                threads,
+                ..Options::default()
+            };
+            let mut output = Vec::new();
+            let inputs = [Input::new("test", &data[..])];
+            let end = run(inputs, &mut output, &options, &mut ()).map(|summary| summary.tally);
+            (end.map_err(|error| error.to_string()), output)
+        };
+        prop_assert_eq!(attempt(chunk, threads), attempt(1 << 18, 1));
+    }
+}
+
+/// Growth through many slices does not depend on threads or chunks either.
+#[test]
+fn grows_the_same() {
+    let input: String = (0..30_000_u64).map(|n| format!("{}\n", n * n % 40_009)).collect();
+    let attempt = |threads, chunk| {
+        let options =
+            Options { capacity: Some(64), rate: 0.3, threads, chunk, ..Options::default() };
+        let mut output = Vec::new();
+        let inputs = [Input::new("test", input.as_bytes())];
+        let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
+        (output, summary.slices)
+    };
+    let one = attempt(1, 1 << 18);
+    assert!(one.1 > 5, "{} slices", one.1);
+    for (threads, chunk) in [(2, 100), (5, 1000), (8, 7777)] {
+        assert!(attempt(threads, chunk) == one);
+    }
+}
+
+/// Fails after some bytes.
+struct Failing(usize);
+
+impl Read for Failing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.0.min(buffer.len());
+        if size == 0 {
+            return Err(io::Error::other("worn out"));
+        }
+        buffer[..size].fill(b'\n');
+        self.0 -= size;
+        Ok(size)
+    }
+}
+
+impl Write for Failing {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let size = self.0.min(buffer.len());
+        self.0 -= size;
+        if size == 0 { Err(io::Error::other("worn out")) } else { Ok(size) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reader_and_a_writer_that_fail() {
+    for threads in 1..6 {
+        let options = Options { threads, chunk: 10, ..Options::default() };
+        let mut output = Vec::new();
+        let error = run([Input::new("bad", Failing(95))], &mut output, &options, &mut ());
+        let Err(Error::Read { line, .. }) = error else { panic!("{error:?}") };
+        assert_eq!((line, output.as_slice()), (96, &b"\n"[..]));
+
+        let input: String = (0..1000).map(|line| format!("{line}\n")).collect();
+        let inputs = [Input::new("good", input.as_bytes())];
+        let error = run(inputs, Failing(100), &options, &mut ());
+        assert!(matches!(error, Err(Error::Write(_))), "{error:?}");
+    }
+}
+
+/// Panics when it is read.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        panic!("a bug");
+    }
+}
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("a bug");
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        panic!("a bug");
+    }
+}
+
+/// The run must not hang; it may panic.
+#[test]
+fn a_panic_leaves_nobody_waiting() {
+    let input = "a\nb\nc\n".repeat(1000);
+    let options = Options { threads: 4, chunk: 16, ..Options::default() };
+    let attempt = std::panic::catch_unwind(|| {
+        let _ = run([Input::new("bad", Broken)], io::sink(), &options, &mut ());
+    });
+    assert!(attempt.is_err());
+    let attempt = std::panic::catch_unwind(|| {
+        let _ = run([Input::new("good", input.as_bytes())], Broken, &options, &mut ());
+    });
+    assert!(attempt.is_err());
+}

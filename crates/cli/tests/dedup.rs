@@ -1,0 +1,196 @@
+//! `tamis dedup` prints the first record of every key, byte for byte, for any number of threads.
+
+mod common;
+
+use std::fs;
+
+use common::{dedup, exact, first_of_each, homepages, records, tamis};
+use tempfile::tempdir;
+
+const THREADS: [&str; 3] = ["1", "2", "8"];
+
+#[test]
+fn real_lines() {
+    let input = fs::read(homepages()).expect("the data is there");
+    let expected = exact(&[&input]);
+    assert_eq!(expected.iter().filter(|&&byte| byte == b'\n').count(), 29_919);
+    for threads in THREADS {
+        for kind in ["blocked", "once", "bloom"] {
+            for capacity in [None, Some("29919"), Some("100")] {
+                let mut command = dedup(&["--threads", threads, "--kind", kind]);
+                command.args(capacity.map(|items| format!("--capacity={items}")));
+                let output = command.arg(homepages()).assert().success().stderr("");
+                assert!(output.get_output().stdout == expected, "{threads} {kind} {capacity:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_are_kept() {
+    let inputs: [&[u8]; 12] = [
+        b"",
+        b"\n",
+        b"\n\n",
+        b"a",
+        b"a\r\nb\r\na\r\n",
+        b"a\na\r\na\n",
+        b"a\0\na\na\0\n\0\n\0",
+        b"\xff\xfe\n\xff\n\xff\xfe\n",
+        b"\n\na\n\n",
+        b"a\nb\nc",
+        b"a\nb\na",
+        b" a\na \na\n",
+    ];
+    for input in inputs {
+        for threads in THREADS {
+            let output = dedup(&["--threads", threads]).write_stdin(input).assert().success();
+            assert_eq!(output.get_output().stdout, exact(&[input]), "{input:?}");
+        }
+    }
+}
+
+#[test]
+fn several_files_in_order_and_standard_input_among_them() {
+    let folder = tempdir().expect("a folder");
+    let parts: [&[u8]; 4] = [b"one\ntwo", b"", b"two\nthree\nfour", b"four\none\nfive\n"];
+    let files: Vec<_> = (0..).map(|n| folder.path().join(format!("{n}.txt"))).take(4).collect();
+    for (file, part) in files.iter().zip(parts) {
+        fs::write(file, part).expect("written");
+    }
+    for threads in THREADS {
+        dedup(&["--threads", threads]).args(&files).assert().success().stdout(exact(&parts));
+        dedup(&["--threads", threads])
+            .args([&files[0], &"-".into(), &files[3]])
+            .write_stdin(&b"zero\none"[..])
+            .assert()
+            .success()
+            .stdout("one\ntwo\nzero\nfour\nfive\n");
+    }
+}
+
+#[test]
+fn null_records() {
+    let input = b"a\nb\0c\0a\nb\0\0c\0d";
+    let expected = first_of_each(&records(&[input], 0), 0, Some);
+    for args in [["-0"].as_slice(), &["--null"], &["--input", "nul"]] {
+        dedup(args).write_stdin(&input[..]).assert().success().stdout(expected.clone());
+    }
+}
+
+#[test]
+fn a_line_of_100_mb() {
+    let mut input = b"short\n".to_vec();
+    for _ in 0..2 {
+        input.extend((0..100_000_000_u32).map(|byte| b'a' + (byte % 23) as u8));
+        input.extend_from_slice(b"\nshort\nother\n");
+    }
+    let expected = exact(&[&input]);
+    for threads in THREADS {
+        let output = dedup(&["--threads", threads]).write_stdin(input.clone()).assert().success();
+        assert!(output.get_output().stdout == expected);
+    }
+}
+
+#[test]
+fn the_first_line_of_each_field() {
+    let lines: Vec<String> = (0..200_000_u64)
+        .map(|line| format!("{line},{},x\n", line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50))
+        .collect();
+    let input = lines.concat();
+    let field = |record: &'static [u8]| record.split(|&byte| byte == b',').nth(1);
+    let input: &'static str = input.leak();
+    let expected = first_of_each(&records(&[input.as_bytes()], b'\n'), b'\n', field);
+    for threads in THREADS {
+        let args = ["--threads", threads, "--key-field", "2", "--delimiter", ","];
+        let output = dedup(&args).write_stdin(input).assert().success();
+        assert!(output.get_output().stdout == expected);
+    }
+}
+
+#[test]
+fn fields_are_parted_by_tabs_unless_told() {
+    dedup(&["--key-field", "2"])
+        .write_stdin("a\tx\nb\tx\nc,x\nd\ty\nc,x\n")
+        .assert()
+        .success()
+        .stdout("a\tx\nc,x\nd\ty\nc,x\n");
+}
+
+#[test]
+fn json_values() {
+    let input =
+        "{\"id\":1,\"a\":1}\n{\"id\":\"1\"}\n{\"a\":2,\"id\":1}\n[]\nno\n{\"id\":1.0}\n[]\n";
+    dedup(&["--json-key", "/id"])
+        .write_stdin(input)
+        .assert()
+        .success()
+        .stdout("{\"id\":1,\"a\":1}\n{\"id\":\"1\"}\n[]\nno\n{\"id\":1.0}\n[]\n");
+}
+
+#[test]
+fn urls() {
+    let input = "HTTP://a.example\nhttp://a.example/#x\nhttp://a.example/?b&a\n\
+                 http://a.example/?a&utm_id=1&b\nnone\nnone\n";
+    for (policy, kept) in [
+        ("none", vec![0, 1, 2, 3, 4]),
+        ("whatwg-1", vec![0, 2, 3, 4, 5]),
+        ("crawl-1", vec![0, 2, 4, 5]),
+    ] {
+        let lines: Vec<&str> = input.lines().collect();
+        let expected: String = kept.into_iter().map(|n: usize| format!("{}\n", lines[n])).collect();
+        dedup(&["--url", policy]).write_stdin(input).assert().success().stdout(expected);
+    }
+}
+
+#[test]
+fn hexadecimal_is_compared_by_what_it_says_and_printed_as_it_came() {
+    dedup(&["--input", "hex"])
+        .write_stdin("ab\nAB\nabc\nAb\nabc\n\n\n00\nab\r\n")
+        .assert()
+        .success()
+        .stdout("ab\nabc\nabc\n\n00\nab\r\n");
+}
+
+#[test]
+fn a_random_seed_changes_nothing_that_is_seen() {
+    let input = fs::read(homepages()).expect("the data is there");
+    for seed in ["random", "18446744073709551615"] {
+        let output =
+            dedup(&["--seed", seed, "--rate", "1e-12"]).arg(homepages()).assert().success();
+        assert!(output.get_output().stdout == exact(&[&input]), "{seed}");
+    }
+}
+
+#[test]
+fn the_summary_says_what_was_done() {
+    let run = |args: &[&str]| {
+        let mut command = tamis();
+        command.arg("dedup").args(args).write_stdin("a,1\nb\nc,1\nd,2");
+        let output = command.assert().success().get_output().clone();
+        assert_eq!(output.stdout, b"a,1\nb\nd,2\n");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let key = ["--key-field", "2", "--delimiter", ",", "--threads", "3"];
+    let text = run(&key);
+    assert!(text.starts_with("4 lines, 3 printed, 1 duplicates, 1 without a key"), "{text}");
+    let json = run(&[&key[..], &["--stats", "json", "--capacity", "10"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    for (field, value) in [
+        ("lines", 4),
+        ("printed", 3),
+        ("duplicates", 1),
+        ("keyless", 1),
+        ("bytes_in", 13),
+        ("bytes_out", 10),
+        ("capacity", 10),
+        ("threads", 3),
+        ("slices", 1),
+    ] {
+        assert_eq!(json[field], value, "{field}");
+    }
+    assert_eq!(json["kind"], "blocked");
+    for field in ["expected_lost", "filter_bytes", "rate", "seconds"] {
+        assert!(json[field].is_number(), "{field}");
+    }
+}

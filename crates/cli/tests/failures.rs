@@ -1,0 +1,218 @@
+//! What is wrong is said in one line, with the exit code that says when it was found.
+
+mod common;
+
+use std::fs;
+use std::process::Stdio;
+
+use common::{dedup, homepages, tamis};
+use tempfile::tempdir;
+
+/// Runs `tamis dedup` with these arguments; its exit code, output, and the one line it says.
+fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
+    let output = dedup(args).write_stdin(input).output().expect("it runs");
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert!(text.lines().count() <= 1, "{args:?}: {text}");
+    assert!(text.is_empty() || text.starts_with("tamis: "), "{args:?}: {text}");
+    (output.status.code().expect("no signal"), output.stdout, text)
+}
+
+#[test]
+fn bad_usage_is_2_before_any_output() {
+    for (args, part) in [
+        (["--unknown"].as_slice(), "--unknown"),
+        (&["--capacity", "0"], "--capacity"),
+        (&["--capacity", "18446744073709551616"], "--capacity"),
+        (&["--capacity", "18446744073709551615"], "--capacity"),
+        (&["--capacity", "1T"], "this machine has"),
+        (&["--capacity", "many"], "10M"),
+        (&["--rate", "0"], "--rate"),
+        (&["--rate", "1"], "--rate"),
+        (&["--rate", "100%"], "--rate"),
+        (&["--rate", "NaN"], "--rate"),
+        (&["--rate=-1"], "--rate"),
+        (&["--rate", "1e-320"], "--rate"),
+        (&["--rate", "1e-300"], "rate"),
+        (&["--max-line", "0"], "--max-line"),
+        (&["--max-line", "99999999TiB"], "--max-line"),
+        (&["--fixed"], "--capacity"),
+        (&["--threads", "0"], "--threads"),
+        (&["--threads", "1025"], "--threads"),
+        (&["--seed=-1"], "--seed"),
+        (&["--seed", "dice"], "--seed"),
+        (&["--kind", "sieve"], "blocked"),
+        (&["--null", "--input", "lines"], "--null"),
+        (&["--key-field", "0"], "--key-field"),
+        (&["--key-field", "1", "--json-key", "/a"], "--json-key"),
+        (&["--key-field", "1", "--input", "hex"], "--input hex"),
+        (&["--key-field", "1", "--delimiter", "ab"], "--delimiter"),
+        (&["--key-field", "1", "--delimiter", "\n"], "--delimiter"),
+        (&["--key-field", "1", "--delimiter", "\\0", "-0"], "--delimiter"),
+        (&["--delimiter", ","], "--key-field"),
+        (&["--json-key", "a"], "--json-key"),
+        (&["--json-key", "/a", "--input", "hex"], "--input hex"),
+        (&["--url", "mine"], "whatwg-1"),
+        (&["--url", "crawl-1", "--input", "hex"], "--input hex"),
+        (&["--strict"], "--strict"),
+        (&["--progress"], "--quiet"),
+        (&["--stats", "json"], "--quiet"),
+    ] {
+        let (code, output, text) = run(args, b"a\n");
+        assert_eq!(code, 2, "{args:?}: {text}");
+        assert!(output.is_empty() && text.contains(part), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn bad_files_are_2_before_any_output() {
+    let folder = tempdir().expect("a folder");
+    let good = homepages();
+    let missing = folder.path().join("missing.txt");
+    for bad in [folder.path(), &missing] {
+        let output = dedup(&[]).arg(&good).arg(bad).assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains(&bad.display().to_string()), "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_2_before_any_output() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("secret.txt");
+    fs::write(&file, "a\n").expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("it is ours");
+    if fs::File::open(&file).is_ok() {
+        eprintln!("SKIPPED: this user may read every file (root?)");
+        return;
+    }
+    let output = dedup(&[]).arg(homepages()).arg(&file).assert().code(2).stdout("");
+    assert_eq!(output.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+}
+
+#[test]
+fn a_strict_run_stops_at_the_first_record_without_a_key() {
+    type Case = (&'static [&'static str], &'static [u8], &'static [u8], &'static str);
+    let cases: [Case; 5] = [
+        (&["--key-field", "2"], b"a\tb\nc\td\ne\nf\tg\n", b"a\tb\nc\td\n", "line 3"),
+        (&["--json-key", "/a"], b"{\"a\":1}\n{\"a\":1}\n{}\n", b"{\"a\":1}\n", "line 3"),
+        (&["--json-key", "/a"], b"{\"a\":1}\n{\"a\":\n", b"{\"a\":1}\n", "line 2"),
+        (&["--input", "hex"], b"00\n0\n", b"00\n", "line 2"),
+        (&["--url", "whatwg-1"], b"x", b"", "line 1"),
+    ];
+    for (args, input, expected, line) in cases {
+        for threads in ["1", "4"] {
+            let args = [args, &["--strict", "--threads", threads]].concat();
+            let (code, output, text) = run(&args, input);
+            assert_eq!((code, output.as_slice()), (2, expected), "{args:?}: {text}");
+            assert!(text.contains("standard input") && text.contains(line), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_line_is_counted_within_its_file() {
+    let folder = tempdir().expect("a folder");
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    fs::write(&first, "00\n11").expect("written");
+    fs::write(&second, "22\nx\n").expect("written");
+    let output = dedup(&["--input", "hex", "--strict"]).args([&first, &second]).assert().code(2);
+    let output = output.stdout("00\n11\n22\n").get_output().clone();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("second, line 2"), "{text}");
+}
+
+#[test]
+fn a_full_fixed_filter_is_1_at_the_line_that_did_not_fit() {
+    let lines: String = (0..5000).map(|line| format!("{}\n", line / 2)).collect();
+    for threads in ["1", "2", "8"] {
+        for capacity in [1_usize, 7, 2499] {
+            let capacity = capacity.to_string();
+            let args = ["--fixed", "--capacity", &capacity, "--threads", threads];
+            let (code, output, text) = run(&args, lines.as_bytes());
+            let capacity: usize = capacity.parse().expect("a number");
+            let expected: String = (0..capacity).map(|line| format!("{line}\n")).collect();
+            assert_eq!(code, 1, "{text}");
+            assert!(output == expected.as_bytes());
+            let line = format!("line {}", capacity * 2 + 1);
+            assert!(text.replace(',', "").contains(&line), "{text}");
+        }
+        let (code, _, text) = run(&["--fixed", "--capacity", "2500"], lines.as_bytes());
+        assert_eq!((code, text.as_str()), (0, ""));
+    }
+}
+
+#[test]
+fn a_full_fixed_filter_lets_pass_what_has_no_key() {
+    let args = ["--fixed", "--capacity", "1", "--key-field", "2"];
+    let (code, output, text) = run(&args, b"a\nb\n1\tx\nc\n2\tx\nd\n3\ty\ne\n");
+    assert_eq!((code, output.as_slice()), (1, &b"a\nb\n1\tx\nc\nd\n"[..]));
+    assert!(text.contains("line 7"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_1() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let program = assert_cmd::cargo::cargo_bin!("tamis");
+    let output = std::process::Command::new(program)
+        .args(["dedup", "--threads", "4"])
+        .arg(homepages())
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// `head` goes after one line, and the input has no end: the program must not wait for it.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_0_and_silent_though_the_input_goes_on() {
+    use std::io::{BufRead, BufReader, Write};
+
+    for threads in ["1", "4"] {
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let mut child = std::process::Command::new(program)
+            .args(["dedup", "--threads", threads])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut input = child.stdin.take().expect("piped");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        input.write_all(b"one\n").expect("it reads");
+        let mut line = String::new();
+        // Comes through at once, though the input goes on.
+        output.read_line(&mut line).expect("it writes");
+        assert_eq!(line, "one\n");
+        drop(output);
+        input.write_all(b"two\n").expect("it reads");
+        let done = child.wait_with_output().expect("it ends");
+        assert_eq!(done.status.code(), Some(0));
+        assert!(done.stderr.is_empty(), "{:?}", done.stderr);
+        drop(input);
+    }
+}
+
+#[test]
+fn nothing_to_print_is_0() {
+    for input in [&b""[..], b"\n"] {
+        let (code, output, text) = run(&[], input);
+        assert_eq!((code, output.as_slice(), text.as_str()), (0, input, ""));
+    }
+}
+
+#[test]
+fn an_unknown_command_is_2() {
+    for args in [["sieve"].as_slice(), &["--loud"]] {
+        let output = tamis().args(args).assert().code(2).stdout("").get_output().clone();
+        assert_eq!(output.stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    }
+}

@@ -1,0 +1,50 @@
+//! What is lost to false positives is what the summary expects.
+
+use statrs::distribution::{DiscreteCDF, Poisson};
+use tamis_cli::Kind;
+use tamis_cli::dedup::{Options, Seed, run};
+use tamis_cli::input::Input;
+
+/// Both tails of all the cases together stay below this.
+const ALPHA: f64 = 1e-6;
+
+#[test]
+fn as_many_lines_are_lost_as_announced() {
+    const LINES: u64 = 200_000;
+    let input: String = (0..LINES).map(|line| format!("line {line} of many\n")).collect();
+    for kind in [Kind::Blocked, Kind::Once, Kind::Bloom] {
+        for (rate, capacity) in [
+            (1e-2, None),
+            (1e-2, Some(LINES)),
+            (1e-2, Some(LINES / 10)),
+            (1e-3, Some(LINES)),
+            (0.2, Some(LINES)),
+            (0.2, None),
+        ] {
+            let (mut lost, mut expected) = (0, 0.0);
+            for seed in 0..5 {
+                let options = Options {
+                    kind,
+                    rate,
+                    capacity,
+                    seed: Seed::Fixed(seed),
+                    threads: 2,
+                    ..Options::default()
+                };
+                let inputs = [Input::new("lines", input.as_bytes())];
+                let summary =
+                    run(inputs, std::io::sink(), &options, &mut ()).expect("nothing fails");
+                lost += LINES - summary.tally.printed;
+                expected += summary.expected_lost;
+                assert!(summary.expected_lost < rate * LINES as f64);
+            }
+            // The stated accuracy of the announcement, and chance on top.
+            let low = Poisson::new(expected * 0.98).expect("positive");
+            let high = Poisson::new(expected * 1.02).expect("positive");
+            let case = format!("{kind} {rate} {capacity:?}: {lost} lost, {expected} expected");
+            println!("{case}");
+            assert!(low.cdf(lost) > ALPHA / 2.0, "too few: {case}");
+            assert!(high.sf(lost.saturating_sub(1)) > ALPHA / 2.0, "too many: {case}");
+        }
+    }
+}

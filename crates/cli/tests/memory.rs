@@ -1,0 +1,93 @@
+//! `--max-line` bounds memory, whatever the input.
+
+mod common;
+
+use common::dedup;
+
+#[test]
+fn a_line_at_the_limit_passes_and_one_beyond_is_2() {
+    for limit in [1_usize, 10, 300_000] {
+        let fits = vec![b'a'; limit];
+        let long = vec![b'b'; limit + 1];
+        let input = [&fits[..], b"\n", &fits, b"\n", &long, b"\nc\n"].concat();
+        for threads in ["1", "4"] {
+            let limit = limit.to_string();
+            let output = dedup(&["--max-line", &limit, "--threads", threads])
+                .write_stdin(input.clone())
+                .assert()
+                .code(2)
+                .stdout([&fits[..], b"\n"].concat());
+            let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+            assert!(text.contains("standard input, line 3") && text.contains("--max-line"));
+            assert_eq!(text.lines().count(), 1);
+        }
+    }
+}
+
+#[test]
+fn the_last_line_is_measured_without_its_separator() {
+    dedup(&["--max-line", "3"]).write_stdin("abc\nabd").assert().success().stdout("abc\nabd\n");
+    dedup(&["--max-line", "3"]).write_stdin("abc\nabcd").assert().code(2).stdout("abc\n");
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+    use std::thread;
+    use std::time::Duration;
+
+    /// Where memory were not bounded, the limit on addresses would end the program by another code.
+    #[test]
+    fn endless_zeros_are_2_in_little_memory() {
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v 1000000; exec \"$0\" \"$@\""])
+            .arg(program)
+            .args(["dedup", "--max-line", "1MiB", "--threads", "4", "/dev/zero"])
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("/dev/zero, line 1") && text.contains("1 MiB"), "{text}");
+        assert!(output.stdout.is_empty());
+    }
+
+    /// Nobody takes the output, so the first giant line stays in memory; the second must wait.
+    #[test]
+    fn one_giant_line_at_a_time() {
+        const GIANT: usize = 40_000_000;
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let mut child = Command::new(program)
+            .args(["dedup", "--quiet", "--threads", "4"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut input = child.stdin.take().expect("piped");
+        let writer = thread::spawn(move || {
+            for byte in b"abcd" {
+                let mut line = vec![*byte; GIANT];
+                line.push(b'\n');
+                input.write_all(&line).expect("it reads");
+            }
+        });
+        let mut peak = 0;
+        for _ in 0..15 {
+            thread::sleep(Duration::from_millis(100));
+            let status = fs::read_to_string(&status).expect("it runs");
+            let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a line");
+            peak = line.split_whitespace().nth(1).expect("a number").parse().expect("a number");
+        }
+        let mut output = Vec::new();
+        child.stdout.take().expect("piped").read_to_end(&mut output).expect("it writes");
+        writer.join().expect("all was read");
+        assert!(child.wait().expect("it ends").success());
+        assert_eq!(output.len(), 4 * (GIANT + 1));
+        let peak: usize = peak;
+        assert!(peak > 40_000, "{peak} KiB: the first line is not there yet");
+        assert!(peak < 65_000, "{peak} KiB");
+    }
+}
