@@ -3,8 +3,9 @@
 use xshell::{Shell, cmd};
 
 use crate::Result;
+use crate::lint::OURS;
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    cmd!(sh, "cargo test --workspace --all-features").run()?;
+    cmd!(sh, "cargo test --workspace {OURS...} --all-features").run()?;
     Ok(())
 }
