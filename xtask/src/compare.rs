@@ -10,9 +10,11 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// The programs: name, the line that the shell runs (`$1` is the file), how to get it.
-const PROGRAMS: [(&str, &str, &str); 6] = [
-    ("tamis", r#"tamis dedup --quiet "$1""#, "built by this command"),
+/// The programs: name, the line that the shell runs (`$1` is the file, `$TAMIS` further options of
+/// ours), how to get it.
+const PROGRAMS: [(&str, &str, &str); 7] = [
+    ("tamis", r#"tamis dedup --quiet --threads 1 $TAMIS "$1""#, "built by this command"),
+    ("tamis", r#"tamis dedup --quiet --threads 2 $TAMIS "$1""#, "built by this command"),
     ("huniq", r#"huniq < "$1""#, "cargo install --locked huniq"),
     ("runiq", r#"runiq -f quick "$1""#, "cargo install --locked runiq"),
     ("runiq", r#"runiq -f compact "$1""#, "cargo install --locked runiq"),
@@ -28,7 +30,7 @@ struct Cost {
     peak_mib: f64,
 }
 
-pub(crate) fn run(sh: &Shell, file: &Path, runs: usize) -> Result {
+pub(crate) fn run(sh: &Shell, file: &Path, runs: usize, capacity: Option<u64>) -> Result {
     if runs == 0 {
         return Err("--runs must be at least 1".into());
     }
@@ -36,13 +38,14 @@ pub(crate) fn run(sh: &Shell, file: &Path, runs: usize) -> Result {
         return Err("the program `time` is missing; a package of that name has it".into());
     }
     let tamis = build(sh)?;
-    let _env = sh.push_env("PATH", tamis);
+    let options = capacity.map(|items| format!("--capacity {items}")).unwrap_or_default();
+    let _env = [sh.push_env("PATH", tamis), sh.push_env("TAMIS", &options)];
     let (here, missing): (Vec<_>, Vec<_>) =
         PROGRAMS.into_iter().partition(|(program, ..)| installed(sh, program));
     let mut rows = Vec::new();
     for (_, line, _) in here {
         let costs = (0..runs).map(|_| time(sh, line, file)).collect::<Result<Vec<_>>>()?;
-        rows.push(row(line, &costs));
+        rows.push(row(line, &options, &costs));
     }
     println!("| command | wall s | user + system s | peak MiB |\n|---|---:|---:|---:|");
     rows.iter().for_each(|row| println!("{row}"));
@@ -86,11 +89,11 @@ fn time(sh: &Shell, line: &str, file: &Path) -> Result<Cost> {
     }
 }
 
-fn row(line: &str, costs: &[Cost]) -> String {
+fn row(line: &str, options: &str, costs: &[Cost]) -> String {
     let wall = median(costs.iter().map(|cost| cost.wall_s));
     let cpu = median(costs.iter().map(|cost| cost.cpu_s));
     let peak = median(costs.iter().map(|cost| cost.peak_mib));
-    let shown = line.replace(r#" "$1""#, " FILE");
+    let shown = line.replace(r#" "$1""#, " FILE").replace("$TAMIS", options).replace("  ", " ");
     format!("| `{shown}` | {wall:.2} | {cpu:.2} | {peak:.1} |")
 }
 
@@ -107,7 +110,7 @@ mod tests {
     #[test]
     fn a_row_shows_medians() {
         let cost = |n| Cost { wall_s: n, cpu_s: 2.0 * n, peak_mib: 7.0 };
-        let row = row(r#"huniq < "$1""#, &[cost(1.0), cost(9.0), cost(2.0)]);
+        let row = row(r#"huniq < "$1""#, "", &[cost(1.0), cost(9.0), cost(2.0)]);
         assert_eq!(row, "| `huniq < FILE` | 2.00 | 4.00 | 7.0 |");
     }
 }

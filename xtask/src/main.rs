@@ -78,6 +78,9 @@ enum Command {
         /// Runs of each program; the median counts
         #[arg(long, default_value_t = 5)]
         runs: usize,
+        /// Distinct lines, for `tamis dedup --capacity`
+        #[arg(long)]
+        capacity: Option<u64>,
     },
 }
 
@@ -93,9 +96,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result {
     let sh = Shell::new()?;
-    if let Command::Compare { file, runs } = command {
+    if let Command::Compare { file, runs, capacity } = command {
         // Before the change of directory: the path is meant from where the person stands.
-        return compare::run(&sh, &file.canonicalize()?, runs);
+        return compare::run(&sh, &file.canonicalize()?, runs, capacity);
     }
     sh.change_dir(workspace::root());
     match command {

@@ -50,3 +50,8 @@ pub use tamis_bloom::{
 
 /// Hashing: from an item to 64 bits to places in a filter.
 pub use tamis_hash as hash;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
