@@ -3,9 +3,9 @@
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
-use crate::probe::line::{MOST_PROBES_A_WORD, Shape};
-use crate::sizing::solve::{self, MOST_CLASSIC_PROBES, MOST_LINE_PROBES};
-use crate::sizing::{classic, line};
+use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
+use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, MOST_PROBES_A_WORD, Shape};
+use crate::sizing::{classic, line, solve};
 
 /// The number of 64-bit hashes.
 pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;

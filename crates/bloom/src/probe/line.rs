@@ -17,6 +17,9 @@ use tamis_sync::LINE_WORDS;
 /// Probes in one word at most: 3 + 8 · 6 bits of a pattern.
 pub(crate) const MOST_PROBES_A_WORD: u32 = 8;
 
+/// Probes in a line at most.
+pub(crate) const MOST_PROBES: u32 = 32;
+
 /// How the bits of an item lie in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
