@@ -194,3 +194,29 @@ fn the_number_of_items_is_estimated() {
         check!(OnceBloomFilter);
     }
 }
+
+/// A sample of the fill lies within six of its stated standard errors, and is the fill where it reads
+/// every line, also where the last one is cut short.
+#[test]
+fn a_sample_of_the_fill_keeps_its_stated_error() {
+    for (bits, items) in [(513, 50), (1025, 100), (1 << 20, 100_000)] {
+        macro_rules! check {
+            ($type:ident) => {
+                let hasher = Rapid::with_seed(5);
+                let builder = $type::<u64, _>::builder_with_hasher(hasher).bits(bits).probes(7);
+                let mut filter = builder.build().unwrap();
+                filter.extend(0..items as u64);
+                let fill = filter.fill();
+                assert!((filter.fill_sampled(u64::MAX) - fill).abs() < 1e-12);
+                for lines in [1, 2, 10, 200] {
+                    let error = (8.0 / (512 * lines) as f64).sqrt();
+                    let off = (filter.fill_sampled(lines) - fill).abs();
+                    assert!(off < 6.0 * error, "{} {bits} {lines}: {off}", stringify!($type));
+                }
+            };
+        }
+        check!(BloomFilter);
+        check!(BlockedBloomFilter);
+        check!(OnceBloomFilter);
+    }
+}
