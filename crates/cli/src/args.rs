@@ -87,7 +87,7 @@ pub(crate) struct DedupArgs {
     max_line: u64,
 
     /// The key is this field, counted from 1
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = field)]
     key_field: Option<NonZero<usize>>,
 
     /// The byte between fields, as it is or as \t, \0 or \xHH [default: \t]
@@ -107,7 +107,7 @@ pub(crate) struct DedupArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Threads [default: all cores]
+    /// Threads, of which at most 64 are used; each holds some megabytes [default: all cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 
@@ -218,6 +218,10 @@ fn threads(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|threads| (1..=MOST_THREADS).contains(threads))
         .ok_or_else(|| format!("expected a number from 1 to {MOST_THREADS}"))
+}
+
+fn field(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "expected a number from 1: fields are counted from 1".into())
 }
 
 fn seed(text: &str) -> Result<Seed, String> {

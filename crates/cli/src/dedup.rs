@@ -19,10 +19,12 @@
 //! What goes wrong is kept with the chunk and the record where it went wrong, and comes to light at
 //! the sink, in input order too: what stands before it is printed, and nothing after it.
 
+use core::mem;
 use std::io::{Read, Write};
+use std::panic::resume_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
 use std::time::Instant;
+use std::{process, thread};
 
 use tamis::hash::{Rapid, SipHash13};
 
@@ -77,7 +79,7 @@ pub struct Options {
     pub kind: Kind,
     /// How keys are hashed.
     pub seed: Seed,
-    /// Worker threads, the calling one included.
+    /// Worker threads, the calling one included; at most 64 are used.
     pub threads: usize,
     /// Bytes in a chunk, 1 to 1 GiB.
     pub chunk: usize,
@@ -167,11 +169,19 @@ pub fn run<R: Read + Send>(
         sink: Turnstile::new(Sink::new(output, watch, options)),
         failure: OnceLock::new(),
     };
-    thread::scope(|scope| {
-        for _ in 1..options.threads {
-            scope.spawn(|| run.work());
-        }
+    let threads = thread::scope(|scope| {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
+        // More workers than shards would only wait, and where the system refuses one, those that
+        // there are do the same work.
+        let others = (1..options.threads.min(SHARDS as usize)).map_while(|_| spawn().ok());
+        let others: Vec<_> = others.collect();
         run.work();
+        let threads = 1 + others.len();
+        // Joined one by one: the scope alone would not wait until the threads are gone.
+        for other in others {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        threads
     });
     if let Some(error) = run.failure.into_inner() {
         return Err(error);
@@ -179,7 +189,7 @@ pub fn run<R: Read + Send>(
     let fills: Vec<Vec<u64>> =
         run.shards.into_iter().map(|shard| shard.into_inner().fills()).collect();
     let tally = run.sink.into_inner().finish()?;
-    Ok(Summary::new(tally, &levels, &fills, options, start.elapsed()))
+    Ok(Summary::new(tally, &levels, &fills, options, threads, start.elapsed()))
 }
 
 /// One run, as all its workers see it.
@@ -204,7 +214,7 @@ where
     fn work(&self) {
         let mut chunk = Chunk::new();
         while self.read(&mut chunk) {
-            let _passes = Passes { run: self, turn: chunk.turn };
+            let guard = AbortOnPanic;
             chunk.scan(&self.rules);
             for (number, shard) in self.shards.iter().enumerate() {
                 if let Some(mut shard) = shard.enter(chunk.turn)
@@ -214,6 +224,7 @@ where
                 }
             }
             chunk.compact();
+            mem::forget(guard);
             if let Some(mut sink) = self.sink.enter(chunk.turn)
                 && self.failure.get().is_none()
                 && let Err(error) = sink.take(&mut chunk)
@@ -232,18 +243,12 @@ where
     }
 }
 
-/// Passes a chunk's turn at every turnstile that it has not passed when a bug has ended its worker,
-/// so that no other waits for it.
-struct Passes<'r, 'l, 'w, I, R, W> {
-    run: &'r Run<'l, 'w, I, R, W>,
-    turn: u64,
-}
+/// Ends the process when a bug ends a worker between its turns: others would wait for it for ever, or
+/// print what comes after a hole.
+struct AbortOnPanic;
 
-impl<I, R, W> Drop for Passes<'_, '_, '_, I, R, W> {
+impl Drop for AbortOnPanic {
     fn drop(&mut self) {
-        if thread::panicking() {
-            self.run.shards.iter().for_each(|shard| drop(shard.enter(self.turn)));
-            drop(self.run.sink.enter(self.turn));
-        }
+        process::abort();
     }
 }

@@ -1,7 +1,7 @@
 //! Why a run ends early, and the exit code that says so.
 
 use core::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use tamis::BuildError;
@@ -25,7 +25,7 @@ pub enum Error {
         /// What was found and what to do.
         found: String,
     },
-    /// Reading failed in the middle of an input.
+    /// Reading an input failed: the system could not, or the bytes are not what they should be.
     Read {
         /// The file, as it was given.
         name: Arc<str>,
@@ -62,7 +62,14 @@ pub enum Error {
         capacity: u64,
     },
     /// No filter of the size and rate asked for can be built.
-    Filter(BuildError),
+    Filter {
+        /// The capacity asked for.
+        capacity: Option<u64>,
+        /// The rate asked for.
+        rate: f64,
+        /// Why not, in numbers of a part of the filter.
+        source: BuildError,
+    },
     /// The filter asked for is larger than the memory at hand, found before any output.
     Memory {
         /// Bytes needed.
@@ -91,16 +98,18 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Closed => 0,
-            Self::Read { .. }
-            | Self::Full { .. }
-            | Self::Growth { .. }
-            | Self::Write(_)
-            | Self::Random => 1,
+            // Bytes that are not what the name of the file says are bad input.
+            Self::Read { source, .. } => match source.kind() {
+                ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,
+                ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
+                _ => 1,
+            },
+            Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
             Self::Usage(_)
             | Self::Input { .. }
             | Self::TooLong { .. }
             | Self::NoKey { .. }
-            | Self::Filter(_)
+            | Self::Filter { .. }
             | Self::Memory { .. } => 2,
         }
     }
@@ -117,9 +126,10 @@ impl fmt::Display for Error {
             }
             Self::TooLong { name, line, limit } => write!(
                 f,
-                "{name}, line {}: longer than --max-line {}; raise it if such a line is meant",
+                "{name}, line {}: longer than the {} bytes of --max-line; raise it if such a line is \
+                 meant",
                 grouped(*line),
-                bytes(*limit)
+                grouped(*limit)
             ),
             Self::NoKey { name, line, found } => write!(
                 f,
@@ -133,8 +143,30 @@ impl fmt::Display for Error {
                 grouped(*line),
                 grouped(*capacity)
             ),
-            Self::Filter(source) => {
-                write!(f, "no such filter: {source}; change --capacity or --rate")
+            Self::Filter { capacity, rate, source } => {
+                write!(f, "no filter of rate {rate:e}")?;
+                if let Some(items) = capacity {
+                    write!(f, " for {} items", grouped(*items))?;
+                }
+                match source {
+                    BuildError::RateTooLow { .. } if capacity.is_some() => write!(
+                        f,
+                        ": items with equal 64-bit hashes are more than that; lower --capacity or \
+                         raise --rate"
+                    ),
+                    BuildError::RateTooLow { .. } => write!(
+                        f,
+                        " that grows on: items with equal 64-bit hashes are nearly as many; give \
+                         --capacity, or raise --rate"
+                    ),
+                    BuildError::TooLarge => {
+                        write!(f, ": it would be too large for any machine; lower --capacity")
+                    }
+                    BuildError::Alloc { .. } => {
+                        write!(f, ": the system gave no memory for it; lower --capacity")
+                    }
+                    _ => write!(f, ": {source}"),
+                }
             }
             Self::Memory { needed, available } => write!(
                 f,
@@ -155,15 +187,9 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Read { source, .. } | Self::Write(source) => Some(source),
-            Self::Filter(source) => Some(source),
+            Self::Filter { source, .. } => Some(source),
             Self::Growth { source, .. } => Some(source),
             _ => None,
         }
-    }
-}
-
-impl From<BuildError> for Error {
-    fn from(source: BuildError) -> Self {
-        Self::Filter(source)
     }
 }

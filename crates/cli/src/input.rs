@@ -102,7 +102,7 @@ pub(crate) fn inputs(paths: Vec<PathBuf>) -> Result<Inputs, Error> {
     let mut list = Vec::with_capacity(paths.len());
     for path in paths {
         let stdin = path.as_os_str() == "-";
-        let name = if stdin { "standard input".into() } else { path.display().to_string() };
+        let name = if stdin { "standard input".into() } else { shown(&path) };
         let plain = if stdin {
             None
         } else {
@@ -118,6 +118,15 @@ pub(crate) fn inputs(paths: Vec<PathBuf>) -> Result<Inputs, Error> {
     Ok(Inputs { list, bytes })
 }
 
+/// A file's name for messages: on one line, and nothing that a terminal would obey.
+fn shown(path: &Path) -> String {
+    let mut name = String::new();
+    for c in path.display().to_string().chars() {
+        if c.is_control() { name.extend(c.escape_default()) } else { name.push(c) }
+    }
+    name
+}
+
 /// Finds what can be found wrong with a file without reading it. A pipe is not opened: its writer
 /// would see us come and go.
 fn check(path: &Path) -> Result<Metadata, String> {
@@ -126,12 +135,15 @@ fn check(path: &Path) -> Result<Metadata, String> {
         return Err("is a directory; expected a file".into());
     }
     if found.is_file() {
-        let mut head = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(4).read_to_end(&mut head))
-            .map_err(|error| error.to_string())?;
-        if let Some(wrong) = Packing::of(path).refuses(&head) {
-            return Err(wrong.into());
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let packing = Packing::of(path);
+        // Only then: where a name stands for an open file, reading would move its place.
+        if !matches!(packing, Packing::Plain) {
+            let mut head = Vec::new();
+            file.take(4).read_to_end(&mut head).map_err(|error| error.to_string())?;
+            if let Some(wrong) = packing.refuses(&head) {
+                return Err(wrong.into());
+            }
         }
     }
     Ok(found)
@@ -162,5 +174,15 @@ pub(crate) fn unbuffered_stdout() -> io::Result<File> {
     {
         use std::os::windows::io::AsHandle;
         io::stdout().as_handle().try_clone_to_owned().map(File::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_on_one_line() {
+        assert_eq!(shown(Path::new("a\nb\u{1b}[31m é.txt")), "a\\nb\\u{1b}[31m é.txt");
     }
 }

@@ -4,9 +4,9 @@
 use core::fmt;
 use core::str;
 
-use serde_json::Value;
-
 use crate::policy::Policy;
+
+mod json;
 
 /// Which part of a record is its key, and its normal form.
 #[derive(Clone, Debug)]
@@ -32,7 +32,8 @@ pub enum Part {
         delimiter: u8,
     },
     /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every
-    /// object sorted and numbers as they were written: so `"1"`, `1` and `1.0` all differ. Under a
+    /// object sorted, only the escapes that a string needs, and numbers as they were written: so
+    /// `"1"`, `1`, `1.0` and `1e0` all differ. Of members of one name the last one counts. Under a
     /// URL policy the value is a string, and the key what it says.
     Json(String),
 }
@@ -49,6 +50,8 @@ pub enum NoKey {
     Json,
     /// It has nothing at the pointer.
     Pointer,
+    /// The value at the pointer has more arrays and objects within each other than are read.
+    Deep,
     /// The key is not an absolute URL.
     Url,
 }
@@ -60,6 +63,7 @@ impl fmt::Display for NoKey {
             Self::Field => "too few fields for --key-field",
             Self::Json => "not JSON; expected one document a line for --json-key",
             Self::Pointer => "nothing at the --json-key pointer",
+            Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
             Self::Url => "the key is not an absolute URL, which --url expects",
         })
     }
@@ -96,14 +100,11 @@ impl Key {
             }
             Part::Hex => unhex(record, scratch)?,
             Part::Json(pointer) => {
-                let document: Value = serde_json::from_slice(record).map_err(|_| NoKey::Json)?;
-                let value = document.pointer(pointer).ok_or(NoKey::Pointer)?;
-                match (value, self.policy) {
-                    (value, Policy::None) => {
-                        serde_json::to_writer(&mut *scratch, value).map_err(|_| NoKey::Json)?;
-                    }
-                    (Value::String(url), _) => self.normal(url.as_bytes(), scratch)?,
-                    _ => return Err(NoKey::Url),
+                let value = json::Cursor::new(record, pointer)?;
+                if self.policy == Policy::None {
+                    value.spell(scratch)?;
+                } else {
+                    self.normal(&value.string().ok_or(NoKey::Url)?, scratch)?;
                 }
             }
         }

@@ -106,6 +106,11 @@ fn misused(error: &clap::Error) -> ExitCode {
             Err(error) => ExitCode::from(screen::report(&error)),
         };
     }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // A person who typed the bare name wants to read on: the help as it is.
+        let _ = error.print();
+        return ExitCode::from(2);
+    }
     let text = error.render().to_string();
     let parts = text.split("\n\n").filter(|part| {
         !part.trim_start().starts_with("Usage:") && !part.starts_with("For more information")
@@ -114,5 +119,8 @@ fn misused(error: &clap::Error) -> ExitCode {
         parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    ExitCode::from(screen::report(&Error::Usage(format!("{line}; see 'tamis --help'"))))
+    let command =
+        std::env::args().nth(1).filter(|name| Cli::command().find_subcommand(name).is_some());
+    let see = command.map_or_else(|| "tamis".into(), |name| format!("tamis {name}"));
+    ExitCode::from(screen::report(&Error::Usage(format!("{line}; see '{see} --help'"))))
 }

@@ -1,8 +1,25 @@
 //! How much memory the machine has to give, where it can be asked.
 
-/// Bytes that can be allocated without swapping, or none where the system does not say.
+use std::fs;
+use std::path::Path;
+
+/// Bytes that can be allocated without swapping, or none where the system does not say: what the
+/// machine has, and what the control group may take, less a sixteenth for everything else.
 pub(crate) fn available() -> Option<u64> {
-    available_in(&std::fs::read_to_string("/proc/meminfo").ok()?)
+    let machine = available_in(&fs::read_to_string("/proc/meminfo").ok()?)?;
+    let group = left_in_group().unwrap_or(u64::MAX);
+    let available = machine.min(group);
+    Some(available - available / 16)
+}
+
+/// What is left of the limit of our control group (version 2), if it has one.
+fn left_in_group() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let folder = Path::new("/sys/fs/cgroup").join(group);
+    let number = |name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    // The limit reads "max" where there is none.
+    Some(number("memory.max")?.saturating_sub(number("memory.current")?))
 }
 
 fn available_in(meminfo: &str) -> Option<u64> {

@@ -42,7 +42,8 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
 }
 
 fn row(kind: Kind, capacity: u64, rate: f64) -> Result<Row, Error> {
-    let geometry = kind.geometry(capacity, rate)?;
+    let asked = |source| Error::Filter { capacity: Some(capacity), rate, source };
+    let geometry = kind.geometry(capacity, rate).map_err(asked)?;
     Ok(Row {
         kind,
         bits_per_item: geometry.bits() as f64 / capacity as f64,

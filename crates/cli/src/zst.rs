@@ -33,7 +33,7 @@ impl<R: BufRead> Frames<R> {
                         return Err(ErrorKind::UnexpectedEof.into());
                     }
                 }
-                Err(error) => return Err(io::Error::new(ErrorKind::InvalidData, error)),
+                Err(error) => return Err(invalid(&error)),
             }
         }
         Ok(false)
@@ -50,6 +50,20 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
+/// What is wrong with a frame, in words; the decoder's own say more about the decoder.
+fn invalid(error: &FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn core::error::Error + 'static)> = Some(error);
+    while let Some(inner) = cause {
+        if let Some(inner) = inner.downcast_ref::<io::Error>()
+            && inner.kind() == ErrorKind::UnexpectedEof
+        {
+            return io::Error::new(ErrorKind::UnexpectedEof, "the file ends inside a frame");
+        }
+        cause = inner.source();
+    }
+    io::Error::new(ErrorKind::InvalidData, "this is no valid Zstandard frame")
+}
+
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !buffer.is_empty() {
@@ -62,7 +76,7 @@ impl<R: BufRead> Read for Frames<R> {
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
                 self.decoder
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
-                    .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+                    .map_err(|error| invalid(&error))?;
             }
             let read = self.decoder.read(buffer)?;
             if read > 0 {

@@ -50,7 +50,7 @@ mod linux {
             .expect("it runs");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains("/dev/zero, line 1") && text.contains("1 MiB"), "{text}");
+        assert!(text.contains("/dev/zero, line 1") && text.contains("1,048,576"), "{text}");
         assert!(output.stdout.is_empty());
     }
 

@@ -4,7 +4,7 @@ use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter};
 
 use super::chunk::Entry;
-use super::levels::{Level, Levels};
+use super::levels::{Level, Levels, Refusal};
 use crate::{Error, Kind};
 
 /// One shard, whatever its kind of filter. It is called once for a chunk's items, not once an item.
@@ -77,8 +77,8 @@ struct Chain<'l, F> {
 
 impl<'l, F: Slice> Chain<'l, F> {
     fn new(levels: &'l Levels) -> Result<Self, Error> {
-        let level = levels.get(0)?;
-        let newest = F::build(&level)?;
+        let level = levels.get(0).map_err(|refusal| levels.error(refusal))?;
+        let newest = F::build(&level).map_err(|error| levels.error(Refusal::Sizes(error)))?;
         Ok(Self { levels, older: Vec::new(), newest, items: 0, room: level.items })
     }
 
@@ -102,8 +102,9 @@ impl<'l, F: Slice> Chain<'l, F> {
 
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let level = self.levels.afford(self.older.len() + 1)?;
-        let slice = F::build(&level)?;
+        let levels = self.levels;
+        let level = levels.get(self.older.len() + 1).map_err(|refusal| levels.error(refusal))?;
+        let slice = F::build(&level).map_err(|error| levels.error(Refusal::Sizes(error)))?;
         self.older.push(core::mem::replace(&mut self.newest, slice));
         self.items = 0;
         self.room = level.items;

@@ -30,7 +30,7 @@ pub struct Summary {
     pub rate: f64,
     /// The capacity asked for.
     pub capacity: Option<u64>,
-    /// Worker threads.
+    /// Worker threads that there were.
     pub threads: usize,
     /// Time from start to end.
     pub elapsed: Duration,
@@ -43,6 +43,7 @@ impl Summary {
         levels: &Levels,
         fills: &[Vec<u64>],
         options: &Options,
+        threads: usize,
         elapsed: Duration,
     ) -> Self {
         let size = |number| levels.get(number).map_or(0, |level| level.geometry.size_in_bytes());
@@ -54,7 +55,7 @@ impl Summary {
             filter_bytes: fills.iter().flat_map(|fill| (0..fill.len()).map(size)).sum(),
             rate: options.rate,
             capacity: options.capacity,
-            threads: options.threads,
+            threads,
             elapsed,
         }
     }
