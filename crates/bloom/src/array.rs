@@ -1,7 +1,7 @@
 //! The bits of a filter in each of the three layouts: from a hash to the bits it means.
 
 use tamis_hash::split;
-use tamis_sync::{AllocError, LINE_WORDS};
+use tamis_sync::AllocError;
 
 use crate::bits::{Bits, Free, Writer};
 use crate::geometry::{Geometry, Kind};
@@ -11,6 +11,7 @@ use crate::probe::line::Shape;
 /// A filter without its hasher.
 pub(crate) trait Array: Sized {
     const KIND: Kind;
+    type Writer: Writer;
 
     /// Zeros, for a geometry of this kind.
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError>;
@@ -22,13 +23,10 @@ pub(crate) trait Array: Sized {
     fn set(&self, hash: u64) -> bool;
     /// The same by plain stores.
     fn set_alone(&mut self, hash: u64) -> bool;
-    /// The words of a line, without the lock.
-    fn read(&self, line: u64) -> [u64; LINE_WORDS];
-    /// Adds all bits of a line of another array.
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]);
     /// A copy while others may write.
     fn copy(&self) -> Result<Self, AllocError>;
-    fn clear(&mut self);
+    fn bits(&self) -> &Bits<Self::Writer>;
+    fn bits_mut(&mut self) -> &mut Bits<Self::Writer>;
 }
 
 /// Bits anywhere in the array.
@@ -48,6 +46,7 @@ impl Classic {
 
 impl Array for Classic {
     const KIND: Kind = Kind::Classic;
+    type Writer = Free;
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         let bits = Bits::zeroed(geometry.lines())?;
@@ -77,20 +76,16 @@ impl Array for Classic {
             .fold(false, |new, (line, index, mask)| self.bits.set_alone(line, index, mask) | new)
     }
 
-    fn read(&self, line: u64) -> [u64; LINE_WORDS] {
-        self.bits.read(line)
-    }
-
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        self.bits.unite(line, other);
-    }
-
     fn copy(&self) -> Result<Self, AllocError> {
         Ok(Self { bits: self.bits.copy()?, ..*self })
     }
 
-    fn clear(&mut self) {
-        self.bits.clear();
+    fn bits(&self) -> &Bits<Self::Writer> {
+        &self.bits
+    }
+
+    fn bits_mut(&mut self) -> &mut Bits<Self::Writer> {
+        &mut self.bits
     }
 }
 
@@ -104,6 +99,7 @@ pub(crate) struct InLine<W> {
 
 impl<W: Writer> Array for InLine<W> {
     const KIND: Kind = Kind::Line { locked: W::LOCKED };
+    type Writer = W;
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         let (lines, shape) = (geometry.lines(), geometry.shape());
@@ -138,19 +134,15 @@ impl<W: Writer> Array for InLine<W> {
         })
     }
 
-    fn read(&self, line: u64) -> [u64; LINE_WORDS] {
-        self.bits.read(line)
-    }
-
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        self.bits.unite(line, other);
-    }
-
     fn copy(&self) -> Result<Self, AllocError> {
         Ok(Self { bits: self.bits.copy()?, ..*self })
     }
 
-    fn clear(&mut self) {
-        self.bits.clear();
+    fn bits(&self) -> &Bits<Self::Writer> {
+        &self.bits
+    }
+
+    fn bits_mut(&mut self) -> &mut Bits<Self::Writer> {
+        &mut self.bits
     }
 }

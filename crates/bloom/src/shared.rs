@@ -69,7 +69,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.array.clear();
+        self.array.bits_mut().clear();
     }
 
     pub(crate) fn hasher(&self) -> &S {
@@ -96,9 +96,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         }
         for line in 0..self.geometry.lines() {
             // Read first, then write: at no time is a lock held while another line is waited for.
-            let bits = other.array.read(line);
+            let bits = other.array.bits().read(line);
             if bits != [0; LINE_WORDS] {
-                self.array.unite(line, bits);
+                self.array.bits().unite(line, bits);
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let step = (all / lines.max(1)).max(1);
         let read = (0..all).step_by(step as usize);
         let (ones, usable) = read.fold((0, 0), |(sum, usable), line| {
-            (sum + ones(self.array.read(line)), usable + self.geometry.usable_bits_of(line))
+            (sum + ones(self.array.bits().read(line)), usable + self.geometry.usable_bits_of(line))
         });
         ones as f64 / usable as f64
     }
@@ -170,7 +170,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     fn lines(&self) -> impl Iterator<Item = [u64; LINE_WORDS]> {
-        (0..self.geometry.lines()).map(|line| self.array.read(line))
+        (0..self.geometry.lines()).map(|line| self.array.bits().read(line))
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
         let fill = filter.fill();
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
-            let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
+            let ones: u64 = all.map(|line| ones(filter.array.bits().read(line))).sum();
             // Bits of one item in one line are not independent of each other: five probes at most
             // here, so the count spreads at most √5 times as far. A region missed would have none.
             let usable = region * geometry.usable_bits() / lines;

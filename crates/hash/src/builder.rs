@@ -24,6 +24,15 @@ pub struct DefaultHashBuilder(ahash::RandomState);
 
 impl DefaultHashBuilder {
     /// Keys derived from `seed`: the same seed gives the same hashes within one build.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use core::hash::BuildHasher;
+    /// use tamis_hash::DefaultHashBuilder;
+    /// let hash = DefaultHashBuilder::with_seed(7).hash_one(1_u64);
+    /// assert_eq!(DefaultHashBuilder::with_seed(7).hash_one(1_u64), hash);
+    /// ```
     #[must_use]
     pub fn with_seed(seed: u64) -> Self {
         let key = |n: u64| crate::split::pattern(seed.wrapping_add(n << 32) ^ n);

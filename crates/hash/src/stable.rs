@@ -60,6 +60,13 @@ pub struct Rapid(RapidSecrets);
 
 impl Rapid {
     /// The algorithm with this seed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Rapid;
+    /// assert_ne!(Rapid::with_seed(1).hash_bytes(b"a"), Rapid::with_seed(2).hash_bytes(b"a"));
+    /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         // As the reference implementation takes a seed; the crate's own way is known to nobody else.
@@ -67,6 +74,13 @@ impl Rapid {
     }
 
     /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Rapid;
+    /// assert_ne!(Rapid::with_seed(0).hash_bytes(b"a"), Rapid::with_seed(0).hash_bytes(b"b"));
+    /// ```
     #[inline]
     #[must_use]
     pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
@@ -87,12 +101,26 @@ pub struct Xxh3(u64);
 
 impl Xxh3 {
     /// The algorithm with this seed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Xxh3;
+    /// assert_ne!(Xxh3::with_seed(1).hash_bytes(b"a"), Xxh3::with_seed(2).hash_bytes(b"a"));
+    /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Xxh3;
+    /// assert_ne!(Xxh3::with_seed(0).hash_bytes(b"a"), Xxh3::with_seed(0).hash_bytes(b"b"));
+    /// ```
     #[inline]
     #[must_use]
     pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
@@ -113,12 +141,26 @@ pub struct Xxh64(u64);
 
 impl Xxh64 {
     /// The algorithm with this seed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Xxh64;
+    /// assert_ne!(Xxh64::with_seed(1).hash_bytes(b"a"), Xxh64::with_seed(2).hash_bytes(b"a"));
+    /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::Xxh64;
+    /// assert_ne!(Xxh64::with_seed(0).hash_bytes(b"a"), Xxh64::with_seed(0).hash_bytes(b"b"));
+    /// ```
     #[inline]
     #[must_use]
     pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
@@ -141,12 +183,26 @@ pub struct SipHash13(siphasher::sip::SipHasher13);
 
 impl SipHash13 {
     /// The algorithm with this key, which is to be random and secret.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::SipHash13;
+    /// assert_ne!(SipHash13::with_key([1; 16]).hash_bytes(b"a"), SipHash13::with_key([2; 16]).hash_bytes(b"a"));
+    /// ```
     #[must_use]
     pub fn with_key(key: [u8; 16]) -> Self {
         Self(siphasher::sip::SipHasher13::new_with_key(&key))
     }
 
     /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash::SipHash13;
+    /// assert_ne!(SipHash13::with_key([0; 16]).hash_bytes(b"a"), SipHash13::with_key([0; 16]).hash_bytes(b"b"));
+    /// ```
     #[inline]
     #[must_use]
     pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {

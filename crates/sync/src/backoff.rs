@@ -21,6 +21,12 @@ pub struct Backoff {
 
 impl Backoff {
     /// Waits a little: at first by spinning, later by yielding the core (with feature `std`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// tamis_sync::Backoff::default().wait();
+    /// ```
     #[cfg(not(tamis_loom))]
     pub fn wait(&mut self) {
         if self.round <= SPIN_ROUNDS {

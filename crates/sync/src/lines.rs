@@ -99,6 +99,15 @@ impl Lines {
     ///
     /// [`AllocError`] if the size overflows or the allocator refuses. The memory is zeroed before this
     /// returns, so a system that promises more than it has may end the process here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::Lines;
+    /// assert_eq!(Lines::zeroed(0)?.len(), 1);
+    /// assert!(Lines::zeroed(1 << 60).is_err());
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
     pub fn zeroed(count: u64) -> Result<Self, AllocError> {
         let count = count.max(1);
         let error = AllocError { bytes: u128::from(count) * LINE_BYTES as u128 };

@@ -3,9 +3,16 @@
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter};
 
-use super::chunk::Entry;
 use super::levels::{Level, Levels, Refusal};
 use crate::{Error, Kind};
+
+/// A record's key, for the shard that it belongs to.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Entry {
+    pub(super) hash: u64,
+    /// Which record of its chunk.
+    pub(super) record: u32,
+}
 
 /// One shard, whatever its kind of filter. It is called once for a chunk's items, not once an item.
 pub(super) trait Shard: Send {

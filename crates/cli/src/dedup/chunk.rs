@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 
 use tamis::hash::split;
 
-use super::chain::Shard;
+use super::chain::{Entry, Shard};
 use super::{Hasher, Options, SHARDS};
 use crate::Error;
 use crate::key::{Key, NoKey};
@@ -30,13 +30,6 @@ impl Rules {
             hasher: Hasher::new(options.seed)?,
         })
     }
-}
-
-/// A record's key.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry {
-    pub(super) hash: u64,
-    pub(super) record: u32,
 }
 
 /// Where a chunk ends early: before this record.
