@@ -95,7 +95,8 @@ pub(crate) struct DedupArgs {
     delimiter: Option<u8>,
 
     /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different
-    /// types differ ("1" and 1), and so do numbers that are written differently
+    /// types differ ("1" and 1), and so do numbers that are written differently. A value nested
+    /// deeper than 127 is no key
     #[arg(long, value_name = "POINTER", value_parser = pointer)]
     json_key: Option<String>,
 

@@ -2,7 +2,7 @@
 //!
 //! The eight words form `words` groups (1, 2, 4 or 8 of them). In each group the item picks one word
 //! and in it a few bits, so that it touches exactly `words` words: the price of an atomic insert is
-//! the number of words, each about 6.7 ns, never overlapping.
+//! the number of words, whose atomic operations do not overlap (measured beside `WORD_PRICE`).
 //!
 //! ```text
 //! words = 2   │ 0 │ 1 │ 2 │ 3 ║ 4 │ 5 │ 6 │ 7 │     one of 0..4 and one of 4..8
