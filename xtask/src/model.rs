@@ -8,8 +8,16 @@ use xshell::{PushEnv, Shell, cmd};
 use crate::{Result, workspace};
 
 /// The crates that have models, and loom itself, as flags of cargo.
-pub(crate) const MODELLED: [&str; 6] =
-    ["--package", "tamis-sync", "--package", "tamis-bloom", "--features", "tamis-sync/loom"];
+pub(crate) const MODELLED: [&str; 8] = [
+    "--package",
+    "tamis-sync",
+    "--package",
+    "tamis-bloom",
+    "--package",
+    "tamis-cuckoo",
+    "--features",
+    "tamis-sync/loom",
+];
 
 /// Builds under these flags and in its own folder, or each run would rebuild everything.
 pub(crate) fn loom_env(sh: &Shell) -> [PushEnv<'_>; 2] {

@@ -79,7 +79,7 @@ fn asan(sh: &Shell) -> Result {
     // The program's tests leave threads behind that still feed a program which has ended.
     let leaving = "allocator_may_return_null=1:detect_leaks=0";
     for (options, packages) in [
-        (refusing, &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis"][..]),
+        (refusing, &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis-cuckoo", "tamis"][..]),
         (leaving, &["tamis-cli"][..]),
     ] {
         let _env = sh.push_env("ASAN_OPTIONS", options);

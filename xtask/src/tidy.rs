@@ -23,7 +23,7 @@ const RULES: [Rule; 10] = [
     orderings::atomics,
     orderings::hash_knows_no_atomics,
     orderings::sync_knows_no_filters,
-    orderings::one_file_of_bloom,
+    orderings::one_file_owns_them,
     files::size,
     files::machine_paths,
 ];

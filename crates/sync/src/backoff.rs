@@ -27,7 +27,7 @@ impl Backoff {
     /// ```
     /// tamis_sync::Backoff::default().wait();
     /// ```
-    #[cfg(not(tamis_loom))]
+    #[cfg(not(any(tamis_loom, tamis_shuttle)))]
     pub fn wait(&mut self) {
         if self.round <= SPIN_ROUNDS {
             for _ in 0..1_u32 << self.round {
@@ -42,8 +42,8 @@ impl Backoff {
         }
     }
 
-    /// Lets the model run another thread: loom must be told, or it never ends.
-    #[cfg(tamis_loom)]
+    /// Lets the model run another thread: it must be told, or it never ends.
+    #[cfg(any(tamis_loom, tamis_shuttle))]
     pub fn wait(&mut self) {
         self.round = (self.round + 1).min(SPIN_ROUNDS);
         crate::thread::yield_now();

@@ -7,7 +7,9 @@
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and
 //! [`model`](https://docs.rs/loom) holds the harness that runs a model and makes sure that it was
-//! really explored. The two halves, `real` and `modelled`, offer the same items.
+//! really explored. The two halves, `real` and `modelled`, offer the same items. Under
+//! `--cfg tamis_shuttle` (feature `shuttle`) `real` runs on shuttle's atomics, whose scheduler tries
+//! random interleavings of more threads than loom can exhaust.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
@@ -16,6 +18,7 @@
 extern crate alloc;
 
 mod backoff;
+mod counter;
 mod lines;
 #[cfg(tamis_loom)]
 pub mod model;
@@ -30,6 +33,7 @@ pub use core::sync::atomic::Ordering;
 pub use crossbeam_utils::CachePadded;
 
 pub use crate::backoff::Backoff;
+pub use crate::counter::Counter;
 pub use crate::lines::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Line, Lines};
 pub use crate::word::Word;
 
@@ -42,6 +46,40 @@ pub mod thread {
 
     #[cfg(not(tamis_loom))]
     pub use alloc::sync::Arc;
-    #[cfg(all(not(tamis_loom), feature = "std"))]
+    #[cfg(tamis_shuttle)]
+    pub use shuttle::thread::{spawn, yield_now};
+    #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
     pub use std::thread::{spawn, yield_now};
+
+    /// A small number that the calling thread keeps and few others share, to spread threads over
+    /// the parts of what they would else write all at once. Without `std`, and in a model, always 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::thread::index;
+    /// assert_eq!(index(), index());
+    /// ```
+    #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
+    #[inline]
+    #[must_use]
+    pub fn index() -> usize {
+        use core::sync::atomic::{AtomicUsize, Ordering};
+
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        std::thread_local! {
+            // ORDERING: Relaxed: it only gives out numbers.
+            static INDEX: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+        }
+        // A thread that is being torn down has none any more.
+        INDEX.try_with(|index| *index).unwrap_or_default()
+    }
+
+    /// A small number for the calling thread: here 0.
+    #[cfg(any(tamis_loom, tamis_shuttle, not(feature = "std")))]
+    #[inline]
+    #[must_use]
+    pub fn index() -> usize {
+        0
+    }
 }

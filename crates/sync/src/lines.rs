@@ -116,7 +116,7 @@ impl Lines {
     }
 }
 
-#[cfg(not(tamis_loom))]
+#[cfg(not(any(tamis_loom, tamis_shuttle)))]
 fn zeroed(count: usize) -> Option<Box<[Line]>> {
     let layout = core::alloc::Layout::array::<Line>(count).ok()?;
     // SAFETY: the layout is not of size zero, since `count` is at least 1 and a line has 64 bytes.
@@ -130,8 +130,8 @@ fn zeroed(count: usize) -> Option<Box<[Line]>> {
     Some(unsafe { Box::from_raw(lines) })
 }
 
-/// loom's atomics carry state of their own and cannot be made of zero bytes.
-#[cfg(tamis_loom)]
+/// The checkers' atomics carry state of their own and cannot be made of zero bytes.
+#[cfg(any(tamis_loom, tamis_shuttle))]
 fn zeroed(count: usize) -> Option<Box<[Line]>> {
     Some((0..count).map(|_| Line::default()).collect())
 }

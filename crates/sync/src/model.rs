@@ -23,6 +23,16 @@ pub enum Mutant {
     LockRelaxed,
     /// The lock is released without Release.
     UnlockRelaxed,
+    /// Every load is Relaxed.
+    LoadRelaxed,
+    /// `try_update` writes Relaxed.
+    UpdateRelaxed,
+    /// `try_update` writes even if the bits have changed since it read them.
+    LossyUpdate,
+    /// `advance` writes Relaxed.
+    AdvanceRelaxed,
+    /// `advance` does nothing.
+    NoAdvance,
 }
 
 std::thread_local! {

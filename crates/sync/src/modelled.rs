@@ -28,6 +28,7 @@ impl Word {
     /// The bits, read as `order` says.
     #[must_use]
     pub fn load(&self, order: Ordering) -> u64 {
+        let order = if planted(Mutant::LoadRelaxed) { Ordering::Relaxed } else { order };
         self.0.load(order)
     }
 
@@ -45,6 +46,51 @@ impl Word {
             return old;
         }
         self.0.fetch_or(mask, order)
+    }
+
+    /// Adds to the number that the word is.
+    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
+    pub fn fetch_add(&self, number: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(number, order)
+    }
+
+    /// Replaces the bits by what `change` makes of them.
+    ///
+    /// The guess is read by an RMW, which a model sees on both sides of its reduction (a load before
+    /// the exchange would hide earlier loads by others: tokio-rs/loom#392), and which is never stale:
+    /// the real loop would only go round once more.
+    pub fn try_update(
+        &self,
+        order: Ordering,
+        mut change: impl FnMut(u64) -> Option<u64>,
+    ) -> Result<u64, u64> {
+        let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
+        // ORDERING: Relaxed, as in the real one.
+        let mut bits = self.0.fetch_or(0, Ordering::Relaxed);
+        while let Some(new) = change(bits) {
+            if planted(Mutant::LossyUpdate) {
+                self.0.swap(new, order);
+                return Ok(bits);
+            }
+            // ORDERING: as in the real one.
+            match self.0.compare_exchange(bits, new, order, Ordering::Relaxed) {
+                Ok(old) => return Ok(old),
+                Err(now) => bits = now,
+            }
+        }
+        Err(bits)
+    }
+
+    /// Adds 1 to the number that the word is, for the holder of its lock. An RMW, for the reason that
+    /// [`unlock`](Self::unlock) gives.
+    pub fn advance(&self, order: Ordering) {
+        if planted(Mutant::NoAdvance) {
+            return;
+        }
+        let order = if planted(Mutant::AdvanceRelaxed) { Ordering::Relaxed } else { order };
+        // A swap, which takes nothing from the number before: an addition would make each advance
+        // see all earlier ones, which the real store does not.
+        self.0.swap(self.load_locked().wrapping_add(1), order);
     }
 
     /// The bits, read by the holder of the lock.

@@ -1,6 +1,12 @@
-//! A word of a filter, on the metal: a thin name for the machine's 64-bit atomic.
+//! A word of a filter, on the metal: a thin name for the machine's 64-bit atomic. Under
+//! `--cfg tamis_shuttle` the same code runs on shuttle's, so that its loops are tested too.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+#[cfg(not(tamis_shuttle))]
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering;
+
+#[cfg(tamis_shuttle)]
+use shuttle::sync::atomic::AtomicU64;
 
 /// 64 bits of a filter, shared by all threads.
 ///
@@ -81,6 +87,78 @@ impl Word {
     #[inline]
     pub fn fetch_or(&self, mask: u64, order: Ordering) -> u64 {
         self.0.fetch_or(mask, order)
+    }
+
+    /// Adds to the number that the word is, wrapping around, and returns what it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.fetch_add(2, Ordering::Relaxed), 1);
+    /// ```
+    #[inline]
+    pub fn fetch_add(&self, number: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(number, order)
+    }
+
+    /// Replaces the bits by what `change` makes of them, in one atomic step, and returns what they
+    /// were. If `change` declines, nothing is written, and the bits that it declined are the error.
+    ///
+    /// `order` is that of the write; the bits are read Relaxed. `change` is called again when
+    /// another thread was faster.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// let double = |bits| if bits < 2 { Some(2 * bits) } else { None };
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.try_update(Ordering::Relaxed, double), Ok(1));
+    /// // ORDERING: likewise.
+    /// assert_eq!(word.try_update(Ordering::Relaxed, double), Err(2));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The bits for which `change` returned `None`.
+    #[inline]
+    pub fn try_update(
+        &self,
+        order: Ordering,
+        mut change: impl FnMut(u64) -> Option<u64>,
+    ) -> Result<u64, u64> {
+        // ORDERING: Relaxed: a guess; the compare-exchange makes sure of it.
+        let mut bits = self.0.load(Ordering::Relaxed);
+        while let Some(new) = change(bits) {
+            // ORDERING: the write as the caller says; a failure only gives the next guess.
+            match self.0.compare_exchange_weak(bits, new, order, Ordering::Relaxed) {
+                Ok(old) => return Ok(old),
+                Err(now) => bits = now,
+            }
+        }
+        Err(bits)
+    }
+
+    /// Adds 1 to the number that the word is: for the thread that holds the lock under which alone it
+    /// is written.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Release, as a version number needs; there is one thread.
+    /// word.advance(Ordering::Release);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert_eq!(word.load(Ordering::Relaxed), 2);
+    /// ```
+    #[inline]
+    pub fn advance(&self, order: Ordering) {
+        self.0.store(self.load_locked().wrapping_add(1), order);
     }
 
     /// The bits, read by the thread that holds the lock on this word.

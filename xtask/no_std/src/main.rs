@@ -8,7 +8,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::panic::PanicInfo;
 
 use tamis::hash::{DefaultHashBuilder, Rapid};
-use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
 // The C library: its startup code calls `main`.
 #[link(name = "c")]
@@ -65,7 +65,7 @@ extern "C" fn _Unwind_Resume() -> ! {
 /// Exit code 0 if every filter answers right.
 #[unsafe(no_mangle)]
 extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
-    i32::from(!(classic() && blocked() && once()))
+    i32::from(!(classic() && blocked() && once() && cuckoo() && once_cuckoo()))
 }
 
 fn classic() -> bool {
@@ -90,4 +90,21 @@ fn once() -> bool {
         return false;
     };
     filter.insert(&7) && !filter.insert(&7) && filter.contains(&7)
+}
+
+fn cuckoo() -> bool {
+    let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(4));
+    let Ok(filter) = builder.capacity(1000).build() else {
+        return false;
+    };
+    let filled = (0..1000).all(|item| filter.insert(&item).is_ok());
+    filled && filter.remove(&7) && filter.contains(&8) && filter.len() == 999
+}
+
+fn once_cuckoo() -> bool {
+    let builder = OnceCuckooFilter::<str, _>::builder_with_hasher(DefaultHashBuilder::with_seed(5));
+    let Ok(filter) = builder.buckets(100).slots(4).fingerprint_bits(16).build() else {
+        return false;
+    };
+    filter.insert("a") == Ok(true) && filter.insert("a") == Ok(false) && filter.contains("a")
 }

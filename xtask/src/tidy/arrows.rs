@@ -3,11 +3,12 @@
 use crate::workspace::{Dependency, Package};
 
 /// What each published crate may depend on.
-const ALLOWED: [(&str, &str); 5] = [
-    ("tamis-sync", "crossbeam-utils loom"),
+const ALLOWED: [(&str, &str); 6] = [
+    ("tamis-sync", "crossbeam-utils loom shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-bloom", "tamis-hash tamis-sync libm rayon"),
-    ("tamis", "tamis-bloom tamis-hash"),
+    ("tamis-cuckoo", "tamis-hash tamis-sync arrayvec libm rayon"),
+    ("tamis", "tamis-bloom tamis-cuckoo tamis-hash"),
     (
         "tamis-cli",
         "tamis clap clap_complete clap_mangen flate2 getrandom indicatif memchr ruzstd serde_json url",

@@ -28,21 +28,25 @@ pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
     if !source.path.starts_with("crates/sync/") {
         return Vec::new();
     }
-    found(source, |code| code.contains("Bloom"), "sync knows no filters", "move it to crates/bloom")
+    let names_one = |code: &str| code.contains("Bloom") || code.contains("Cuckoo");
+    found(source, names_one, "sync knows no filters", "move it to the filter's crate")
 }
 
-/// One file of the Bloom filters owns every ordering, beside the models of it.
-pub(super) fn one_file_of_bloom(source: &Source) -> Vec<String> {
-    let owners = ["crates/bloom/src/bits.rs", "crates/bloom/src/models.rs"];
-    if !source.path.starts_with("crates/bloom/src/") || owners.contains(&source.path.as_str()) {
+/// The file of each filter crate that owns every ordering, beside the models of it.
+const OWNERS: [(&str, &str); 2] =
+    [("crates/bloom/src/", "bits.rs"), ("crates/cuckoo/src/", "table.rs")];
+
+/// One file of a filter crate owns every ordering.
+pub(super) fn one_file_owns_them(source: &Source) -> Vec<String> {
+    let file = OWNERS
+        .iter()
+        .find_map(|&(folder, owner)| source.path.strip_prefix(folder).map(|file| (file, owner)));
+    let Some((file, owner)) = file else { return Vec::new() };
+    if [owner, "models.rs"].contains(&file) {
         return Vec::new();
     }
-    found(
-        source,
-        |code| has_word(code, "Ordering"),
-        "one file owns orderings",
-        "move it to bits.rs",
-    )
+    let advice = format!("move it to {owner}");
+    found(source, |code| has_word(code, "Ordering"), "one file owns orderings", &advice)
 }
 
 /// A violation for every line of code that is `bad`.
@@ -84,7 +88,10 @@ mod tests {
     #[test]
     fn a_second_owner_of_orderings_is_found() {
         let text = "use tamis_sync::Ordering;\n";
-        assert_eq!(one_file_of_bloom(&source("crates/bloom/src/once.rs", text)).len(), 1);
-        assert_eq!(one_file_of_bloom(&source("crates/bloom/src/bits.rs", text)).len(), 0);
+        assert_eq!(one_file_owns_them(&source("crates/bloom/src/once.rs", text)).len(), 1);
+        assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/evict.rs", text)).len(), 1);
+        assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/bits.rs", text)).len(), 1);
+        assert_eq!(one_file_owns_them(&source("crates/bloom/src/bits.rs", text)).len(), 0);
+        assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/table.rs", text)).len(), 0);
     }
 }

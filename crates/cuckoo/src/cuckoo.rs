@@ -1,0 +1,599 @@
+//! The cuckoo filter: a multiset, from which items can be removed.
+
+use core::borrow::Borrow;
+
+use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
+
+#[cfg(feature = "std")]
+use crate::BuildError;
+use crate::shared::Shared;
+use crate::{Builder, Geometry, InsertError, MergeError};
+
+/// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
+///
+/// Each insert adds one copy of the item's fingerprint, each [`remove`](Self::remove) takes one out, and
+/// [`count`](Self::count) tells how many there are. So items that the filter cannot tell apart do not
+/// get in each other's way: what is removed is one copy, and the others' remain.
+///
+/// Queries take no lock. An insert into a bucket with an empty slot is one compare-exchange; above some
+/// 80 % of the slots it has to move others, under one of many small locks at a time. Nothing is lost on
+/// the way: an item on its way lies in both of its buckets for a moment, never in none, and an insert that
+/// is refused has taken nothing out.
+///
+/// A filter of four slots a bucket fills to 96 %, where it refuses ([`InsertError::Full`]), and holds at
+/// most eight copies of one item ([`InsertError::TooManyCopies`]). For items inserted once each and never
+/// removed, such as claims on work, there is [`OnceCuckooFilter`](crate::OnceCuckooFilter).
+///
+/// # Examples
+///
+/// ```
+/// use tamis_cuckoo::CuckooFilter;
+///
+/// let online = CuckooFilter::<str>::with_capacity(1000)?;
+/// online.insert("ada")?;
+/// online.insert("ada")?;
+/// assert_eq!(online.count("ada"), 2);
+/// assert!(online.remove("ada"));
+/// assert!(online.contains("ada"));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) shared: Shared<T, S>,
+}
+
+impl<T: ?Sized> CuckooFilter<T> {
+    /// An empty filter for so many distinct items, at a false-positive rate of at most 1 %, with a
+    /// randomly keyed hasher.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if `items` is 0 or the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_cuckoo::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::<str>::with_capacity(1_000_000)?;
+    /// assert!(filter.size_in_bytes() < 1_670_000);
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn with_capacity(items: u64) -> Result<Self, BuildError> {
+        Self::builder().capacity(items).build()
+    }
+
+    /// A builder: sizes by items and rate, or by buckets and slots; any hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_cuckoo::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// filter.insert("a")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn builder() -> Builder<Self> {
+        Builder::new(DefaultHashBuilder::default())
+    }
+}
+
+impl<T: ?Sized, S> CuckooFilter<T, S> {
+    /// A builder that starts from a hasher; what there is without feature `std`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_cuckoo::CuckooFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// filter.insert("a")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
+        Builder::new(hasher)
+    }
+
+    /// Inserts one more copy of an item, whether it is in already or not.
+    ///
+    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, it searches for a
+    /// way to move others (a read-only look at up to 1024 buckets) and takes the stripes of those it moves,
+    /// one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError`], with every item that was in still in as often: `Full` if a whole search found no
+    /// way to make room, `TooManyCopies` if both buckets hold nothing but this item's copies.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<String>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// filter.insert("a")?;
+    /// assert_eq!(filter.count("a"), 2);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<(), InsertError>
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.insert(self.shared.hash(item))
+    }
+
+    /// Removes one copy of an item. `false`: there was none.
+    ///
+    /// **Remove only what was inserted, once for each insert, and only where the insert happened before**
+    /// (it returned `Ok` on this thread, or on one that was joined, sent a message, or let go of a mutex
+    /// since). Then `true` is certain, and no other item is harmed. Removing an item that was not inserted
+    /// may find a copy of another that cannot be told from it, at the
+    /// [`false_positive_rate`](Self::false_positive_rate), and take that: a false negative for the
+    /// other from then on. [`contains`](Self::contains) does not protect from it, since it errs for the same
+    /// items. Removing beside the insert of the same item may return `false`, or harm in the same way.
+    ///
+    /// Takes the stripe of the item.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// assert!(filter.remove("a"));
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn remove<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.remove(self.shared.hash(item))
+    }
+
+    /// The copies of an item: at least as often as it was inserted and not removed, more if there are
+    /// others that cannot be told from it.
+    ///
+    /// Exact beside movers, since it takes the stripe of the item; of inserts and removes beside it, each is
+    /// counted or not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// assert_eq!(filter.count("a"), 0);
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn count<Q: ?Sized>(&self, item: &Q) -> u32
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.count(self.shared.hash(item))
+    }
+
+    /// Whether the item may be in. `false` is certain. `true` is wrong at the
+    /// [`false_positive_rate`](Self::false_positive_rate).
+    ///
+    /// Takes no lock: it looks into the item's two buckets, and again in the rare case that an item was
+    /// moved or removed under its eyes. (After eight such looks it waits for the stripe.) It sees every
+    /// insert that happens before it, wherever the item is being moved meanwhile; of one that runs beside
+    /// it, it may or may not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// assert!(filter.contains("a") && !filter.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.contains(self.shared.hash(item))
+    }
+
+    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    ///
+    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let filter = CuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+    /// filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a"))?;
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
+        self.shared.insert(hash)
+    }
+
+    /// [`remove`](Self::remove) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.remove_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn remove_hash(&self, hash: u64) -> bool {
+        self.shared.remove(hash)
+    }
+
+    /// [`count`](Self::count) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// assert_eq!(filter.count_hash(0x9E37_79B9_7F4A_7C15), 0);
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn count_hash(&self, hash: u64) -> u32 {
+        self.shared.count(hash)
+    }
+
+    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.shared.contains(hash)
+    }
+
+    /// Asks the processor for the memory of an item, a little ahead of its insert or query. A hint: it
+    /// changes no answer, and it helps only where the filter is larger than the cache.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+    /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
+    /// for (at, hash) in hashes.iter().enumerate() {
+    ///     if let Some(&ahead) = hashes.get(at + 16) {
+    ///         filter.prefetch_hash(ahead);
+    ///     }
+    ///     assert!(!filter.contains_hash(*hash));
+    /// }
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.shared.prefetch(hash);
+    }
+
+    /// Inserts all items, until one is refused. How many there were.
+    ///
+    /// Others may insert and query meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal. What came before it is in; [`len`](Self::len) tells how much that is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
+    /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
+    where
+        I: IntoIterator<Item: Borrow<T>>,
+        S: HashItem<T>,
+    {
+        items.into_iter().map(|item| self.insert(item.borrow()).map(|()| 1)).sum()
+    }
+
+    /// [`try_extend`](Self::try_extend) by all threads of rayon's pool, in any order.
+    ///
+    /// # Errors
+    ///
+    /// One of the refusals; others may have been inserted before and after it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// use rayon::iter::IntoParallelIterator;
+    ///
+    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
+    /// assert!(filter.par_try_extend((0..900).into_par_iter())? > 800);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    pub fn par_try_extend<I>(&self, items: I) -> Result<usize, InsertError>
+    where
+        I: rayon::iter::IntoParallelIterator<Item: Borrow<T>>,
+        S: HashItem<T> + Sync,
+    {
+        use rayon::iter::ParallelIterator as _;
+        let inserted = items.into_par_iter().map(|item| self.insert(item.borrow()).map(|()| 1));
+        inserted.try_reduce(|| 0, |some, more| Ok(some + more))
+    }
+
+    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let mut filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// filter.clear();
+    /// assert!(filter.is_empty());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.shared.clear();
+    }
+
+    /// A copy, taken while others may write. `clone` is the same.
+    ///
+    /// Each item is in it exactly as often as in the filter, though others move it meanwhile: a copy whose
+    /// insert happened before and whose remove did not begin is in it; of inserts and removes beside it, each
+    /// is in it or not.
+    /// It holds all stripes for the time of the copy, `O(buckets)`: readers go on, and so do inserts into
+    /// buckets with an empty slot; who has to move or remove waits.
+    ///
+    /// Aborts, as std's collections do, if the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// let copy = filter.snapshot();
+    /// filter.insert("b")?;
+    /// assert!(copy.contains("a") && !copy.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self { shared: self.shared.snapshot() }
+    }
+
+    /// A new filter of the same geometry with the items of both.
+    ///
+    /// An item has as many copies in it as in both together. Both may be in use meanwhile: it takes a [`snapshot`](Self::snapshot) of each.
+    ///
+    /// # Errors
+    ///
+    /// [`MergeError`] if they differ in geometry or hash differently, if the items of both do not fit,
+    /// or the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// use tamis_hash::Rapid;
+    ///
+    /// let builder = || CuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
+    /// let (a, b) = (builder().build()?, builder().build()?);
+    /// a.insert("a")?;
+    /// b.insert("b")?;
+    /// let both = CuckooFilter::merge(&a, &b)?;
+    /// assert!(both.contains("a") && both.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn merge(a: &Self, b: &Self) -> Result<Self, MergeError>
+    where
+        S: ItemHasher + Clone,
+    {
+        Ok(Self { shared: Shared::merge(&a.shared, &b.shared, false)? })
+    }
+
+    /// The copies that are in: inserts that returned `Ok`, less removes that returned `true`.
+    ///
+    /// Exact when nobody writes. It is kept in up to 64 parts, one for some threads each, so that
+    /// writers do not meet in it; `O(parts)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// filter.insert("a")?;
+    /// assert_eq!(filter.len(), 2);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.shared.len()
+    }
+
+    /// Whether nothing is in.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// assert!(CuckooFilter::<str>::with_capacity(10)?.is_empty());
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items that the filter was made for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// assert_eq!(CuckooFilter::<str>::with_capacity(10)?.capacity(), 10);
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.capacity()
+    }
+
+    /// The share of slots in use, 0 to 1, from [`len`](Self::len). Inserts take longer from about 0.8 on,
+    /// and are refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4, 5) or 0.98 (8).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16).build()?;
+    /// filter.try_extend(0..2000)?;
+    /// assert!((0.49..=0.5).contains(&filter.load_factor()));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.shared.load_factor()
+    }
+
+    /// The items over the capacity: above 1 the filter may refuse items, and the rate may be higher
+    /// than was asked for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
+    /// filter.try_extend(0..500)?;
+    /// assert!((0.48..=0.5).contains(&filter.saturation()));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.shared.saturation()
+    }
+
+    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted is
+    /// taken for one that was. Exact for the contents when nobody writes; copies of one item count once.
+    /// Looks up every fingerprint's other bucket: `O(slots)`, as long as so many queries.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8).build()?;
+    /// filter.try_extend(0..3600)?;
+    /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.shared.false_positive_rate()
+    }
+
+    /// The false-positive rate as about so many of the buckets tell it (at least so many, if there are;
+    /// at most twice), evenly spread: for metrics, `O(buckets given)`.
+    ///
+    /// The standard error is below `slots / √buckets` of `1 / (2^fingerprint_bits − 1)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<u64>::builder().buckets(10_000).slots(4).fingerprint_bits(8).build()?;
+    /// filter.try_extend(0..36_000)?;
+    /// let error = filter.false_positive_rate_sampled(400) - filter.false_positive_rate();
+    /// assert!(error.abs() < 5.0 * 4.0 / 20.0 / 255.0);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate_sampled(&self, buckets: u64) -> f64 {
+        self.shared.false_positive_rate_sampled(buckets)
+    }
+
+    /// Bytes of memory that the filter takes: buckets, stripes and counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16).build()?;
+    /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.geometry().size_in_bytes()
+    }
+
+    /// The sizes that fix where fingerprints lie.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+    /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
+    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.shared.geometry()
+    }
+
+    /// The hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo::CuckooFilter;
+    /// use tamis_hash::HashItem;
+    ///
+    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert_hash(filter.hasher().hash_item("a"))?;
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.shared.hasher()
+    }
+}

@@ -1,0 +1,212 @@
+//! What the two filter types share: hashing an item, counting, copies, and figures read off the buckets.
+
+use core::borrow::Borrow;
+use core::marker::PhantomData;
+
+use tamis_hash::{HashItem, ItemHasher};
+use tamis_sync::{AllocError, Counter, LINE_BYTES};
+
+use crate::place::{Class, alternate};
+use crate::table::Table;
+use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
+
+/// A filter: the buckets, how many items are in, and how items are hashed. The public types are names
+/// for it.
+pub(crate) struct Shared<T: ?Sized, S> {
+    table: Table,
+    len: Counter,
+    capacity: u64,
+    hasher: S,
+    /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.
+    item: PhantomData<fn(&T)>,
+}
+
+impl<T: ?Sized, S> Shared<T, S> {
+    pub(crate) fn new(geometry: Geometry, capacity: u64, hasher: S) -> Result<Self, BuildError> {
+        let refused = |error: AllocError| BuildError::Alloc { bytes: bytes(error) };
+        let table = Table::zeroed(geometry).map_err(refused)?;
+        let len = Counter::zeroed(geometry.parts()).map_err(refused)?;
+        Ok(Self { table, len, capacity, hasher, item: PhantomData })
+    }
+
+    /// The hash of an item. The user's code runs here, and nowhere else; no stripe is held.
+    #[inline]
+    pub(crate) fn hash<Q: ?Sized>(&self, item: &Q) -> u64
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.hasher.hash_item(item)
+    }
+
+    #[inline]
+    fn class(&self, hash: u64) -> Class {
+        let geometry = self.geometry();
+        Class::of_hash(hash, geometry.buckets(), geometry.fingerprint_bits())
+    }
+
+    #[inline]
+    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
+        evict::insert(&self.table, self.class(hash))?;
+        self.len.add(1);
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn insert_once(&self, hash: u64) -> Result<bool, InsertError> {
+        let new = evict::insert_once(&self.table, self.class(hash))?;
+        if new {
+            self.len.add(1);
+        }
+        Ok(new)
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.table.contains(self.class(hash))
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, hash: u64) -> u32 {
+        self.table.hold(self.class(hash)).count()
+    }
+
+    #[inline]
+    pub(crate) fn remove(&self, hash: u64) -> bool {
+        let removed = self.table.hold(self.class(hash)).remove();
+        if removed {
+            self.len.subtract(1);
+        }
+        removed
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.table.prefetch(self.class(hash));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.table.clear();
+        self.len.set(0);
+    }
+
+    pub(crate) fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    #[inline]
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.table.geometry()
+    }
+
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len.get()
+    }
+
+    pub(crate) fn load_factor(&self) -> f64 {
+        self.len() as f64 / self.geometry().all_slots() as f64
+    }
+
+    pub(crate) fn saturation(&self) -> f64 {
+        self.len() as f64 / self.capacity as f64
+    }
+
+    fn copy(&self) -> Result<Self, AllocError>
+    where
+        S: Clone,
+    {
+        // All that can fail, or is another's code, before any stripe is taken.
+        let hasher = self.hasher.clone();
+        let mut count = Counter::zeroed(self.geometry().parts())?;
+        let (table, len) = self.table.copy()?;
+        count.set(len);
+        Ok(Self { table, len: count, capacity: self.capacity, hasher, item: PhantomData })
+    }
+
+    pub(crate) fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        self.copy().unwrap_or_else(|error| refused(bytes(error)))
+    }
+
+    /// A filter with the copies of both, or with one of each class that is in either.
+    pub(crate) fn merge(a: &Self, b: &Self, once: bool) -> Result<Self, MergeError>
+    where
+        S: ItemHasher + Clone,
+    {
+        let geometry = a.geometry();
+        if geometry != b.geometry() {
+            return Err(MergeError::Geometry);
+        }
+        if a.hasher.hash_probe() != b.hasher.hash_probe() {
+            return Err(MergeError::Hash);
+        }
+        let refused = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
+        let mut merged = a.copy().map_err(refused)?;
+        // A copy, since in `b` itself an item on its way could be met twice.
+        let (other, _) = b.table.copy().map_err(refused)?;
+        for bucket in 0..geometry.buckets() {
+            for fingerprint in geometry.shape().fingerprints_of(other.read(bucket)) {
+                let class = Class::of(fingerprint, bucket, geometry.buckets());
+                let inserted = if once {
+                    evict::insert_once(&merged.table, class).map(drop)
+                } else {
+                    evict::insert(&merged.table, class)
+                };
+                inserted.map_err(MergeError::Insert)?;
+            }
+        }
+        merged.len.set(merged.table.len());
+        merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
+        Ok(merged)
+    }
+
+    pub(crate) fn false_positive_rate(&self) -> f64 {
+        self.rate_of(0..self.geometry().buckets())
+    }
+
+    pub(crate) fn false_positive_rate_sampled(&self, buckets: u64) -> f64 {
+        let all = self.geometry().buckets();
+        let step = (all / buckets.max(1)).max(1);
+        self.rate_of((0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX)))
+    }
+
+    /// The chance that a hash drawn at random has the class of some copy, as far as these buckets tell.
+    ///
+    /// A class answers for two of the `buckets · fingerprints` pairs of first bucket and fingerprint. If
+    /// it lies in one bucket, that one counts both; if in both buckets, each counts one.
+    fn rate_of(&self, buckets: impl Iterator<Item = u64>) -> f64 {
+        let geometry = self.geometry();
+        let shape = geometry.shape();
+        let (mut looked, mut pairs) = (0_u64, 0_u64);
+        for bucket in buckets {
+            looked += 1;
+            let value = self.table.read(bucket);
+            for (before, fingerprint) in shape.fingerprints_of(value).enumerate() {
+                if shape.fingerprints_of(value).take(before).any(|other| other == fingerprint) {
+                    continue;
+                }
+                let other = alternate(fingerprint, bucket, geometry.buckets());
+                pairs += if shape.has(self.table.read(other), fingerprint) { 1 } else { 2 };
+            }
+        }
+        let rate = pairs as f64 / (looked as f64 * shape.fingerprints() as f64);
+        sizing::with_equal_hashes(rate, self.len())
+    }
+}
+
+fn bytes(error: AllocError) -> u64 {
+    u64::try_from(error.bytes).unwrap_or(u64::MAX)
+}
+
+/// Memory is refused where std would not return an error either.
+fn refused(bytes: u64) -> ! {
+    let bytes = usize::try_from(bytes).unwrap_or(isize::MAX as usize);
+    let layout = core::alloc::Layout::from_size_align(bytes, LINE_BYTES);
+    alloc::alloc::handle_alloc_error(layout.unwrap_or(core::alloc::Layout::new::<u64>()))
+}

@@ -1,0 +1,164 @@
+//! A count that many threads add to without meeting: each in a cache line of its own.
+
+use core::fmt;
+
+use crate::{AllocError, Lines, Ordering, thread};
+
+/// A number in parts, one a cache line. A thread adds to the part that its
+/// [`index`](thread::index) selects; the number is the sum.
+///
+/// Exact when nobody adds meanwhile, and every addition that happened before is in it. Beside
+/// additions the parts are read one after the other, so a subtraction may be seen without the addition
+/// before it; a sum below zero is taken as zero.
+///
+/// # Examples
+///
+/// ```
+/// let counter = tamis_sync::Counter::zeroed(4)?;
+/// counter.add(3);
+/// counter.subtract(1);
+/// assert_eq!(counter.get(), 2);
+/// # Ok::<(), tamis_sync::AllocError>(())
+/// ```
+pub struct Counter(Lines);
+
+impl Counter {
+    /// A counter at zero, in so many parts: at least 1, and rounded up to a power of two.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`] if the memory is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Counter::zeroed(1)?.get(), 0);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn zeroed(parts: u64) -> Result<Self, AllocError> {
+        Lines::zeroed(parts.checked_next_power_of_two().unwrap_or(u64::MAX)).map(Self)
+    }
+
+    /// Adds to the part of the calling thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let counter = tamis_sync::Counter::zeroed(1)?;
+    /// counter.add(3);
+    /// assert_eq!(counter.get(), 3);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[inline]
+    pub fn add(&self, number: u64) {
+        let part = thread::index() & (self.0.len() - 1);
+        // ORDERING: Relaxed: an RMW loses no addition, and the number publishes nothing else.
+        self.0[part].words[0].fetch_add(number, Ordering::Relaxed);
+    }
+
+    /// Subtracts from the part of the calling thread; wraps there, but not in the sum, if another part
+    /// has what is subtracted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let counter = tamis_sync::Counter::zeroed(1)?;
+    /// counter.add(3);
+    /// counter.subtract(2);
+    /// assert_eq!(counter.get(), 1);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[inline]
+    pub fn subtract(&self, number: u64) {
+        self.add(number.wrapping_neg());
+    }
+
+    /// The sum of all parts. `O(parts)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Counter::zeroed(1)?.get(), 0);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        // ORDERING: Relaxed: coherence shows every addition that happened before.
+        let parts = self.0.iter().map(|line| line.words[0].load(Ordering::Relaxed));
+        let sum = parts.fold(0, u64::wrapping_add);
+        // Half of the numbers stand for what is below zero.
+        if sum > u64::MAX / 2 { 0 } else { sum }
+    }
+
+    /// Sets the number; `&mut self` proves that nobody adds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let mut counter = tamis_sync::Counter::zeroed(4)?;
+    /// counter.set(5);
+    /// assert_eq!(counter.get(), 5);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn set(&mut self, number: u64) {
+        for line in &mut *self.0 {
+            line.words[0].update(|part| *part = 0);
+        }
+        self.0[0].words[0].update(|part| *part = number);
+    }
+
+    /// Bytes that the parts take.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Counter::zeroed(3)?.size_in_bytes(), 256);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        (self.0.len() * crate::LINE_BYTES) as u64
+    }
+}
+
+/// The number.
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Counter").field(&self.get()).finish()
+    }
+}
+
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::thread::{Arc, spawn};
+
+    #[test]
+    fn additions_by_many_threads_are_all_counted() {
+        let counter = Arc::new(Counter::zeroed(4).unwrap());
+        let threads = [1_u64, 2, 3, 4, 5, 6].map(|number| {
+            let counter = Arc::clone(&counter);
+            spawn(move || {
+                for _ in 0..1000 {
+                    counter.add(2 * number);
+                    counter.subtract(number);
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(counter.get(), 21_000);
+    }
+
+    #[test]
+    fn what_one_thread_adds_another_may_subtract() {
+        let counter = Arc::new(Counter::zeroed(64).unwrap());
+        counter.add(10);
+        let other = Arc::clone(&counter);
+        spawn(move || other.subtract(4)).join().unwrap();
+        assert_eq!(counter.get(), 6);
+        counter.subtract(7);
+        assert_eq!(counter.get(), 0);
+    }
+}
