@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::model::{MODELLED, loom_env};
+use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
 /// The workspaces beside the main one: manifest, folder of build products, what to check.
@@ -38,9 +38,11 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
             .args(["--", "-D", "warnings"])
             .run()?;
     }
-    // The loom build is other code. The test profile brings the unit tests, where the models are.
-    let _env = loom_env(sh);
-    cmd!(sh, "cargo clippy --profile test {MODELLED...} --lib -- -D warnings").run()?;
+    // The builds of the checkers are other code. The test profile brings the unit tests, where the models are.
+    for checker in &CHECKERS {
+        let (_env, packages) = (checker.env(sh), checker.packages);
+        cmd!(sh, "cargo clippy --profile test {packages...} --lib -- -D warnings").run()?;
+    }
     Ok(())
 }
 

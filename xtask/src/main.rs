@@ -38,11 +38,11 @@ struct Cli {
 enum Command {
     /// Run everything that must pass before a change goes in, cheap steps first
     Ci,
-    /// Check the format, run clippy (also on the loom build) and build the documentation
+    /// Check the format, run clippy (also on the builds for the model checkers) and build the documentation
     Lint,
     /// Run all tests and doctests
     Test,
-    /// Run the loom models, which try every interleaving
+    /// Run the models: every interleaving under loom, random schedules under shuttle
     Model {
         /// Run also the mutants: models with a planted defect that must be caught
         #[arg(long)]

@@ -100,7 +100,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Inserts one more copy of an item, whether it is in already or not.
     ///
     /// Lock-free while one of the item's two buckets has an empty slot. If both are full, it searches for a
-    /// way to move others (a read-only look at up to 1024 buckets) and takes the stripes of those it moves,
+    /// way to move others (a read-only look at up to 1024 buckets and those next to them) and takes the stripes of those it moves,
     /// one after the other.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub(crate) fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
 fn insert_into_full(table: &Table, class: Class) -> Result<(), InsertError> {
     let geometry = table.geometry();
     let slots = 2 * geometry.slots();
-    let count = |bucket| geometry.shape().count(table.read(bucket), class.fingerprint);
+    let count = |bucket| geometry.shape().count(table.peek(bucket), class.fingerprint);
     // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
     if class.buckets.map(count).iter().sum::<u32>() == slots && table.hold(class).count() == slots {
         return Err(InsertError::TooManyCopies);
@@ -65,7 +65,7 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
     let geometry = table.geometry();
     let mut search = Search::new(geometry.shape(), geometry.buckets());
     loop {
-        let steps = search.steps(class.buckets, |bucket| table.read(bucket));
+        let steps = search.steps(class.buckets, |bucket| table.peek(bucket));
         let Some(mut steps) = steps else { return Err(InsertError::Full) };
         if steps.all(|step| table.hold(step.class()).shift()) {
             return Ok(());

@@ -12,8 +12,8 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.
 ///
-/// For claiming work, in less memory than the once filter of the Bloom kind needs between about 1 % and
-/// 1e-5, and with an error instead of a rising rate when it is full. Exactly one, or none: an item that is a
+/// For claiming work, in less memory than the once filter of the Bloom kind needs at rates below some
+/// 0.3 %, and with an error instead of a rising rate when it is full. Exactly one, or none: an item that is a
 /// false positive is refused to all, at the [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// There is no `remove`. Two items that cannot be told apart are stored once, since the second is told that
@@ -106,7 +106,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if a whole search (a read-only look at up to 1024 buckets) found no way to make
+    /// [`InsertError::Full`] if a whole search (a read-only look at up to 1024 buckets and those next to them) found no way to make
     /// room; every item that was in still is, and this one is not.
     ///
     /// # Examples

@@ -31,13 +31,21 @@ use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::Class;
 
+#[cfg(all(test, tamis_loom))]
+#[path = "models.rs"]
+mod models;
+#[cfg(all(test, tamis_shuttle))]
+#[path = "schedules.rs"]
+mod schedules;
+
 /// The lock, in the first word of a stripe's line.
 const LOCK: u64 = 1;
 
 /// How often a reader that saw items move looks again before it takes the stripe. A move takes some 50 ns
 /// of every few hundred that a thread needs between two, so that few looks meet one, and next to none
 /// eight in a row.
-const LOOKS: u32 = 8;
+/// (Two in the models, where few moves are made: all that can follow a look is to be explored.)
+const LOOKS: u32 = if cfg!(tamis_loom) { 2 } else { 8 };
 
 /// Buckets, and the stripes that guard moves between them.
 #[derive(Debug)]
@@ -91,6 +99,14 @@ impl Table {
         // ORDERING: Acquire pairs with the Release of `Held::take`: who sees that a copy is gone sees
         // the advance before it, and the copy that replaces it. See "A miss is a miss".
         word.load(Ordering::Acquire) >> at & (u64::MAX >> (64 - self.shape().bits()))
+    }
+
+    /// A bucket, for who goes on to add to it or take from it, or looks for a way through it: whatever is
+    /// seen is checked again by the update. Under the stripe of a class, exact for that class.
+    #[inline]
+    pub(crate) fn peek(&self, bucket: u64) -> u64 {
+        let (word, at) = self.word(bucket);
+        word.peek() >> at & (u64::MAX >> (64 - self.shape().bits()))
     }
 
     /// Asks for the memory of a class ahead of the access to it.
@@ -236,13 +252,13 @@ impl Held<'_> {
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         let Class { fingerprint, buckets } = self.class;
-        let count = |bucket| self.table.shape().count(self.table.read(bucket), fingerprint);
+        let count = |bucket| self.table.shape().count(self.table.peek(bucket), fingerprint);
         buckets.map(count).iter().sum()
     }
 
     #[inline]
     fn has(&self, bucket: u64) -> bool {
-        self.table.shape().has(self.table.read(bucket), self.class.fingerprint)
+        self.table.shape().has(self.table.peek(bucket), self.class.fingerprint)
     }
 
     /// Takes a copy out of this bucket, which has one. What is to replace it has been added before.

@@ -23,6 +23,8 @@ pub enum Mutant {
     LockRelaxed,
     /// The lock is released without Release.
     UnlockRelaxed,
+    /// The lock is neither taken nor released.
+    NoLock,
     /// Every load is Relaxed.
     LoadRelaxed,
     /// `try_update` writes Relaxed.

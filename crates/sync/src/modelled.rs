@@ -54,19 +54,29 @@ impl Word {
         self.0.fetch_add(number, order)
     }
 
+    /// The bits, for a thread that goes on to update the word.
+    ///
+    /// Read by an RMW, which a model sees on both sides of its reduction: a load before the update would
+    /// hide earlier loads by others (tokio-rs/loom#392). So it is never stale; a stale one would only
+    /// make the real update go round once more.
+    #[must_use]
+    pub fn peek(&self) -> u64 {
+        // ORDERING: Relaxed, as in the real one.
+        self.0.fetch_or(0, Ordering::Relaxed)
+    }
+
     /// Replaces the bits by what `change` makes of them.
     ///
-    /// The guess is read by an RMW, which a model sees on both sides of its reduction (a load before
-    /// the exchange would hide earlier loads by others: tokio-rs/loom#392), and which is never stale:
-    /// the real loop would only go round once more.
+    /// # Errors
+    ///
+    /// The bits for which `change` returned `None`.
     pub fn try_update(
         &self,
         order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
-        // ORDERING: Relaxed, as in the real one.
-        let mut bits = self.0.fetch_or(0, Ordering::Relaxed);
+        let mut bits = self.peek();
         while let Some(new) = change(bits) {
             if planted(Mutant::LossyUpdate) {
                 self.0.swap(new, order);
@@ -88,6 +98,10 @@ impl Word {
             return;
         }
         let order = if planted(Mutant::AdvanceRelaxed) { Ordering::Relaxed } else { order };
+        if planted(Mutant::NoLock) {
+            self.0.fetch_add(1, order);
+            return;
+        }
         // A swap, which takes nothing from the number before: an addition would make each advance
         // see all earlier ones, which the real store does not.
         self.0.swap(self.load_locked().wrapping_add(1), order);
@@ -111,6 +125,10 @@ impl Word {
     /// ever. So the real loop of looks is not modelled; it only delays the attempt.
     #[must_use]
     pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
+        if planted(Mutant::NoLock) {
+            // ORDERING: Relaxed: the mutant's look.
+            return self.0.load(Ordering::Relaxed);
+        }
         let order = if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { order };
         let mut backoff = crate::Backoff::default();
         loop {
@@ -126,6 +144,9 @@ impl Word {
 
     /// Replaces the bits and frees the lock among them.
     pub fn unlock(&self, bits: u64, order: Ordering) {
+        if planted(Mutant::NoLock) {
+            return;
+        }
         let order = if planted(Mutant::UnlockRelaxed) { Ordering::Relaxed } else { order };
         // A swap and not a store: loom remembers an RMW on both sides of its reduction.
         self.0.swap(bits, order);

@@ -131,8 +131,7 @@ impl Word {
         order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
-        // ORDERING: Relaxed: a guess; the compare-exchange makes sure of it.
-        let mut bits = self.0.load(Ordering::Relaxed);
+        let mut bits = self.peek();
         while let Some(new) = change(bits) {
             // ORDERING: the write as the caller says; a failure only gives the next guess.
             match self.0.compare_exchange_weak(bits, new, order, Ordering::Relaxed) {
@@ -141,6 +140,21 @@ impl Word {
             }
         }
         Err(bits)
+    }
+
+    /// The bits, for a thread that goes on to [`try_update`](Self::try_update) this word, or wants to know
+    /// whether to: as a Relaxed load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Word::new(1).peek(), 1);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn peek(&self) -> u64 {
+        // ORDERING: Relaxed: a guess; the update that follows makes sure of it.
+        self.0.load(Ordering::Relaxed)
     }
 
     /// Adds 1 to the number that the word is: for the thread that holds the lock under which alone it

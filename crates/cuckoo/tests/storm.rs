@@ -1,0 +1,164 @@
+//! Items that are in for good are found, and are in a snapshot as often as they were inserted, in a storm of
+//! evictions and removals around them.
+//!
+//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test storm` is the long form.
+
+use std::env;
+use std::thread;
+
+use tamis_cuckoo::{CuckooFilter, InsertError};
+use tamis_hash::{HashItem, Rapid};
+use tamis_sync::{Ordering, Word};
+
+type Filter = CuckooFilter<u64, Rapid>;
+
+const READERS: u64 = 2;
+const CHURNERS: u64 = 2;
+
+/// Lookups of all readers together.
+fn lookups() -> u64 {
+    let given = env::var("TAMIS_STORM_LOOKUPS").ok().map(|text| text.parse().expect("a number"));
+    given.unwrap_or(20_000_000)
+}
+
+/// What a storm was.
+#[derive(Debug, Default)]
+struct Storm {
+    lookups: u64,
+    missed: u64,
+    snapshots: u64,
+    inserts: u64,
+    refused: u64,
+}
+
+/// Some items are in twice or three times. Not many: copies of one item lie in the same two buckets, so
+/// that a filter of nothing but triples is full at three quarters.
+fn copies_of(hash: u64) -> u32 {
+    match hash % 32 {
+        0 => 3,
+        1 => 2,
+        _ => 1,
+    }
+}
+
+/// Fills a filter to some 90 % for good, and then keeps two threads inserting and removing items of their
+/// own that take it to 95 %, until the readers have looked often enough.
+///
+/// `distinct`: only items that can be told from all others, so that their copies can be counted exactly.
+/// Else those that come and go include many that cannot be told from those that stay.
+fn storm(buckets: u64, slots: u32, bits: u32, distinct: bool) -> Storm {
+    let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
+    let filter = builder.buckets(buckets).slots(slots).fingerprint_bits(bits).build().unwrap();
+    let hasher = Rapid::with_seed(1);
+    let all_slots = buckets * u64::from(slots);
+    let mut hashes = (0_u64..).map(|item| hasher.hash_item(&item));
+    // All that will ever be in are tried together in a filter of their own, to see that they are distinct.
+    let trial = filter.clone();
+    let mut next = || loop {
+        let hash = hashes.next().expect("there are enough numbers");
+        if !distinct || !trial.contains_hash(hash) && trial.insert_hash(hash).is_ok() {
+            return hash;
+        }
+    };
+    let mut residents = Vec::new();
+    while filter.len() < all_slots * 90 / 100 {
+        let hash = next();
+        (0..copies_of(hash)).for_each(|_| filter.insert_hash(hash).unwrap());
+        residents.push(hash);
+    }
+    let churn: Vec<Vec<u64>> = (0..CHURNERS)
+        .map(|_| (0..all_slots * 5 / 100 / CHURNERS + 1).map(|_| next()).collect())
+        .collect();
+    let left = Word::new(lookups());
+    // ORDERING: Relaxed: only a count of the work that is left.
+    let done = || left.load(Ordering::Relaxed) > u64::MAX / 2;
+
+    let read = |seed: u64| {
+        let mut missed = 0;
+        let mut done = 0;
+        let mut at = seed;
+        // ORDERING: Relaxed: as above; it wraps when nothing is left.
+        while left.fetch_add(0_u64.wrapping_sub(4096), Ordering::Relaxed) < u64::MAX / 2 {
+            for _ in 0..4096 {
+                at = at.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
+                let resident = residents[(at >> 33) as usize % residents.len()];
+                missed += u64::from(!filter.contains_hash(resident));
+            }
+            done += 4096;
+        }
+        (done, missed)
+    };
+    let churn_of = |own: &[u64]| {
+        let (mut inserts, mut refused) = (0, 0);
+        let mut inside = Vec::new();
+        while !done() {
+            for &hash in own {
+                inserts += 1;
+                match filter.insert_hash(hash) {
+                    Ok(()) => inside.push(hash),
+                    Err(InsertError::Full | InsertError::TooManyCopies) => refused += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            for hash in inside.drain(..) {
+                assert!(filter.remove_hash(hash), "an inserted item could not be removed");
+            }
+        }
+        (inserts, refused)
+    };
+    let take_snapshots = || {
+        let mut snapshots = 0;
+        while !done() {
+            let copy = filter.snapshot();
+            for &hash in &residents {
+                let (copies, expected) = (copy.count_hash(hash), copies_of(hash));
+                let right = if distinct { copies == expected } else { copies >= expected };
+                assert!(right, "{copies} copies in a snapshot, {expected} were inserted");
+            }
+            snapshots += 1;
+        }
+        snapshots
+    };
+
+    let mut storm = Storm::default();
+    thread::scope(|scope| {
+        let read = &read;
+        let readers: Vec<_> = (0..READERS).map(|seed| scope.spawn(move || read(seed))).collect();
+        let churners: Vec<_> = churn.iter().map(|own| scope.spawn(|| churn_of(own))).collect();
+        let snapshots = scope.spawn(take_snapshots);
+        for reader in readers {
+            let (lookups, missed) = reader.join().unwrap();
+            storm.lookups += lookups;
+            storm.missed += missed;
+        }
+        for churner in churners {
+            let (inserts, refused) = churner.join().unwrap();
+            storm.inserts += inserts;
+            storm.refused += refused;
+        }
+        storm.snapshots = snapshots.join().unwrap();
+    });
+    // All is as it was before the storm.
+    let inserted: u64 = residents.iter().map(|&hash| u64::from(copies_of(hash))).sum();
+    assert_eq!(filter.len(), inserted);
+    assert_eq!(filter.snapshot().len(), inserted);
+    storm
+}
+
+fn nothing_was_missed(storm: &Storm) {
+    println!("{storm:?}");
+    assert_eq!(storm.missed, 0, "{storm:?}");
+    assert!(storm.lookups >= lookups() && storm.snapshots > 0, "{storm:?}");
+    assert!(storm.inserts - storm.refused > 1000, "a lull: {storm:?}");
+}
+
+#[test]
+fn residents_are_found_while_others_move_them() {
+    nothing_was_missed(&storm(4096, 4, 16, true));
+}
+
+/// Few classes: copies of residents and of what comes and goes are taken for each other.
+#[test]
+fn residents_are_found_while_what_looks_like_them_comes_and_goes() {
+    nothing_was_missed(&storm(64, 4, 8, false));
+}
