@@ -70,7 +70,7 @@ pub(crate) struct DedupArgs {
     fixed: bool,
 
     /// Kind of filter. Every record is decided by one thread alone, so 'once' prints what 'blocked'
-    /// prints and gains nothing here; 'bloom' is smaller and slower
+    /// prints and gains nothing here; 'bloom' is smaller and slower, and so, at low rates, is 'cuckoo'
     #[arg(long, value_enum, default_value_t = Kind::Blocked)]
     kind: Kind,
 

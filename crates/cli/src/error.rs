@@ -4,10 +4,11 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use tamis::BuildError;
+use tamis::cuckoo;
 
+use crate::BuildError;
 use crate::key::NoKey;
-use crate::units::{bytes, grouped};
+use crate::units::{bytes, grouped, rate_up};
 
 /// Why a run ended before all was done. Its `Display` is one line: where, what was found, what was
 /// expected, what to do.
@@ -63,7 +64,7 @@ pub enum Error {
     },
     /// No filter of the size and rate asked for can be built.
     Filter {
-        /// The capacity asked for.
+        /// The capacity asked for; none for the growth beyond it.
         capacity: Option<u64>,
         /// The rate asked for.
         rate: f64,
@@ -148,23 +149,43 @@ impl fmt::Display for Error {
                 if let Some(items) = capacity {
                     write!(f, " for {} items", grouped(*items))?;
                 }
-                match source {
-                    BuildError::RateTooLow { .. } if capacity.is_some() => write!(
+                match (*source, capacity.is_some()) {
+                    (BuildError::Bloom(tamis::BuildError::RateTooLow { .. }), true) => write!(
                         f,
                         ": items with equal 64-bit hashes are more than that; lower --capacity or \
                          raise --rate"
                     ),
-                    BuildError::RateTooLow { .. } => write!(
+                    (BuildError::Bloom(tamis::BuildError::RateTooLow { .. }), false) => write!(
                         f,
-                        " that grows on: items with equal 64-bit hashes are nearly as many; give \
-                         --capacity, or raise --rate"
+                        " that grows on: items with equal 64-bit hashes are nearly as many; give a \
+                         --capacity that suffices, or raise --rate"
                     ),
-                    BuildError::TooLarge => {
-                        write!(f, ": it would be too large for any machine; lower --capacity")
+                    (BuildError::Cuckoo(cuckoo::BuildError::RateTooLow { lowest, .. }), true) => {
+                        write!(
+                            f,
+                            ": that of a cuckoo filter is at least {}; raise --rate, or take another \
+                             --kind",
+                            rate_up(lowest)
+                        )
                     }
-                    BuildError::Alloc { .. } => {
-                        write!(f, ": the system gave no memory for it; lower --capacity")
+                    (BuildError::Cuckoo(cuckoo::BuildError::RateTooLow { lowest, .. }), false) => {
+                        write!(
+                            f,
+                            " that grows on: each slice of a cuckoo filter takes {} of it; give a \
+                             --capacity that suffices, raise --rate, or take another --kind",
+                            rate_up(lowest)
+                        )
                     }
+                    (
+                        BuildError::Bloom(tamis::BuildError::TooLarge)
+                        | BuildError::Cuckoo(cuckoo::BuildError::TooLarge),
+                        _,
+                    ) => write!(f, ": it would be too large for any machine; lower --capacity"),
+                    (
+                        BuildError::Bloom(tamis::BuildError::Alloc { .. })
+                        | BuildError::Cuckoo(cuckoo::BuildError::Alloc { .. }),
+                        _,
+                    ) => write!(f, ": the system gave no memory for it; lower --capacity"),
                     _ => write!(f, ": {source}"),
                 }
             }

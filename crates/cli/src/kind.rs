@@ -3,7 +3,10 @@
 use core::fmt;
 
 use clap::ValueEnum;
-use tamis::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter};
+use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, OnceCuckooFilter};
+
+use crate::BuildError;
+use crate::geometry::Geometry;
 
 /// A kind of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -12,28 +15,40 @@ pub enum Kind {
     Blocked,
     /// As blocked, and of racing inserts of one item exactly one is told that it is new.
     Once,
-    /// The fewest bits, anywhere: the least memory.
+    /// Bits anywhere: the least memory at most rates.
     Bloom,
+    /// A fingerprint an item, in one of two buckets: at low rates fewer bits than blocked.
+    Cuckoo,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Bloom, Self::Blocked, Self::Once];
+    pub(crate) const ALL: [Self; 4] = [Self::Bloom, Self::Blocked, Self::Once, Self::Cuckoo];
 
     /// The sizes of a filter of this kind for `items` at `rate`. Allocates nothing.
     pub(crate) fn geometry(self, items: u64, rate: f64) -> Result<Geometry, BuildError> {
-        match self {
-            Self::Blocked => BlockedBloomFilter::<[u8]>::builder()
-                .capacity(items)
-                .false_positive_rate(rate)
-                .geometry(),
-            Self::Once => OnceBloomFilter::<[u8]>::builder()
-                .capacity(items)
-                .false_positive_rate(rate)
-                .geometry(),
-            Self::Bloom => {
-                BloomFilter::<[u8]>::builder().capacity(items).false_positive_rate(rate).geometry()
-            }
+        macro_rules! solve {
+            ($filter:ident, $sizes:ident) => {
+                $filter::<[u8]>::builder()
+                    .capacity(items)
+                    .false_positive_rate(rate)
+                    .geometry()
+                    .map(Geometry::$sizes)?
+            };
         }
+        Ok(match self {
+            Self::Blocked => solve!(BlockedBloomFilter, Bloom),
+            Self::Once => solve!(OnceBloomFilter, Bloom),
+            Self::Bloom => solve!(BloomFilter, Bloom),
+            Self::Cuckoo => solve!(OnceCuckooFilter, Cuckoo),
+        })
+    }
+
+    /// The lowest rate that a filter of this kind can keep with `items`; 0 if there is none of any rate.
+    pub(crate) fn lowest_rate(self, items: u64) -> f64 {
+        // No filter of 64-bit hashes keeps 2^-64, and the refusal says what it keeps.
+        self.geometry(items, 2.0_f64.powi(-64))
+            .map_or_else(|refusal| refusal.lowest_rate(), |_| None)
+            .unwrap_or(0.0)
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -41,6 +56,7 @@ impl Kind {
             Self::Blocked => "blocked",
             Self::Once => "once",
             Self::Bloom => "bloom",
+            Self::Cuckoo => "cuckoo",
         }
     }
 }

@@ -5,18 +5,16 @@ use core::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
-use crate::units::{bytes, grouped};
-use crate::{Error, Kind};
+use crate::geometry::Geometry;
+use crate::units::{bytes, grouped, rate_up};
+use crate::{BuildError, Error, Kind};
 
 /// One kind of filter for the items and the rate asked for.
 struct Row {
     kind: Kind,
-    bits_per_item: f64,
-    bytes: u64,
-    probes: u32,
-    words: u32,
-    fill: f64,
-    rate: f64,
+    sizes: Result<Geometry, BuildError>,
+    /// If memory was given.
+    fit: Option<Fit>,
 }
 
 /// What fits into the memory given.
@@ -28,39 +26,29 @@ struct Fit {
     rate: Option<f64>,
 }
 
-/// The whole output.
+/// The whole output. An error if no kind can do what was asked for.
 pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
-    let rows: Vec<(Row, Option<Fit>)> = Kind::ALL
-        .into_iter()
-        .map(|kind| {
-            let row = row(kind, args.capacity, args.rate)?;
-            let fit = args.max_memory.map(|memory| fit(&row, args.capacity, args.rate, memory));
-            Ok((row, fit))
-        })
-        .collect::<Result<_, Error>>()?;
-    Ok(if args.json { to_json(args, &rows) } else { to_table(args, &rows) })
-}
-
-fn row(kind: Kind, capacity: u64, rate: f64) -> Result<Row, Error> {
-    let asked = |source| Error::Filter { capacity: Some(capacity), rate, source };
-    let geometry = kind.geometry(capacity, rate).map_err(asked)?;
-    Ok(Row {
+    let &PlanArgs { capacity, rate, max_memory, json } = args;
+    let rows = Kind::ALL.map(|kind| Row {
         kind,
-        bits_per_item: geometry.bits() as f64 / capacity as f64,
-        bytes: geometry.size_in_bytes(),
-        probes: geometry.probes(),
-        words: geometry.words(),
-        fill: geometry.fill_at(capacity),
-        rate: geometry.false_positive_rate_at(capacity),
-    })
+        sizes: kind.geometry(capacity, rate),
+        fit: max_memory.map(|memory| fit(kind, capacity, rate, memory)),
+    });
+    match rows[0].sizes {
+        Err(source) if rows.iter().all(|row| row.sizes.is_err()) => {
+            Err(Error::Filter { capacity: Some(capacity), rate, source })
+        }
+        _ if json => Ok(to_json(args, &rows)),
+        _ => Ok(to_table(args, &rows)),
+    }
 }
 
-fn fit(row: &Row, capacity: u64, rate: f64, memory: u64) -> Fit {
+fn fit(kind: Kind, capacity: u64, rate: f64, memory: u64) -> Fit {
     let fits = |capacity, rate| {
-        row.kind.geometry(capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
+        kind.geometry(capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
     };
     Fit {
-        fits: row.bytes <= memory,
+        fits: fits(capacity, rate),
         capacity: most(|capacity| fits(capacity, rate)),
         rate: lowest(|rate| fits(capacity, rate)),
     }
@@ -92,49 +80,55 @@ fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
 
 fn purpose(kind: Kind) -> &'static str {
     match kind {
-        Kind::Bloom => "least memory; an operation touches many cache lines",
+        Kind::Bloom => "least memory at most rates; an operation touches many cache lines",
         Kind::Blocked => "speed: one cache line an operation",
         Kind::Once => "speed, and of racing inserts exactly one is told it was first",
+        Kind::Cuckoo => "removal, which a program can do; two cache lines an operation",
     }
 }
 
-fn to_table(args: &PlanArgs, rows: &[(Row, Option<Fit>)]) -> String {
+fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
     let mut text = format!(
-        "{} items, false-positive rate {:e}\n\n{:<8} {:>10} {:>10} {:>7} {:>6} {:>6} {:>12}  {}\n",
+        "{} items, false-positive rate {:e}\n\n{:<8} {:>10} {:>10} {:>20} {:>6} {:>12}  {}\n",
         grouped(args.capacity),
         args.rate,
         "kind",
         "bits/item",
         "memory",
-        "probes",
-        "words",
+        "layout",
         "fill",
         "false/10^6",
         "for",
     );
-    for (row, _) in rows {
+    for &Row { kind, ref sizes, .. } in rows {
         // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{:<8} {:>10.2} {:>10} {:>7} {:>6} {:>5.1}% {:>12}  {}",
-            row.kind,
-            row.bits_per_item,
-            bytes(row.bytes),
-            row.probes,
-            row.words,
-            row.fill * 100.0,
-            per_million(row.rate),
-            purpose(row.kind),
-        );
+        let _ = match sizes {
+            Ok(sizes) => writeln!(
+                text,
+                "{:<8} {:>10.2} {:>10} {:>20} {:>5.1}% {:>12}  {}",
+                kind,
+                sizes.bits() as f64 / args.capacity as f64,
+                bytes(sizes.size_in_bytes()),
+                layout(sizes),
+                fill(sizes, args.capacity) * 100.0,
+                per_million(sizes.false_positive_rate_at(args.capacity)),
+                purpose(kind),
+            ),
+            Err(refusal) => match refusal.lowest_rate() {
+                Some(lowest) => {
+                    writeln!(text, "{kind:<8} cannot go below rate {}", rate_up(lowest))
+                }
+                None => writeln!(text, "{kind:<8} {refusal}"),
+            },
+        };
     }
     let Some(memory) = args.max_memory else { return text };
     let _ = writeln!(text, "\nin {}", bytes(memory));
-    for (row, fit) in rows {
+    for Row { kind, fit, .. } in rows {
         let Some(fit) = fit else { continue };
         let _ = write!(
             text,
-            "{:<8} {:<12} holds {} items at rate {:e}",
-            row.kind,
+            "{kind:<8} {:<12} holds {} items at rate {:e}",
             if fit.fits { "fits" } else { "does not fit" },
             grouped(fit.capacity),
             args.rate,
@@ -147,6 +141,26 @@ fn to_table(args: &PlanArgs, rows: &[(Row, Option<Fit>)]) -> String {
     text
 }
 
+/// What an item takes part in: the bits that it sets, or a bucket.
+fn layout(sizes: &Geometry) -> String {
+    match sizes {
+        Geometry::Bloom(sizes) => format!("{} bits in {} words", sizes.probes(), sizes.words()),
+        Geometry::Cuckoo(sizes) => {
+            format!("{} slots of {} bits", sizes.slots(), sizes.fingerprint_bits())
+        }
+    }
+}
+
+/// The share of bits that are set, or of slots that are taken, with so many items.
+fn fill(sizes: &Geometry, items: u64) -> f64 {
+    match sizes {
+        Geometry::Bloom(sizes) => sizes.fill_at(items),
+        Geometry::Cuckoo(sizes) => {
+            items as f64 / (sizes.buckets() as f64 * f64::from(sizes.slots()))
+        }
+    }
+}
+
 /// False positives in a million queries.
 fn per_million(rate: f64) -> String {
     match rate * 1e6 {
@@ -156,20 +170,15 @@ fn per_million(rate: f64) -> String {
     }
 }
 
-fn to_json(args: &PlanArgs, rows: &[(Row, Option<Fit>)]) -> String {
+fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
     let kinds: Vec<Value> = rows
         .iter()
-        .map(|(row, fit)| {
-            let mut value = json!({
-                "kind": row.kind.name(),
-                "bits_per_item": row.bits_per_item,
-                "bytes": row.bytes,
-                "probes": row.probes,
-                "words": row.words,
-                "fill": row.fill,
-                "false_positive_rate": row.rate,
-                "for": purpose(row.kind),
-            });
+        .map(|Row { kind, sizes, fit }| {
+            let mut value = json!({ "kind": kind.name(), "for": purpose(*kind) });
+            match sizes {
+                Ok(sizes) => describe(&mut value, sizes, args.capacity),
+                Err(refusal) => value["lowest_rate"] = json!(refusal.lowest_rate()),
+            }
             if let Some(fit) = fit {
                 value["fits"] = json!(fit.fits);
                 value["capacity_that_fits"] = json!(fit.capacity);
@@ -185,6 +194,27 @@ fn to_json(args: &PlanArgs, rows: &[(Row, Option<Fit>)]) -> String {
         "kinds": kinds,
     });
     format!("{plan}\n")
+}
+
+/// Adds the figures of a filter with so many items.
+fn describe(value: &mut Value, sizes: &Geometry, items: u64) {
+    value["bits_per_item"] = json!(sizes.bits() as f64 / items as f64);
+    value["bytes"] = json!(sizes.size_in_bytes());
+    value["false_positive_rate"] = json!(sizes.false_positive_rate_at(items));
+    let fill = fill(sizes, items);
+    match sizes {
+        Geometry::Bloom(sizes) => {
+            value["probes"] = json!(sizes.probes());
+            value["words"] = json!(sizes.words());
+            value["fill"] = json!(fill);
+        }
+        Geometry::Cuckoo(sizes) => {
+            value["slots"] = json!(sizes.slots());
+            value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
+            value["buckets"] = json!(sizes.buckets());
+            value["load"] = json!(fill);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -203,16 +233,40 @@ mod tests {
 
     #[test]
     fn what_is_said_to_fit_fits() {
-        let memory = 1 << 20;
-        for kind in Kind::ALL {
-            let row = row(kind, 10_000_000, 1e-6).expect("a filter");
-            let fit = fit(&row, 10_000_000, 1e-6, memory);
+        for (kind, memory) in
+            Kind::ALL.into_iter().flat_map(|kind| [(kind, 1 << 20), (kind, 16 << 20)])
+        {
+            let fit = fit(kind, 10_000_000, 1e-6, memory);
             assert!(!fit.fits);
             let bytes =
                 |capacity, rate| kind.geometry(capacity, rate).expect("a filter").size_in_bytes();
             assert!(bytes(fit.capacity, 1e-6) <= memory && bytes(fit.capacity + 1, 1e-6) > memory);
-            let rate = fit.rate.expect("some rate fits");
+            let Some(rate) = fit.rate else {
+                assert!(bytes(10_000_000, 0.99) > memory, "{kind}");
+                continue;
+            };
             assert!(bytes(10_000_000, rate) <= memory && bytes(10_000_000, rate * 0.99) > memory);
         }
+    }
+
+    /// What the searches take for granted, over the steps from one shape of bucket to the next.
+    #[test]
+    fn a_cuckoo_filter_is_no_smaller_for_more_items_or_a_lower_rate() {
+        let bytes = |items: f64, rate| {
+            let sizes = Kind::Cuckoo.geometry(items as u64, rate);
+            sizes.map_or(u64::MAX, |sizes| sizes.size_in_bytes())
+        };
+        let mut differ = 0;
+        for step in 0..3000 {
+            let (items, rate) = (1.01_f64.powi(step), 0.993_f64.powi(step + 1));
+            for (smaller, larger) in [
+                (bytes(items, 1e-4), bytes(items * 1.01, 1e-4)),
+                (bytes(1e6, rate), bytes(1e6, rate * 0.993)),
+            ] {
+                assert!(smaller <= larger, "{items} {rate}");
+                differ += u32::from(smaller < larger);
+            }
+        }
+        assert!(differ > 1000, "{differ}");
     }
 }

@@ -74,6 +74,19 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// A rate for people, to two digits, rounded up: whatever keeps the rate keeps what is said.
+pub(crate) fn rate_up(rate: f64) -> String {
+    let mut higher = rate;
+    loop {
+        let text = format!("{higher:.1e}");
+        if !text.parse().is_ok_and(|nearest: f64| nearest < rate) {
+            return text;
+        }
+        // Two digits are at least 1 % apart, so that none is skipped.
+        higher *= 1.005;
+    }
+}
+
 /// A size for people: `512 B`, `23.4 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -161,6 +174,14 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        for (rate, text) in
+            [(4e-10, "4.0e-10"), (4.01e-10, "4.1e-10"), (4.09e-10, "4.1e-10"), (1.001e-9, "1.1e-9")]
+        {
+            assert_eq!(rate_up(rate), text);
+        }
+        for rate in [9.91e-3, 9.96e-3, 0.0999] {
+            assert!(rate_up(rate).parse::<f64>().expect("a number") >= rate);
+        }
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1 << 30), "1 GiB");
         assert_eq!(bytes(1536), "1.5 KiB");

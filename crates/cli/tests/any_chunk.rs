@@ -38,6 +38,10 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     vec(byte, 0..300)
 }
 
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Blocked), Just(Kind::Once), Just(Kind::Bloom), Just(Kind::Cuckoo)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -49,14 +53,15 @@ proptest! {
         threads in 1_usize..8,
         separator in prop_oneof![Just(b'\n'), Just(0)],
         field in any::<bool>(),
-        kind in prop_oneof![Just(Kind::Blocked), Just(Kind::Once), Just(Kind::Bloom)],
+        kind in kind(),
         capacity in prop_oneof![Just(1), Just(1000)],
     ) {
         let sizes = [&sizes[..], &[5]].concat();
         let part = if field { Part::Field { index: 1, delimiter: b',' } } else { Part::Record };
         let options = Options {
             key: Key { part, policy: Policy::None },
-            rate: 1e-9,
+            // A chain of cuckoo filters does not grow far at less.
+            rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 },
             capacity: Some(capacity),
             separator,
             kind,
@@ -92,6 +97,7 @@ proptest! {
         chunk in 1_usize..40,
         threads in 1_usize..8,
         max_record in 1_u64..30,
+        kind in kind(),
         capacity in 1_u64..30,
     ) {
         let attempt = |chunk, threads| {
@@ -99,6 +105,7 @@ proptest! {
                 fixed: true,
                 capacity: Some(capacity),
                 rate: 1e-9,
+                kind,
                 max_record,
                 chunk,
                 threads,
@@ -117,18 +124,21 @@ proptest! {
 #[test]
 fn grows_the_same() {
     let input: String = (0..30_000_u64).map(|n| format!("{}\n", n * n % 40_009)).collect();
-    let attempt = |threads, chunk| {
-        let options =
-            Options { capacity: Some(64), rate: 0.3, threads, chunk, ..Options::default() };
-        let mut output = Vec::new();
-        let inputs = [Input::new("test", input.as_bytes())];
-        let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
-        (output, summary.slices)
-    };
-    let one = attempt(1, 1 << 18);
-    assert!(one.1 > 5, "{} slices", one.1);
-    for (threads, chunk) in [(2, 100), (5, 1000), (8, 7777)] {
-        assert!(attempt(threads, chunk) == one);
+    for kind in [Kind::Blocked, Kind::Cuckoo] {
+        let attempt = |threads, chunk| {
+            let capacity = Some(64);
+            let options =
+                Options { kind, capacity, rate: 0.3, threads, chunk, ..Options::default() };
+            let mut output = Vec::new();
+            let inputs = [Input::new("test", input.as_bytes())];
+            let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
+            (output, summary.slices)
+        };
+        let one = attempt(1, 1 << 18);
+        assert!(one.1 > 5, "{kind}: {} slices", one.1);
+        for (threads, chunk) in [(2, 100), (5, 1000), (8, 7777)] {
+            assert!(attempt(threads, chunk) == one, "{kind}");
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn real_lines() {
     let expected = exact(&[&input]);
     assert_eq!(expected.iter().filter(|&&byte| byte == b'\n').count(), 29_919);
     for threads in THREADS {
-        for kind in ["blocked", "once", "bloom"] {
+        for kind in ["blocked", "once", "bloom", "cuckoo"] {
             for capacity in [None, Some("29919"), Some("100")] {
                 let mut command = dedup(&["--threads", threads, "--kind", kind]);
                 command.args(capacity.map(|items| format!("--capacity={items}")));

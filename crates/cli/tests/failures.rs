@@ -41,6 +41,9 @@ fn bad_usage_is_2_before_any_output() {
         (&["--seed=-1"], "--seed"),
         (&["--seed", "dice"], "--seed"),
         (&["--kind", "sieve"], "blocked"),
+        (&["--kind", "cuckoo", "--rate", "1e-10"], "another --kind"),
+        (&["--kind", "cuckoo", "--rate", "1e-10", "--capacity", "1M"], "at least 4.0e-10"),
+        (&["--kind", "cuckoo", "--capacity", "18446744073709551615"], "--kind"),
         (&["--null", "--input", "lines"], "--null"),
         (&["--key-field", "0"], "--key-field"),
         (&["--key-field", "1", "--json-key", "/a"], "--json-key"),
@@ -142,6 +145,30 @@ fn a_full_fixed_filter_is_1_at_the_line_that_did_not_fit() {
         }
         let (code, _, text) = run(&["--fixed", "--capacity", "2500"], lines.as_bytes());
         assert_eq!((code, text.as_str()), (0, ""));
+    }
+}
+
+/// The rate that a refusal names can be had.
+#[test]
+fn the_lowest_rate_is_kept() {
+    let args = ["--kind", "cuckoo", "--rate", "4.0e-10", "--capacity", "1M"];
+    assert_eq!(run(&args, b"a\nb\na\n"), (0, b"a\nb\n".to_vec(), String::new()));
+}
+
+/// At such a rate a cuckoo filter has no second slice.
+#[test]
+fn a_filter_that_cannot_grow_is_1_at_the_line_that_did_not_fit() {
+    let lines: String = (0..200_000).map(|line| format!("{line}\n")).collect();
+    let args = ["--kind", "cuckoo", "--rate", "1e-9", "--capacity", "64000", "--threads"];
+    let attempt = |threads| run(&[&args[..], &[threads]].concat(), lines.as_bytes());
+    let (code, output, text) = attempt("1");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("cannot grow") && text.contains("a --capacity that suffices"), "{text}");
+    let printed = output.iter().filter(|&&byte| byte == b'\n').count();
+    assert!(lines.as_bytes().starts_with(&output) && printed > 64_000, "{printed}");
+    assert!(text.replace(',', "").contains(&format!("line {}: ", printed + 1)), "{text}");
+    for threads in ["2", "8"] {
+        assert!(attempt(threads) == (code, output.clone(), text.clone()));
     }
 }
 

@@ -12,7 +12,7 @@ const ALPHA: f64 = 1e-6;
 fn as_many_lines_are_lost_as_announced() {
     const LINES: u64 = 200_000;
     let input: String = (0..LINES).map(|line| format!("line {line} of many\n")).collect();
-    for kind in [Kind::Blocked, Kind::Once, Kind::Bloom] {
+    for kind in [Kind::Blocked, Kind::Once, Kind::Bloom, Kind::Cuckoo] {
         for (rate, capacity) in [
             (1e-2, None),
             (1e-2, Some(LINES)),

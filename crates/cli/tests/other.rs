@@ -12,21 +12,32 @@ fn stdout(args: &[&str]) -> String {
 #[test]
 fn plan_says_what_each_kind_costs() {
     let text = stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB"]);
-    for kind in ["bloom", "blocked", "once"] {
+    for kind in ["bloom", "blocked", "once", "cuckoo"] {
         assert_eq!(text.lines().filter(|line| line.starts_with(kind)).count(), 2, "{text}");
     }
     assert!(text.contains("10,000,000 items"), "{text}");
+    assert!(text.contains("   5 slots of 12 bits  97.5%  "), "{text}");
 
     let json =
         stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
     let kinds = json["kinds"].as_array().expect("an array");
-    assert_eq!(kinds.len(), 3);
+    assert_eq!(kinds.len(), 4);
     for kind in kinds {
+        let cuckoo = kind["kind"] == "cuckoo";
         let bits = kind["bits_per_item"].as_f64().expect("a number");
-        assert!((9.5..11.5).contains(&bits), "{kind}");
+        assert!(if cuckoo { 13.0..13.3 } else { 9.5..11.5 }.contains(&bits), "{kind}");
         let rate = kind["false_positive_rate"].as_f64().expect("a number");
-        assert!((0.0097..=0.01).contains(&rate), "{kind}");
+        // Of 12 bits, the next width that there is.
+        assert!(if cuckoo { 0.0023..=0.0025 } else { 0.0097..=0.01 }.contains(&rate), "{kind}");
+        let number = |field: &str| kind[field].as_f64().expect("a number");
+        if cuckoo {
+            assert_eq!((number("slots"), number("fingerprint_bits")), (5.0, 12.0));
+            let load = 10e6 / (5.0 * number("buckets"));
+            assert!((number("load") - load).abs() < 1e-9 && (0.97..0.98).contains(&load), "{kind}");
+        } else {
+            assert!(number("probes") >= number("words") && (0.3..0.6).contains(&number("fill")));
+        }
         let fits = kind["bytes"].as_u64().expect("a number") <= 12 << 20;
         assert_eq!(kind["fits"], fits, "{kind}");
         let capacity = kind["capacity_that_fits"].as_u64().expect("a number");
@@ -34,6 +45,40 @@ fn plan_says_what_each_kind_costs() {
         let rate = kind["rate_that_fits"].as_f64().expect("a number");
         assert_eq!(rate <= 0.01, fits, "{kind}");
     }
+}
+
+/// One kind that cannot keep the rate does not hide the others.
+#[test]
+fn plan_says_which_kind_cannot_keep_the_rate() {
+    let plan = |rate, more: &[&str]| {
+        stdout(&[&["plan", "--capacity", "1M", "--rate", rate][..], more].concat())
+    };
+    let text = plan("1e-12", &["--max-memory", "1GiB"]);
+    let lines = |kind: &'static str| text.lines().filter(move |line| line.starts_with(kind));
+    assert!(
+        ["bloom", "blocked", "once"].into_iter().all(|kind| lines(kind).count() == 2),
+        "{text}"
+    );
+    let mut cuckoo = lines("cuckoo");
+    let lowest = cuckoo.next().and_then(|line| line.strip_prefix("cuckoo   cannot go below rate "));
+    assert!(cuckoo.next().is_some_and(|line| line.contains("holds 0 items at rate 1e-12")));
+    // What it says that it can, it can.
+    assert!(plan(lowest.expect("a rate"), &[]).contains("slots of 32 bits"), "{text}");
+
+    let json: serde_json::Value =
+        serde_json::from_str(&plan("1e-12", &["--json"])).expect("one JSON object");
+    let kinds = json["kinds"].as_array().expect("an array");
+    for kind in kinds {
+        let lowest = kind["lowest_rate"].as_f64();
+        assert_eq!(lowest.is_some(), kind["kind"] == "cuckoo", "{kind}");
+        assert_eq!(lowest.is_none(), kind["bytes"].is_u64(), "{kind}");
+        assert!(lowest.is_none_or(|lowest| (4e-10..4.1e-10).contains(&lowest)), "{kind}");
+    }
+
+    // So many items that half the rate goes to equal hashes, which only Bloom filters refuse.
+    let text = stdout(&["plan", "--capacity", "10T", "--rate", "1e-6"]);
+    assert_eq!(text.matches("cannot go below rate 1.1e-6").count(), 3, "{text}");
+    assert!(text.contains("slots of 32 bits"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! One shard: filters in a chain, which grows by what the shard has seen and nothing else.
 
 use tamis::hash::Rapid;
-use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter};
+use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, OnceCuckooFilter};
 
 use super::levels::{Level, Levels, Refusal};
-use crate::{Error, Kind};
+use crate::geometry::Geometry;
+use crate::{BuildError, Error, Kind};
 
 /// A record's key, for the shard that it belongs to.
 #[derive(Clone, Copy, Default)]
@@ -30,6 +31,7 @@ pub(super) fn new<'l>(levels: &'l Levels, kind: Kind) -> Result<Box<dyn Shard + 
         Kind::Blocked => Box::new(Chain::<BlockedBloomFilter<[u8], Rapid>>::new(levels)?),
         Kind::Once => Box::new(Chain::<OnceBloomFilter<[u8], Rapid>>::new(levels)?),
         Kind::Bloom => Box::new(Chain::<BloomFilter<[u8], Rapid>>::new(levels)?),
+        Kind::Cuckoo => Box::new(Chain::<OnceCuckooFilter<[u8], Rapid>>::new(levels)?),
     })
 }
 
@@ -38,16 +40,19 @@ trait Slice: Send + Sized {
     fn build(level: &Level) -> Result<Self, BuildError>;
     fn prefetch(&self, hash: u64);
     fn has(&self, hash: u64) -> bool;
-    /// Whether it is new.
-    fn add(&mut self, hash: u64) -> bool;
+    /// Whether it is new; then it is in. None: there is no room for it, and nothing has changed.
+    fn add(&mut self, hash: u64) -> Option<bool>;
 }
 
 macro_rules! slice {
-    ($filter:ident) => {
+    ($filter:ident, $sizes:ident, |$slice:ident, $hash:ident| $add:expr) => {
         impl Slice for $filter<[u8], Rapid> {
             fn build(level: &Level) -> Result<Self, BuildError> {
+                let Geometry::$sizes(geometry) = level.geometry else {
+                    return Err(tamis::BuildError::Layout.into());
+                };
                 // Only hashes go in and out: the hasher is not used.
-                $filter::<[u8]>::builder().like(level.geometry).hasher(Rapid::with_seed(0)).build()
+                Ok($filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()?)
             }
 
             #[inline]
@@ -61,21 +66,24 @@ macro_rules! slice {
             }
 
             #[inline]
-            fn add(&mut self, hash: u64) -> bool {
-                self.get_mut().insert_hash(hash)
+            fn add(&mut self, $hash: u64) -> Option<bool> {
+                let $slice = self;
+                $add
             }
         }
     };
 }
 
-slice!(BlockedBloomFilter);
-slice!(OnceBloomFilter);
-slice!(BloomFilter);
+slice!(BlockedBloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
+slice!(OnceBloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
+slice!(BloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
+slice!(OnceCuckooFilter, Cuckoo, |slice, hash| slice.insert_hash(hash).ok());
 
 struct Chain<'l, F> {
     levels: &'l Levels,
-    /// Full slices, oldest first.
+    /// Full slices, oldest first, and the items in each.
     older: Vec<F>,
+    fills: Vec<u64>,
     newest: F,
     /// Items in the newest slice, and how many more it takes.
     items: u64,
@@ -84,9 +92,8 @@ struct Chain<'l, F> {
 
 impl<'l, F: Slice> Chain<'l, F> {
     fn new(levels: &'l Levels) -> Result<Self, Error> {
-        let level = levels.get(0).map_err(|refusal| levels.error(refusal))?;
-        let newest = F::build(&level).map_err(|error| levels.error(Refusal::Sizes(error)))?;
-        Ok(Self { levels, older: Vec::new(), newest, items: 0, room: level.items })
+        let (newest, room) = Self::slice(levels, 0)?;
+        Ok(Self { levels, older: Vec::new(), fills: Vec::new(), newest, items: 0, room })
     }
 
     /// Whether the item, which the slices before `asked` do not have, is new; then it is in.
@@ -95,27 +102,36 @@ impl<'l, F: Slice> Chain<'l, F> {
         if self.older[asked..].iter().any(|slice| slice.has(hash)) {
             return Ok(false);
         }
-        if self.room == 0 {
-            if self.newest.has(hash) {
+        loop {
+            if self.room > 0 {
+                // A slice that refuses is full, whatever room is left: the next one takes the item.
+                if let Some(new) = self.newest.add(hash) {
+                    self.items += u64::from(new);
+                    self.room -= u64::from(new);
+                    return Ok(new);
+                }
+            } else if self.newest.has(hash) {
                 return Ok(false);
             }
             self.grow()?;
         }
-        let new = self.newest.add(hash);
-        self.items += u64::from(new);
-        self.room -= u64::from(new);
-        Ok(new)
     }
 
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let levels = self.levels;
-        let level = levels.get(self.older.len() + 1).map_err(|refusal| levels.error(refusal))?;
-        let slice = F::build(&level).map_err(|error| levels.error(Refusal::Sizes(error)))?;
+        let (slice, room) = Self::slice(self.levels, self.older.len() + 1)?;
         self.older.push(core::mem::replace(&mut self.newest, slice));
-        self.items = 0;
-        self.room = level.items;
+        self.fills.push(core::mem::replace(&mut self.items, 0));
+        self.room = room;
         Ok(())
+    }
+
+    /// The empty slice with this number, and the items that it takes.
+    fn slice(levels: &Levels, number: usize) -> Result<(F, u64), Error> {
+        let refused = |refusal| levels.error(number, refusal);
+        let level = levels.get(number).map_err(refused)?;
+        let slice = F::build(&level).map_err(|error| refused(Refusal::Sizes(error)))?;
+        Ok((slice, level.items))
     }
 }
 
@@ -146,8 +162,52 @@ impl<F: Slice> Shard for Chain<'_, F> {
     }
 
     fn fills(&self) -> Vec<u64> {
-        let full = (0..self.older.len()).map(|number| self.levels.get(number));
-        let full = full.map(|level| level.map_or(0, |level| level.items));
-        full.chain([self.items]).collect()
+        self.fills.iter().copied().chain([self.items]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis::hash::HashItem;
+
+    use super::*;
+    use crate::dedup::Options;
+
+    const ITEMS: u64 = 20_000;
+
+    /// Verdicts on some items that come twice, decided in batches of this size, and the fills.
+    ///
+    /// The first slice is told that there is no end to its room, so that it comes to refuse.
+    fn decided(levels: &Levels, batch: usize) -> (Vec<bool>, Vec<u64>) {
+        let mut chain = Chain::<OnceCuckooFilter<[u8], Rapid>>::new(levels).expect("small");
+        chain.room = u64::MAX;
+        let hasher = Rapid::with_seed(1);
+        let hashes: Vec<u64> = (0..ITEMS).map(|item| hasher.hash_item(&item)).collect();
+        let mut verdicts = Vec::new();
+        for hashes in [&hashes[..], &hashes].concat().chunks(batch) {
+            let entries: Vec<Entry> =
+                (0..).zip(hashes).map(|(record, &hash)| Entry { hash, record }).collect();
+            let mut fresh = vec![false; hashes.len()];
+            chain.decide(&entries, &mut fresh).map_err(|(_, error)| error).expect("it grows");
+            verdicts.extend(fresh);
+        }
+        (verdicts, chain.fills())
+    }
+
+    #[test]
+    fn a_slice_that_refuses_is_full() {
+        let options = Options { kind: Kind::Cuckoo, ..Options::default() };
+        let levels = Levels::new(&options).expect("small");
+        let (verdicts, fills) = decided(&levels, 1);
+        let (first, again) = verdicts.split_at(ITEMS as usize);
+        assert!(first.iter().all(|&new| new) && !again.iter().any(|&new| new));
+        // It refused, after more than it was made for; those after it were as large as ever.
+        let made_for = levels.get(0).expect("small").items;
+        assert!((made_for + 1..2 * made_for).contains(&fills[0]), "{fills:?}");
+        assert_eq!(fills[1], levels.get(1).expect("small").items);
+        assert_eq!(fills.iter().sum::<u64>(), ITEMS);
+        for batch in [7, 1000, 40_000] {
+            assert!(decided(&levels, batch) == (verdicts.clone(), fills.clone()), "{batch}");
+        }
     }
 }

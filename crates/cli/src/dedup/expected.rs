@@ -1,10 +1,10 @@
 //! How many first occurrences a run is expected to have lost to false positives.
 //!
-//! An item that is new arrives at a shard. With chance `q` one of the older slices, which are full,
-//! takes it for its own; with chance `p(x)` the newest does, that `x` new items have reached, taken
-//! in or not (one that was not taken in would have changed nothing, so the slice is as full as
-//! after `x` items). Where `n` have been taken in, `x − ∫p = n` has reached it, and
-//! `∫p + x·q / (1 − q)` has been lost since it became the newest.
+//! An item that is new arrives at a shard. With chance `q` one of the older slices, which are full (a
+//! cuckoo filter, one time in a million, a little less), takes it for its own; with chance `p(x)` the
+//! newest does, that `x` new items have reached, taken in or not (one that was not taken in would have
+//! changed nothing, so the slice is as full as after `x` items). Where `n` have been taken in,
+//! `x − ∫p = n` has reached it, and `∫p + x·q / (1 − q)` has been lost since it became the newest.
 //!
 //! All shards have the same slices, so `∫p` is tabulated once a level.
 
@@ -86,7 +86,8 @@ impl Table {
 }
 
 /// The mean of a rate that goes from `low` to `high` by a constant factor: rates are steep powers
-/// of the fill, which a straight line would overestimate.
+/// of the fill, which a straight line would overestimate. A cuckoo filter's is one, and all
+/// the points together are as good as exact for it.
 fn area(low: f64, high: f64) -> f64 {
     if low <= 0.0 || (high - low).abs() <= 1e-6 * high {
         (low + high) / 2.0

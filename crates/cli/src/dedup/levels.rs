@@ -4,9 +4,9 @@
 //! first is given [`RATIO`] of the rate of the one before, and all together stay below the rate
 //! asked for however long the chain. Each new slice holds as much as all before it.
 //!
-//! Where that would be less than 64-bit hashes can give a slice of its size, it is given that, as long as
-//! all together still stay below the rate asked for: so a very low rate ends the growth only where no
-//! filter could keep it.
+//! Where that would be less than a slice of its kind and size can keep, it is given that, as long as all
+//! together still stay below the rate asked for: so a very low rate ends the growth only where no filter
+//! could keep it.
 //!
 //! With a capacity the first slice takes nearly the whole rate, since it is to be the last: giving
 //! a tenth of it away costs 0.2 bits an item. Without one the first slice is small, and its share
@@ -14,10 +14,9 @@
 
 use std::sync::OnceLock;
 
-use tamis::{BuildError, Geometry};
-
 use super::{Options, SHARDS};
-use crate::{Error, Kind, memory};
+use crate::geometry::Geometry;
+use crate::{BuildError, Error, Kind, memory};
 
 /// A slice's rate, over that of the slice before.
 const RATIO: f64 = 0.7;
@@ -32,9 +31,13 @@ const UNKNOWN: u64 = 1 << 18;
 /// More doublings than a filter of 2^64 items takes.
 const LEVELS: usize = 60;
 
-/// The lowest rate of a slice, over its items: what its type refuses to go below, twice the chance of an
-/// equal hash, and a little for rounding.
-const LOWEST_AN_ITEM: f64 = 2.000_001 / 18_446_744_073_709_551_616.0;
+/// What rounding may add to a rate.
+const ROUNDING: f64 = 1.000_001;
+
+/// The standard deviations by which a first slice exceeds its part of a known capacity. With 4, one filter
+/// in 500 has a shard that outgrows it; with 8, in effect none, for a rate that leaves no second slice.
+const SPARE: f64 = 4.0;
+const SPARE_ALONE: f64 = 8.0;
 
 /// What all slices with the same number have in common.
 #[derive(Clone, Copy, Debug)]
@@ -67,21 +70,26 @@ impl Levels {
     /// Solves the first level and sees that there is memory for it in all shards.
     pub(super) fn new(options: &Options) -> Result<Self, Error> {
         let (first, share) = match options.capacity {
-            Some(capacity) => (share_of(capacity), SHARE_KNOWN),
+            Some(capacity) => (share_of(capacity, SPARE), SHARE_KNOWN),
             None => (UNKNOWN / u64::from(SHARDS), SHARE_UNKNOWN),
         };
         let &Options { kind, rate, capacity, .. } = options;
         let solved = [const { OnceLock::new() }; LEVELS];
-        let levels = Self { kind, first, share, rate, capacity, solved };
-        levels.get(0).map_err(|refusal| levels.error(refusal))?;
+        let mut levels = Self { kind, first, share, rate, capacity, solved };
+        if let Some(capacity) = capacity
+            && levels.left_for(1) < levels.lowest_of(1)
+        {
+            levels.first = share_of(capacity, SPARE_ALONE);
+        }
+        levels.get(0).map_err(|refusal| levels.error(0, refusal))?;
         Ok(levels)
     }
 
     /// The level with this number, from 0, if there is memory for it in all shards: they come to it at
     /// nearly the same time.
     pub(super) fn get(&self, number: usize) -> Result<Level, Refusal> {
-        let level = self.solved.get(number).ok_or(Refusal::Sizes(BuildError::TooLarge))?;
-        *level.get_or_init(|| {
+        let too_large = Refusal::Sizes(tamis::BuildError::TooLarge.into());
+        *self.solved.get(number).ok_or(too_large)?.get_or_init(|| {
             let level = self.sizes(number).map_err(Refusal::Sizes)?;
             let needed = level.geometry.size_in_bytes().saturating_mul(u64::from(SHARDS));
             match memory::available() {
@@ -93,19 +101,18 @@ impl Levels {
 
     /// What the level with this number is, whatever the memory.
     fn sizes(&self, number: usize) -> Result<Level, BuildError> {
-        let items = self.items_of(number).ok_or(BuildError::TooLarge)?;
-        let lowest: f64 = (0..=number).map(|number| self.rate_of(number)).sum();
-        if lowest > self.rate * 1.000_001 {
-            return Err(BuildError::RateTooLow { rate: self.rate, lowest });
-        }
-        Ok(Level { items, geometry: self.kind.geometry(items, self.rate_of(number))? })
+        let items = self.items_of(number).ok_or(tamis::BuildError::TooLarge)?;
+        // Where nothing is left, a rate all the same, which the kind refuses as too low.
+        let left = self.left_for(number).max(f64::MIN_POSITIVE);
+        Ok(Level { items, geometry: self.kind.geometry(items, self.rate_of(number).min(left))? })
     }
 
-    /// A refusal in the terms of whoever asked.
-    pub(super) fn error(&self, refusal: Refusal) -> Error {
+    /// The refusal of the level with this number, in the terms of whoever asked.
+    pub(super) fn error(&self, number: usize, refusal: Refusal) -> Error {
         match refusal {
             Refusal::Sizes(source) => {
-                Error::Filter { capacity: self.capacity, rate: self.rate, source }
+                let capacity = self.capacity.filter(|_| number == 0);
+                Error::Filter { capacity, rate: self.rate, source }
             }
             Refusal::Memory { needed, available } => Error::Memory { needed, available },
         }
@@ -122,35 +129,46 @@ impl Levels {
                 self.rate * (1.0 - self.share) * (1.0 - RATIO) * RATIO.powi(later as i32)
             }
         };
-        let items = self.items_of(number).unwrap_or(u64::MAX);
-        planned.max(items as f64 * LOWEST_AN_ITEM)
+        planned.max(self.lowest_of(number))
+    }
+
+    /// The lowest rate that the level can have.
+    fn lowest_of(&self, number: usize) -> f64 {
+        self.kind.lowest_rate(self.items_of(number).unwrap_or(u64::MAX)) * ROUNDING
+    }
+
+    /// What the levels before leave of the rate.
+    fn left_for(&self, number: usize) -> f64 {
+        self.rate * ROUNDING - (0..number).map(|number| self.rate_of(number)).sum::<f64>()
     }
 }
 
-/// The items of one shard when all have `capacity`: its part and four standard deviations, so that
-/// one filter in 500 has a shard that outgrows its first slice.
-fn share_of(capacity: u64) -> u64 {
+/// The items of one shard when all have `capacity`: its part and so many standard deviations.
+fn share_of(capacity: u64, spare: f64) -> u64 {
     let part = capacity.div_ceil(u64::from(SHARDS));
-    part + (4.0 * (part as f64).sqrt()) as u64 + 4
+    part + (spare * (part as f64).sqrt()) as u64 + 4
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn levels(capacity: Option<u64>, rate: f64) -> Levels {
-        Levels::new(&Options { capacity, rate, ..Options::default() }).expect("a small filter")
+    fn levels(kind: Kind, capacity: Option<u64>, rate: f64) -> Levels {
+        Levels::new(&Options { kind, capacity, rate, ..Options::default() })
+            .expect("a small filter")
     }
 
     #[test]
     fn all_slices_together_stay_below_the_rate() {
-        for (capacity, rate) in [(None, 1e-6), (Some(1_000_000), 1e-6), (Some(1), 0.1), (None, 0.5)]
-        {
-            let levels = levels(capacity, rate);
+        for (kind, (capacity, rate)) in Kind::ALL.into_iter().flat_map(|kind| {
+            [(None, 1e-6), (Some(1_000_000), 1e-6), (Some(1), 0.1), (None, 0.5)]
+                .map(|case| (kind, case))
+        }) {
+            let levels = levels(kind, capacity, rate);
             // As far as it grows.
             let grows = (0..LEVELS).take_while(|&number| levels.sizes(number).is_ok());
             let sum: f64 = grows.map(|number| levels.rate_of(number)).sum();
-            assert!(sum <= rate * (1.0 + 1e-5) && sum > rate * 0.99, "{sum} {rate}");
+            assert!(sum <= rate * (1.0 + 1e-5) && sum > rate * 0.99, "{kind} {sum} {rate}");
             for number in 0..12 {
                 let Level { items, geometry, .. } = levels.get(number).expect("small enough");
                 assert!(geometry.false_positive_rate_at(items) <= levels.rate_of(number));
@@ -158,22 +176,46 @@ mod tests {
         }
     }
 
-    /// A rate near what hashes can give ends the growth, with the error that says so, and no sooner than
-    /// after 30 million items.
+    /// The items that all shards hold before a level is refused, and why it is.
+    fn most(levels: &Levels) -> (u64, BuildError) {
+        let number = (0..LEVELS).find(|&number| levels.sizes(number).is_err()).expect("an end");
+        let items: u64 = (0..number).filter_map(|number| levels.items_of(number)).sum();
+        (items * u64::from(SHARDS), levels.sizes(number).expect_err("found so"))
+    }
+
+    /// A rate near what the kind can give ends the growth, with the error that says so, and no sooner
+    /// than it must.
     #[test]
     fn a_very_low_rate_ends_the_growth() {
-        let levels = levels(None, 1e-12);
-        let last = (0..LEVELS).take_while(|&number| levels.sizes(number).is_ok()).last();
-        let last = last.expect("the first level at least");
-        let items: u64 = (0..=last).filter_map(|number| levels.items_of(number)).sum();
-        assert!(items * u64::from(SHARDS) > 30_000_000, "{items} items a shard");
-        let refused = levels.sizes(last + 1);
-        assert!(matches!(refused, Err(BuildError::RateTooLow { .. })), "{refused:?}");
+        for (kind, rate, least) in [
+            (Kind::Blocked, 1e-12, 30_000_000),
+            (Kind::Bloom, 1e-12, 30_000_000),
+            (Kind::Cuckoo, 1e-6, 10_000_000_000),
+            (Kind::Cuckoo, 1e-7, 1_000_000_000),
+            (Kind::Cuckoo, 1e-8, 30_000_000),
+            (Kind::Cuckoo, 1e-9, 500_000),
+        ] {
+            let (items, refusal) = most(&levels(kind, None, rate));
+            assert!(items > least, "{kind} {rate:e}: {items} items");
+            assert!(refusal.lowest_rate().is_some(), "{kind} {rate:e}: {refusal:?}");
+            println!("{kind} {rate:e}: {items} items, then: {refusal}");
+        }
+    }
+
+    /// Where the rate leaves nothing for a second slice, the first has room for what chance may bring.
+    #[test]
+    fn a_slice_that_stays_alone_has_room_to_spare() {
+        let first = |rate| {
+            let levels = levels(Kind::Cuckoo, Some(6_400_000), rate);
+            (levels.get(0).expect("small enough").items, levels.sizes(1).is_ok())
+        };
+        assert_eq!(first(1e-8), (100_000 + 4 * 316 + 4, true));
+        assert_eq!(first(1e-9), (100_000 + 8 * 316 + 5, false));
     }
 
     #[test]
     fn each_slice_doubles_the_chain() {
-        let levels = levels(None, 1e-6);
+        let levels = levels(Kind::Blocked, None, 1e-6);
         let items: Vec<u64> =
             (0..5).map(|number| levels.get(number).expect("small enough").items).collect();
         assert_eq!(items, [4096, 4096, 8192, 16384, 32768]);
@@ -181,8 +223,9 @@ mod tests {
 
     #[test]
     fn growth_ends_with_an_error() {
-        let levels = levels(None, 1e-6);
-        assert!(matches!(levels.get(LEVELS), Err(Refusal::Sizes(BuildError::TooLarge))));
+        let levels = levels(Kind::Blocked, None, 1e-6);
+        let too_large = Refusal::Sizes(tamis::BuildError::TooLarge.into());
+        assert_eq!(levels.get(LEVELS).expect_err("beyond the last"), too_large);
         assert!((0..LEVELS).any(|number| levels.get(number).is_err()));
     }
 }
