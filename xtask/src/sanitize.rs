@@ -1,6 +1,6 @@
 //! `sanitize`: the tests under ThreadSanitizer or AddressSanitizer, on nightly.
 //!
-//! ThreadSanitizer runs one program without libtest. The prebuilt standard library is not
+//! ThreadSanitizer runs programs without libtest, one of each filter crate. The prebuilt standard library is not
 //! instrumented, so libtest itself, `thread::scope` and `OnceLock` give false alarms; `spawn` and
 //! `join` do not. Suppressions hide true races with them, so there are none. That a true race is
 //! seen is checked each time by a planted one.
@@ -35,9 +35,11 @@ pub(crate) fn run(sh: &Shell, sanitizer: Sanitizer) -> Result {
 }
 
 fn tsan(sh: &Shell) -> Result {
-    let program = build_tsan_program(sh)?;
+    let (program, other) =
+        (build_tsan_program(sh, "tamis-bloom")?, build_tsan_program(sh, "tamis-cuckoo")?);
     let _env = sh.push_env("TSAN_OPTIONS", format!("exitcode={RACE}"));
     cmd!(sh, "{program}").run()?;
+    cmd!(sh, "{other}").run()?;
     let _env = sh.push_env("TAMIS_TSAN_PLANT", "1");
     let planted = cmd!(sh, "{program}").ignore_status();
     eprintln!("$ TAMIS_TSAN_PLANT=1 {planted}");
@@ -50,7 +52,7 @@ fn tsan(sh: &Shell) -> Result {
 }
 
 /// Built first and run by its path: `cargo test` would hide the program's exit code.
-fn build_tsan_program(sh: &Shell) -> Result<PathBuf> {
+fn build_tsan_program(sh: &Shell, package: &str) -> Result<PathBuf> {
     let host = host(sh)?;
     // The second flag lets instrumented code link to the prebuilt standard library.
     let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
@@ -58,7 +60,7 @@ fn build_tsan_program(sh: &Shell) -> Result<PathBuf> {
     let _env = sh.push_env("CARGO_TARGET_DIR", workspace::target_dir("tsan"));
     let build = cmd!(
         sh,
-        "cargo +nightly test --release --target {host} --package tamis-bloom --test tsan --no-run
+        "cargo +nightly test --release --target {host} --package {package} --test tsan --no-run
          --message-format json-render-diagnostics"
     );
     workspace::read(build)?

@@ -3,26 +3,26 @@
 use crate::InsertError;
 use crate::place::Class;
 use crate::search::Search;
-use crate::table::Table;
+use crate::table::Buckets;
 
 /// Adds one copy.
-#[inline]
-pub(crate) fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
-    if table.add(class) { Ok(()) } else { insert_into_full(table, class) }
+#[inline(always)]
+pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
+    if buckets.add(class) { Ok(()) } else { insert_into_full(buckets, class) }
 }
 
 #[cold]
-fn insert_into_full(table: &Table, class: Class) -> Result<(), InsertError> {
-    let geometry = table.geometry();
-    let slots = 2 * geometry.slots();
-    let count = |bucket| geometry.shape().count(table.peek(bucket), class.fingerprint);
+fn insert_into_full(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
+    let geometry = buckets.geometry();
+    let full_of_it =
+        |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
     // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
-    if class.buckets.map(count).iter().sum::<u32>() == slots && table.hold(class).count() == slots {
+    if class.buckets.iter().all(full_of_it) && buckets.hold(class).count() == 2 * geometry.slots() {
         return Err(InsertError::TooManyCopies);
     }
     loop {
-        make_room(table, class)?;
-        if table.add(class) {
+        make_room(buckets, class)?;
+        if buckets.add(class) {
             return Ok(());
         }
     }
@@ -30,27 +30,27 @@ fn insert_into_full(table: &Table, class: Class) -> Result<(), InsertError> {
 
 /// Adds a copy unless there is one; whether there was none. Of racing calls for one class exactly one is
 /// told so.
-#[inline]
-pub(crate) fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
+#[inline(always)]
+pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, InsertError> {
     // An item that is in already needs no lock.
-    if table.contains(class) {
+    if buckets.contains(class) {
         return Ok(false);
     }
     loop {
         {
             // All who would add a copy of the class do so under this stripe, so that of any number of
             // them exactly one finds none.
-            let held = table.hold(class);
-            if held.count() > 0 {
+            let held = buckets.hold(class);
+            if held.any() {
                 return Ok(false);
             }
-            if table.add(class) {
+            if buckets.add(class) {
                 return Ok(true);
             }
         }
         // Not under the stripe, since each move takes that of the item it moves. The room that is made
         // can be taken by others before we come back for it.
-        make_room(table, class)?;
+        make_room(buckets, class)?;
     }
 }
 
@@ -61,13 +61,13 @@ pub(crate) fn insert_once(table: &Table, class: Class) -> Result<bool, InsertErr
 /// that others may use up a slot on the way, after which the rest of the steps is pointless and the search
 /// begins anew.
 #[cold]
-fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
-    let geometry = table.geometry();
+fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
+    let geometry = buckets.geometry();
     let mut search = Search::new(geometry.shape(), geometry.buckets());
     loop {
-        let steps = search.steps(class.buckets, |bucket| table.peek(bucket));
+        let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));
         let Some(mut steps) = steps else { return Err(InsertError::Full) };
-        if steps.all(|step| table.hold(step.class()).shift()) {
+        if steps.all(|step| buckets.hold(step.class()).shift()) {
             return Ok(());
         }
     }

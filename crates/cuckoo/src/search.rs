@@ -122,7 +122,9 @@ impl Search {
     }
 
     /// Whether the way to this node goes through the bucket, or begins in it.
-    fn is_on_the_way(&self, mut node: u16, bucket: u64) -> bool {
+    fn is_on_the_way(&self, node: u16, bucket: u64) -> bool {
+        // Never the node's own bucket: this is the other one of an item in it.
+        let mut node = self.nodes[usize::from(node)].parent;
         while node != ROOT {
             let Node { bucket: passed, parent, .. } = self.nodes[usize::from(node)];
             if passed == bucket {

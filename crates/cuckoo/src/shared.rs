@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{AllocError, Counter, LINE_BYTES};
 
+use crate::bucket::with_known_shape;
 use crate::place::{Class, alternate};
 use crate::table::Table;
 use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
@@ -40,21 +41,21 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     #[inline]
-    fn class(&self, hash: u64) -> Class {
-        let geometry = self.geometry();
-        Class::of_hash(hash, geometry.buckets(), geometry.fingerprint_bits())
-    }
-
-    #[inline]
     pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
-        evict::insert(&self.table, self.class(hash))?;
+        with_known_shape!(self.geometry().shape(), shape => {
+            let buckets = self.table.buckets_of(shape);
+            evict::insert(buckets, buckets.class(hash))
+        })?;
         self.len.add(1);
         Ok(())
     }
 
     #[inline]
     pub(crate) fn insert_once(&self, hash: u64) -> Result<bool, InsertError> {
-        let new = evict::insert_once(&self.table, self.class(hash))?;
+        let new = with_known_shape!(self.geometry().shape(), shape => {
+            let buckets = self.table.buckets_of(shape);
+            evict::insert_once(buckets, buckets.class(hash))
+        })?;
         if new {
             self.len.add(1);
         }
@@ -63,17 +64,18 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.table.contains(self.class(hash))
-    }
-
-    #[inline]
-    pub(crate) fn count(&self, hash: u64) -> u32 {
-        self.table.hold(self.class(hash)).count()
+        with_known_shape!(self.geometry().shape(), shape => {
+            let buckets = self.table.buckets_of(shape);
+            buckets.contains(buckets.class(hash))
+        })
     }
 
     #[inline]
     pub(crate) fn remove(&self, hash: u64) -> bool {
-        let removed = self.table.hold(self.class(hash)).remove();
+        let removed = with_known_shape!(self.geometry().shape(), shape => {
+            let buckets = self.table.buckets_of(shape);
+            buckets.hold(buckets.class(hash)).remove()
+        });
         if removed {
             self.len.subtract(1);
         }
@@ -81,8 +83,15 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     #[inline]
+    pub(crate) fn count(&self, hash: u64) -> u32 {
+        let buckets = self.table.buckets();
+        buckets.hold(buckets.class(hash)).count()
+    }
+
+    #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
-        self.table.prefetch(self.class(hash));
+        let buckets = self.table.buckets();
+        buckets.prefetch(buckets.class(hash));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -151,12 +160,12 @@ impl<T: ?Sized, S> Shared<T, S> {
         // A copy, since in `b` itself an item on its way could be met twice.
         let (other, _) = b.table.copy().map_err(refused)?;
         for bucket in 0..geometry.buckets() {
-            for fingerprint in geometry.shape().fingerprints_of(other.read(bucket)) {
+            for fingerprint in geometry.shape().fingerprints_of(other.buckets().read(bucket)) {
                 let class = Class::of(fingerprint, bucket, geometry.buckets());
                 let inserted = if once {
-                    evict::insert_once(&merged.table, class).map(drop)
+                    evict::insert_once(merged.table.buckets(), class).map(drop)
                 } else {
-                    evict::insert(&merged.table, class)
+                    evict::insert(merged.table.buckets(), class)
                 };
                 inserted.map_err(MergeError::Insert)?;
             }
@@ -183,16 +192,17 @@ impl<T: ?Sized, S> Shared<T, S> {
     fn rate_of(&self, buckets: impl Iterator<Item = u64>) -> f64 {
         let geometry = self.geometry();
         let shape = geometry.shape();
+        let table = self.table.buckets();
         let (mut looked, mut pairs) = (0_u64, 0_u64);
         for bucket in buckets {
             looked += 1;
-            let value = self.table.read(bucket);
+            let value = table.read(bucket);
             for (before, fingerprint) in shape.fingerprints_of(value).enumerate() {
                 if shape.fingerprints_of(value).take(before).any(|other| other == fingerprint) {
                     continue;
                 }
                 let other = alternate(fingerprint, bucket, geometry.buckets());
-                pairs += if shape.has(self.table.read(other), fingerprint) { 1 } else { 2 };
+                pairs += if shape.has(table.read(other), fingerprint) { 1 } else { 2 };
             }
         }
         let rate = pairs as f64 / (looked as f64 * shape.fingerprints() as f64);

@@ -56,8 +56,8 @@ pub mod thread {
     #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
     pub use std::thread::{spawn, yield_now};
 
-    /// A small number that the calling thread keeps and few others share, to spread threads over
-    /// the parts of what they would else write all at once. Without `std`, and in a model, always 0.
+    /// A number that no other thread has or had: small ones first. Where there is none to be had (without
+    /// `std`, in a model, in a thread that is being torn down) it is `usize::MAX`, which many share.
     ///
     /// # Examples
     ///
@@ -76,15 +76,14 @@ pub mod thread {
             // ORDERING: Relaxed: it only gives out numbers.
             static INDEX: usize = NEXT.fetch_add(1, Ordering::Relaxed);
         }
-        // A thread that is being torn down has none any more.
-        INDEX.try_with(|index| *index).unwrap_or_default()
+        INDEX.try_with(|index| *index).unwrap_or(usize::MAX)
     }
 
-    /// A small number for the calling thread: here 0.
+    /// A number for the calling thread: here one that all share.
     #[cfg(any(tamis_loom, tamis_shuttle, not(feature = "std")))]
     #[inline]
     #[must_use]
     pub fn index() -> usize {
-        0
+        usize::MAX
     }
 }
