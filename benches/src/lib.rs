@@ -7,7 +7,9 @@
 
 pub mod clock;
 pub mod contender;
+pub mod cores;
 pub mod course;
+pub mod cuckoo;
 pub mod floor;
 #[cfg(feature = "peers")]
 mod peer;
@@ -15,4 +17,27 @@ mod peer;
 /// The hasher of every contender and of the floors, so that it makes no difference.
 fn hasher() -> tamis::hash::DefaultHashBuilder {
     tamis::hash::DefaultHashBuilder::with_seed(1)
+}
+
+/// The middle one.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The numbers that a program is called with, or else those.
+///
+/// # Panics
+///
+/// If an argument is not a number.
+#[must_use]
+pub fn arguments(default: [u64; 2]) -> Vec<u64> {
+    let numbers: Vec<u64> = std::env::args().skip(1).map(|text| number(&text)).collect();
+    if numbers.is_empty() { default.to_vec() } else { numbers }
+}
+
+/// A number, perhaps with `_` in it.
+fn number(text: &str) -> u64 {
+    text.replace('_', "").parse().expect("the arguments are numbers")
 }

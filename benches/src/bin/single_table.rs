@@ -7,6 +7,7 @@ use tamis::BlockedBloomFilter;
 use tamis_benches::contender::{self, Contender, RATE, Visitor};
 use tamis_benches::course::{Course, Operation};
 use tamis_benches::floor::Floor;
+use tamis_benches::median;
 
 const PASSES: usize = 7;
 /// Operations in a cell of a pass, at least: enough that the clock's own time does not count.
@@ -36,14 +37,7 @@ impl Visitor for Pass {
 }
 
 fn main() {
-    let mut capacities: Vec<u64> = std::env::args()
-        .skip(1)
-        .map(|text| text.replace('_', "").parse().expect("the arguments are capacities"))
-        .collect();
-    if capacities.is_empty() {
-        capacities = vec![100_000, 10_000_000];
-    }
-    for capacity in capacities {
+    for capacity in tamis_benches::arguments([100_000, 10_000_000]) {
         table(capacity);
     }
 }
@@ -84,9 +78,4 @@ fn table(capacity: u64) {
 
 fn count(capacity: u64) -> u64 {
     capacity.max(LEAST)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -1,0 +1,272 @@
+//! Prints what several threads get done with one cuckoo filter: millions of operations a second.
+//!
+//! The arguments are numbers of threads; 1 and 2 if there are none. Numbers of threads take turns, run
+//! after run; a figure is the median of the runs, a ratio that of the runs' ratios. It goes by the clock
+//! on the wall, so what other programs do on the same cores counts as slowness.
+
+use core::hint::black_box;
+use core::ops::Range;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use tamis::hash::{DefaultHashBuilder, HashItem, split};
+use tamis_benches::cores;
+use tamis_benches::cuckoo::{self, Shared, SharedVisitor};
+use tamis_benches::median;
+use tamis_sync::{LINE_BYTES, Lines, Ordering, Word};
+
+const RUNS: usize = 7;
+/// Operations of a thread in a run.
+const OPERATIONS: u64 = 2_000_000;
+/// What the filters are filled to.
+const LOAD: f64 = 0.9;
+/// Items from here on are never inserted.
+const ABSENT: u64 = 1 << 63;
+/// The items that each thread inserts and removes begin at a multiple of this.
+const OWN: u64 = 1 << 48;
+/// How many of its own a thread keeps in the filter.
+const KEPT: u64 = 64;
+
+/// What a thread does for [`OPERATIONS`], with a filter that holds the items below a number.
+type Work<F> = fn(&Filled<F>, thread: u64);
+
+/// A filter at [`LOAD`] with the items below `items`, and [`KEPT`] of each thread's own.
+struct Filled<F> {
+    filter: F,
+    items: u64,
+    threads: u64,
+}
+
+impl<F: Shared> Filled<F> {
+    fn new(slots: u64, threads: u64) -> Self {
+        let filter = F::new(slots);
+        let items = items(&filter);
+        insert(&filter, 0..items);
+        for thread in 0..threads {
+            insert(&filter, own(thread)..own(thread) + KEPT);
+        }
+        Self { filter, items, threads }
+    }
+
+    /// The items from a place on that is the thread's own, round and round.
+    fn residents(&self, thread: u64) -> impl Iterator<Item = u64> {
+        let start = self.items * thread / self.threads;
+        (start..self.items).chain((0..self.items).cycle())
+    }
+
+    /// Inserts and removes items of the thread's own, in turn, forever.
+    fn churn(&self, thread: u64) -> impl FnMut() {
+        let mut next = own(thread) + KEPT;
+        let mut inserts = true;
+        move || {
+            if inserts {
+                assert!(self.filter.insert(next), "an insert is refused");
+                next += 1;
+            } else {
+                let removed = self.filter.remove(next - KEPT - 1);
+                assert!(removed || !F::SURE, "an item of its own is gone");
+            }
+            inserts = !inserts;
+        }
+    }
+}
+
+fn items<F: Shared>(filter: &F) -> u64 {
+    (filter.slots() as f64 * LOAD) as u64
+}
+
+fn own(thread: u64) -> u64 {
+    (thread + 1) * OWN
+}
+
+fn insert<F: Shared>(filter: &F, items: Range<u64>) {
+    for item in items {
+        assert!(filter.insert(item), "an insert is refused");
+    }
+}
+
+fn hit<F: Shared>(filled: &Filled<F>, thread: u64) {
+    for item in filled.residents(thread).take(OPERATIONS as usize) {
+        assert!(filled.filter.contains(item), "an item is missed");
+    }
+}
+
+fn miss<F: Shared>(filled: &Filled<F>, thread: u64) {
+    let first = ABSENT + thread * OPERATIONS;
+    let positives = (first..first + OPERATIONS)
+        .map(|item| u64::from(filled.filter.contains(item)))
+        .sum::<u64>();
+    black_box(positives);
+}
+
+fn hot<F: Shared>(filled: &Filled<F>, _: u64) {
+    for _ in 0..OPERATIONS {
+        assert!(filled.filter.contains(black_box(0)), "an item is missed");
+    }
+}
+
+fn mixed<F: Shared>(filled: &Filled<F>, thread: u64) {
+    let mut residents = filled.residents(thread);
+    let mut churn = filled.churn(thread);
+    for _ in 0..OPERATIONS / 10 {
+        for item in residents.by_ref().take(9) {
+            assert!(filled.filter.contains(item), "an item is missed");
+        }
+        churn();
+    }
+}
+
+/// When a thread began and ended.
+type Span = (Instant, Instant);
+
+/// Runs threads that begin at the same time, each on a core of its own if there are so many.
+fn together(threads: u64, work: impl Fn(u64) + Sync) -> Vec<Span> {
+    let barrier = Barrier::new(threads as usize);
+    let run = |thread: u64| {
+        cores::bind(thread as usize);
+        barrier.wait();
+        let start = Instant::now();
+        work(thread);
+        (start, Instant::now())
+    };
+    thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
+    })
+}
+
+/// Millions a second, of so many operations, from when the first began until the last ended.
+fn rate(operations: u64, spans: &[Span]) -> f64 {
+    let start = spans.iter().map(|span| span.0).min().expect("a thread");
+    let end = spans.iter().map(|span| span.1).max().expect("a thread");
+    operations as f64 / (end - start).as_secs_f64() / 1e6
+}
+
+/// The rate of setting bits in random lines of so many bytes: the least that an insert must do.
+fn floor(bytes: u64, threads: u64) -> f64 {
+    let lines = Lines::zeroed(bytes / LINE_BYTES as u64).expect("memory for the floor");
+    let hasher = DefaultHashBuilder::with_seed(1);
+    let spans = together(threads, |thread| {
+        for item in thread * OPERATIONS..(thread + 1) * OPERATIONS {
+            let place = split::place(hasher.hash_item(&item), lines.len() as u64) as usize;
+            // ORDERING: Relaxed: the bits mean nothing.
+            lines[place].words[0].fetch_or(1 << (item % 64), Ordering::Relaxed);
+        }
+    });
+    rate(threads * OPERATIONS, &spans)
+}
+
+/// The rate of filling, each thread with its own share of the items.
+fn fill<F: Shared>(slots: u64, threads: u64) -> f64 {
+    // Small filters several times, as one is full in a moment.
+    let rates = (0..OPERATIONS.div_ceil(slots)).map(|_| {
+        let filter = F::new(slots);
+        let items = items(&filter);
+        let share = |thread| items * thread / threads..items * (thread + 1) / threads;
+        rate(items, &together(threads, |thread| insert(&filter, share(thread))))
+    });
+    median(rates.collect())
+}
+
+/// The rates of readers alone, beside a writer, and that of the writer.
+fn beside_a_writer<F: Shared>(slots: u64, readers: u64, read: Work<F>) -> [f64; 3] {
+    let filled = Filled::<F>::new(slots, readers + 1);
+    let operations = readers * OPERATIONS;
+    let alone = rate(operations, &together(readers, |thread| read(&filled, thread)));
+    let (done, written) = (Word::new(0), Word::new(0));
+    let spans = together(readers + 1, |thread| {
+        if thread < readers {
+            read(&filled, thread);
+            // ORDERING: Relaxed, here and below: numbers that publish nothing.
+            done.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let mut churn = filled.churn(thread);
+        while done.load(Ordering::Relaxed) < readers {
+            (0..100).for_each(|_| churn());
+            written.fetch_add(100, Ordering::Relaxed);
+        }
+    });
+    let (writer, readers) = spans.split_last().expect("a writer");
+    let written = written.load(Ordering::Relaxed);
+    [alone, rate(operations, readers), rate(written, core::slice::from_ref(writer))]
+}
+
+/// All measurements of every filter of this size.
+struct Tables<'a> {
+    slots: u64,
+    threads: &'a [u64],
+}
+
+impl Tables<'_> {
+    fn head(&self, name: &str) {
+        println!("\n{name}, {} slots; millions of operations a second\n", self.slots);
+        let threads: Vec<_> = self.threads.iter().map(u64::to_string).collect();
+        println!("| threads | {} | ratio |", threads.join(" | "));
+        println!("|---|{}", "--:|".repeat(threads.len() + 1));
+    }
+
+    /// A row of rates, and the last over the first.
+    fn row(&self, name: &str, rate: impl Fn(u64) -> f64) {
+        let run = || self.threads.iter().map(|&threads| rate(threads)).collect::<Vec<_>>();
+        let runs: Vec<_> = (0..RUNS).map(|_| run()).collect();
+        print!("| {name} |");
+        for column in 0..self.threads.len() {
+            print!(" {:.1} |", median(runs.iter().map(|run| run[column]).collect()));
+        }
+        let ratios = runs.iter().map(|run| run[run.len() - 1] / run[0]);
+        println!(" {:.2} |", median(ratios.collect()));
+    }
+
+    fn work<F: Shared>(&self, name: &str, work: Work<F>) {
+        self.row(name, |threads| {
+            let filled = Filled::<F>::new(self.slots, threads);
+            rate(threads * OPERATIONS, &together(threads, |thread| work(&filled, thread)))
+        });
+    }
+
+    fn readers<F: Shared>(&self, name: &str, read: Work<F>) {
+        for readers in
+            self.threads.iter().filter(|&&threads| threads > 1).map(|threads| threads - 1)
+        {
+            let run = || beside_a_writer(self.slots, readers, read);
+            let runs: Vec<[f64; 3]> = (0..RUNS).map(|_| run()).collect();
+            let over_runs =
+                |value: &dyn Fn(&[f64; 3]) -> f64| median(runs.iter().map(value).collect());
+            let [alone, beside, writer] = [0, 1, 2].map(|at| over_runs(&|run| run[at]));
+            let percent = over_runs(&|run| 100.0 * run[1] / run[0]);
+            print!("| {name}, {readers} readers | {alone:.1} | {beside:.1} | {percent:.0} % ");
+            println!("| {writer:.1} |");
+        }
+    }
+}
+
+impl SharedVisitor for Tables<'_> {
+    fn visit<F: Shared>(&mut self) {
+        self.head(F::NAME);
+        self.row("insert, 0 to 90 %", |threads| fill::<F>(self.slots, threads));
+        self.work::<F>("hit", hit);
+        self.work::<F>("miss", miss);
+        self.work::<F>("hit, all the same item", hot);
+        if F::REMOVES {
+            self.work::<F>("90 % hit, 10 % insert and remove", mixed);
+            println!("\n| readers | alone | beside a writer | | the writer |");
+            println!("|---|--:|--:|--:|--:|");
+            self.readers::<F>("hit", hit);
+            self.readers::<F>("miss", miss);
+        }
+    }
+}
+
+fn main() {
+    let threads = tamis_benches::arguments([1, 2]);
+    for slots in [1 << 17, 1 << 23] {
+        let mut tables = Tables { slots, threads: &threads };
+        tables.head("The memory");
+        // As large as a filter with 16 bits a slot.
+        tables.row("a bit in a random line", |threads| floor(slots * 2, threads));
+        cuckoo::each_shared(&mut tables);
+    }
+}
