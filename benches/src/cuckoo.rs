@@ -4,6 +4,7 @@ pub mod course;
 mod ours;
 #[cfg(feature = "peers")]
 mod peer;
+mod rival;
 
 use tamis::{CuckooFilter, OnceCuckooFilter};
 
@@ -115,6 +116,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<Ours<CuckooFilter<u64>, 8, 8>>();
     visitor.visit::<Ours<CuckooFilter<u64>, 5, 12>>();
     visitor.visit::<Ours<CuckooFilter<u64>, 2, 32>>();
+    visitor.visit::<rival::TwoChoice>();
     #[cfg(feature = "peers")]
     peer::each(visitor);
 }

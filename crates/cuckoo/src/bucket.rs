@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     lows: u64,
 }
 
-/// The shapes there are: what fits into a word, and four narrow slots in half of one.
+/// The shapes there are: what fits into a word, and four narrow slots in half of one. The widest comes last.
 pub(crate) const SHAPES: [Shape; 6] = [
     Shape::new(4, 8),
     Shape::new(8, 8),

@@ -72,3 +72,127 @@ fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bucket::SHAPES;
+    use crate::geometry::Geometry;
+    use crate::table::Table;
+
+    fn words(table: &Table) -> Vec<u64> {
+        (0..table.geometry().buckets()).map(|bucket| table.buckets().read(bucket)).collect()
+    }
+
+    /// The copies of each class, by its fingerprint and its lower bucket.
+    fn classes(table: &Table) -> HashMap<(u64, u64), u32> {
+        let geometry = table.geometry();
+        let mut classes = HashMap::new();
+        for (bucket, word) in (0..).zip(words(table)) {
+            for fingerprint in geometry.shape().fingerprints_of(word) {
+                let class = Class::of(fingerprint, bucket, geometry.buckets());
+                *classes.entry((fingerprint, class.key())).or_default() += 1;
+            }
+        }
+        classes
+    }
+
+    /// One insert, with nobody else writing: what is refused leaves every word as it was, and what is
+    /// taken adds one copy of one class, whatever else had to move. The verdict on it.
+    fn insert_is_exact(table: &Table, class: Class, once: bool) -> Result<bool, InsertError> {
+        let (words_before, mut expected) = (words(table), classes(table));
+        let copies = expected.entry((class.fingerprint, class.key())).or_default();
+        let result = if once {
+            insert_once(table.buckets(), class)
+        } else {
+            insert(table.buckets(), class).map(|()| true)
+        };
+        let most = 2 * table.geometry().slots();
+        match result {
+            Ok(new) => assert_eq!(new, !once || *copies == 0),
+            Err(InsertError::TooManyCopies) => assert!(!once && *copies == most),
+            Err(InsertError::Full) => assert!(*copies < most),
+        }
+        if result == Ok(true) {
+            *copies += 1;
+            expected.retain(|_, copies| *copies > 0);
+            assert_eq!(classes(table), expected, "the copies of some class have changed");
+        } else {
+            assert_eq!(words(table), words_before, "a refused insert has changed a bucket");
+        }
+        result
+    }
+
+    fn table(buckets: u64, (slots, width): (u32, u32)) -> Table {
+        Table::zeroed(Geometry::for_buckets(buckets, slots, width).unwrap()).unwrap()
+    }
+
+    proptest! {
+        /// Filters that are nearly full from the start: of some items a copy is removed before the next
+        /// is inserted.
+        #[test]
+        fn inserts_are_exact_near_full(
+            shape in 0..SHAPES.len(),
+            half in 1..20_u64,
+            hashes in prop::collection::vec(any::<u64>(), 1..400),
+            again in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8), 0..100),
+            once in any::<bool>(),
+        ) {
+            let shape = (SHAPES[shape].slots(), SHAPES[shape].width());
+            let table = table(2 * half, shape);
+            let class = |hash| Class::of_hash(hash, 2 * half, shape.1);
+            for &hash in &hashes {
+                let _ = insert_is_exact(&table, class(hash), once);
+            }
+            for (index, what) in again {
+                let class = class(*index.get(&hashes));
+                // The first is removed, if it is in; the others are inserted once more.
+                if what == 0 {
+                    table.buckets().hold(class).remove();
+                } else {
+                    let _ = insert_is_exact(&table, class, once);
+                }
+            }
+        }
+    }
+
+    /// The property above is about something: items move, and both refusals come.
+    #[test]
+    fn items_are_moved_and_refused() {
+        for shape in SHAPES {
+            let table = table(40, (shape.slots(), shape.width()));
+            let (mut moved, mut full) = (0, 0);
+            for number in 0..600_u64 {
+                let hash = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let class = Class::of_hash(hash ^ hash >> 29, 40, shape.width());
+                let crowded = class.buckets.map(|bucket| shape.len(table.buckets().read(bucket)));
+                match insert_is_exact(&table, class, false) {
+                    Ok(_) => moved += u32::from(crowded == [shape.slots(); 2]),
+                    Err(error) => full += u32::from(error == InsertError::Full),
+                }
+            }
+            assert!(moved > 0 && full > 100, "{shape:?}: {moved} after moves, {full} refused");
+            let class = Class::of_hash(1 << 40, 40, shape.width());
+            while table.len() > 0 {
+                table.buckets().hold(first_class(&table)).remove();
+            }
+            let copies = (0..).find(|_| insert_is_exact(&table, class, false).is_err());
+            assert_eq!(copies, Some(2 * shape.slots()));
+            let again = insert_is_exact(&table, class, false);
+            assert_eq!(again, Err(InsertError::TooManyCopies));
+        }
+    }
+
+    /// The class of some copy that is in.
+    fn first_class(table: &Table) -> Class {
+        let geometry = table.geometry();
+        let (bucket, word) = (0..).zip(words(table)).find(|&(_, word)| word != 0).unwrap();
+        let fingerprint = geometry.shape().fingerprints_of(word).next().unwrap();
+        Class::of(fingerprint, bucket, geometry.buckets())
+    }
+}

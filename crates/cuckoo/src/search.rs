@@ -67,8 +67,8 @@ impl Search {
     /// taken: the first into a bucket that has one, each next into the bucket that the one before left.
     /// No steps if one of the two has an empty slot as it is; none at all if no way was found.
     ///
-    /// No bucket is on the way twice, so that each step finds what this search saw if nobody else
-    /// changes it.
+    /// The way is the shortest, so no bucket is on it twice, and each step finds what this search saw if
+    /// nobody else changes it.
     pub(crate) fn steps(
         &mut self,
         roots: [u64; 2],
@@ -97,9 +97,6 @@ impl Search {
         while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
             for fingerprint in self.shape.fingerprints_of(read(bucket)) {
                 let to = alternate(fingerprint, bucket, self.buckets);
-                if self.is_on_the_way(parent, to) {
-                    continue;
-                }
                 let found = self.shape.find_empty(read(to)).is_some();
                 if !found && self.nodes.len() >= most {
                     // No room to go on from there; but the buckets next to it are still looked into.
@@ -119,20 +116,5 @@ impl Search {
     fn push(&mut self, node: Node) -> u16 {
         self.nodes.push(node);
         self.nodes.len() as u16 - 1
-    }
-
-    /// Whether the way to this node goes through the bucket, or begins in it.
-    fn is_on_the_way(&self, node: u16, bucket: u64) -> bool {
-        // Never the node's own bucket: this is the other one of an item in it.
-        let mut node = self.nodes[usize::from(node)].parent;
-        while node != ROOT {
-            let Node { bucket: passed, parent, .. } = self.nodes[usize::from(node)];
-            if passed == bucket {
-                return true;
-            }
-            node = parent;
-        }
-        // Nor through the other root: from there the rest of the way is a shorter one.
-        self.nodes[..2].iter().any(|root| root.bucket == bucket)
     }
 }

@@ -205,8 +205,9 @@ impl<T: ?Sized, S> Shared<T, S> {
                 pairs += if shape.has(table.read(other), fingerprint) { 1 } else { 2 };
             }
         }
-        let rate = pairs as f64 / (looked as f64 * shape.fingerprints() as f64);
-        sizing::with_equal_hashes(rate, self.len())
+        let share = pairs as f64 / looked as f64;
+        let classes = share * geometry.buckets() as f64 / 2.0;
+        sizing::with_equal_hashes(share / shape.fingerprints() as f64, classes)
     }
 }
 

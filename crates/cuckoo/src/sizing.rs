@@ -24,8 +24,8 @@ const fn load(shape: Shape) -> Load {
         (2, _) => (860, 95),
         (3, _) => (930, 40),
         // Of 8 bits only 255 fingerprints: in large filters there are few ways from a bucket.
-        (4, 8) => (945, 24),
-        (4, _) => (960, 24),
+        (4, 8) => (930, 24),
+        (4, _) => (955, 32),
         _ => (975, 24),
     };
     Load { permille, slack }
@@ -63,31 +63,31 @@ fn even(buckets: u128) -> u64 {
 /// The expected false-positive rate with so many distinct items.
 pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
     let classes = buckets as f64 * shape.fingerprints() as f64 / 2.0;
-    with_equal_hashes(-expm1(items as f64 * log1p(-1.0 / classes)), items)
+    let items = items as f64;
+    with_equal_hashes(-expm1(items * log1p(-1.0 / classes)), items)
 }
 
 /// The rate when items with equal hashes are counted too: of the pairs of hashes that fall into one class,
 /// they come on top of those that fall together by chance.
-pub(crate) fn with_equal_hashes(of_classes: f64, items: u64) -> f64 {
-    (of_classes + items as f64 / ALL_HASHES).min(1.0)
+pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
+    (of_classes + items / ALL_HASHES).min(1.0)
 }
 
 /// The fewest bits that take so many items and then keep the rate. The error is the lowest rate that can
-/// be kept.
+/// be kept: that of the widest fingerprints in a filter half as full as it may be.
 ///
 /// A wider fingerprint is not the only way to a lower rate: a little below what a shape gives, more
-/// buckets of it are smaller. Half empty they are not, so that more than twice as many are not tried.
+/// buckets of it are smaller.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
+    let widest = SHAPES[SHAPES.len() - 1];
+    let lowest = self::rate(buckets_for(items, widest).saturating_mul(2), widest, items);
     let sizes = SHAPES.into_iter().filter_map(|shape| {
-        let fewest = buckets_for(items, shape);
-        let buckets = fewest.max(buckets_for_rate(items, rate, shape)?);
-        (buckets / 2 <= fewest).then_some((buckets, shape))
+        let buckets = buckets_for(items, shape).max(buckets_for_rate(items, rate, shape)?);
+        Some((buckets, shape))
     });
     let bits = |&(buckets, shape): &(u64, Shape)| u128::from(buckets) * u128::from(shape.bits());
-    sizes.min_by_key(bits).ok_or_else(|| {
-        let lowest = |shape| self::rate(buckets_for(items, shape).saturating_mul(2), shape, items);
-        SHAPES.into_iter().map(lowest).fold(1.0, f64::min)
-    })
+    let fewest = sizes.min_by_key(bits);
+    fewest.filter(|_| rate >= lowest).ok_or(lowest)
 }
 
 /// The fewest buckets of a shape that keep the rate with so many items; none if equal hashes alone exceed

@@ -1,0 +1,391 @@
+//! Random operations on small filters against a multiset: every answer is the one that follows from the
+//! operations before it, and what is refused has changed nothing.
+//!
+//! The oracle works out classes (which items cannot be told apart) on its own, so its counts are exact.
+
+use std::collections::{HashMap, HashSet};
+
+use proptest::prelude::*;
+use tamis_cuckoo::{
+    Builder, CuckooFilter, Filter, Geometry, InsertError, MergeError, OnceCuckooFilter,
+};
+use tamis_hash::{HashItem as _, Rapid, fastrange, split};
+
+type Multiset = CuckooFilter<u64, Rapid>;
+type Once = OnceCuckooFilter<u64, Rapid>;
+
+const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
+
+/// Items that the tests insert, and ask for.
+const ITEMS: u64 = 200;
+
+fn hash(item: u64) -> u64 {
+    Rapid::with_seed(1).hash_item(&item)
+}
+
+/// A fingerprint and its two buckets, the lower one first.
+type Class = (u64, u64, u64);
+
+/// The class of an item, as the documents say it: the buckets of a fingerprint sum to an odd number that
+/// it fixes, modulo the number of buckets.
+fn class(item: u64, geometry: Geometry) -> Class {
+    let fingerprint = split::fingerprint(hash(item), geometry.fingerprint_bits());
+    let buckets = geometry.buckets();
+    let spread = fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let sum = 2 * fastrange(spread, buckets / 2) + 1;
+    let one = split::place(hash(item), buckets);
+    let other = (sum + buckets - one) % buckets;
+    (fingerprint, one.min(other), one.max(other))
+}
+
+/// Small enough that a hundred items fill it, and two buckets.
+fn geometries() -> impl Strategy<Value = Geometry> {
+    (0..SHAPES.len(), 1..=12_u64).prop_map(|(shape, half)| {
+        let (slots, bits) = SHAPES[shape];
+        let builder = CuckooFilter::<u64>::builder().buckets(2 * half);
+        builder.slots(slots).fingerprint_bits(bits).geometry().unwrap()
+    })
+}
+
+fn like<F: Filter>(new: Builder<F>, geometry: Geometry) -> F {
+    new.like(geometry).build().unwrap()
+}
+
+fn multiset(geometry: Geometry) -> Multiset {
+    like(Multiset::builder_with_hasher(Rapid::with_seed(1)), geometry)
+}
+
+fn once(geometry: Geometry) -> Once {
+    like(Once::builder_with_hasher(Rapid::with_seed(1)), geometry)
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Insert(u64),
+    /// The same item until it is refused.
+    InsertCopies(u64),
+    /// Until one is refused.
+    InsertMany(Vec<u64>),
+    /// One of those that are in.
+    Remove(prop::sample::Index),
+    Snapshot,
+    Merge(Vec<u64>),
+    Clear,
+}
+
+fn items(most: usize) -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(0..ITEMS, 0..most)
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        30 => (0..ITEMS).prop_map(Op::Insert),
+        2 => (0..ITEMS).prop_map(Op::InsertCopies),
+        6 => items(30).prop_map(Op::InsertMany),
+        20 => any::<prop::sample::Index>().prop_map(Op::Remove),
+        1 => Just(Op::Snapshot),
+        3 => items(30).prop_map(Op::Merge),
+        1 => Just(Op::Clear),
+    ];
+    prop::collection::vec(op, 0..150)
+}
+
+/// What must be in a filter: its items, each as often as it was inserted.
+#[derive(Clone, Debug)]
+struct Oracle {
+    geometry: Geometry,
+    items: Vec<u64>,
+}
+
+impl Oracle {
+    fn new(geometry: Geometry) -> Self {
+        Self { geometry, items: Vec::new() }
+    }
+
+    fn classes(&self) -> HashMap<Class, u32> {
+        let mut classes = HashMap::new();
+        for &item in &self.items {
+            *classes.entry(class(item, self.geometry)).or_default() += 1;
+        }
+        classes
+    }
+
+    fn count(&self, item: u64) -> u32 {
+        self.classes().get(&class(item, self.geometry)).copied().unwrap_or_default()
+    }
+
+    /// The verdict on an insert, entered if it is in.
+    fn insert(&mut self, item: u64, verdict: Result<(), InsertError>) {
+        let copies = self.count(item);
+        let most = 2 * self.geometry.slots();
+        match verdict {
+            Ok(()) => {
+                assert!(copies < most, "{copies} copies, and one more");
+                self.items.push(item);
+            }
+            Err(InsertError::TooManyCopies) => assert_eq!(copies, most),
+            // Fewer items than two buckets have slots never fill two buckets.
+            Err(InsertError::Full) => {
+                assert!(copies < most && self.items.len() as u32 >= most);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// The filter holds these and nothing else: counts of everything, and the rate to the last class.
+    fn check(&self, filter: &Multiset) {
+        let classes = self.classes();
+        assert_eq!(filter.len(), self.items.len() as u64);
+        assert_eq!(filter.is_empty(), self.items.is_empty());
+        for item in 0..ITEMS {
+            let count = classes.get(&class(item, self.geometry)).copied().unwrap_or_default();
+            assert_eq!(filter.count_hash(hash(item)), count, "copies of {item}");
+            assert_eq!(filter.contains_hash(hash(item)), count > 0, "{item}");
+        }
+        check_rate(filter.false_positive_rate(), classes.len(), self.geometry);
+    }
+}
+
+/// Of all classes so many are in.
+fn check_rate(rate: f64, classes: usize, geometry: Geometry) {
+    let fingerprints = (1_u64 << geometry.fingerprint_bits()) - 1;
+    let exact = classes as f64 / (geometry.buckets() as f64 * fingerprints as f64 / 2.0);
+    assert!((rate - exact).abs() <= exact * 1e-6 + 1e-17, "{rate:e} instead of {exact:e}");
+}
+
+/// Inserts items until one is refused, by `try_extend`.
+fn extend(filter: &Multiset, oracle: &mut Oracle, items: &[u64]) {
+    let (before, result) = (filter.len(), filter.try_extend(items));
+    let inserted = (filter.len() - before) as usize;
+    items[..inserted].iter().for_each(|&item| oracle.insert(item, Ok(())));
+    match result {
+        Ok(count) => assert_eq!((count, inserted), (items.len(), items.len())),
+        Err(error) => oracle.insert(items[inserted], Err(error)),
+    }
+}
+
+/// Both are as they were, whatever comes of it, which is what inserting one after the other gives.
+fn merge(filter: &mut Multiset, oracle: &mut Oracle, items: &[u64]) {
+    let geometry = oracle.geometry;
+    let (other, mut of_other) = (multiset(geometry), Oracle::new(geometry));
+    extend(&other, &mut of_other, items);
+    let merged = CuckooFilter::merge(filter, &other);
+    oracle.check(filter);
+    of_other.check(&other);
+    let mut both = oracle.clone();
+    both.items.extend(&of_other.items);
+    let most = both.classes().into_values().max().unwrap_or_default();
+    match merged {
+        Ok(merged) => {
+            both.check(&merged);
+            *filter = merged;
+            *oracle = both;
+        }
+        Err(MergeError::Insert(InsertError::TooManyCopies)) => assert!(most > 2 * geometry.slots()),
+        Err(MergeError::Insert(InsertError::Full)) => {
+            assert!(both.items.len() as u32 > 2 * geometry.slots());
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn run(geometry: Geometry, ops: Vec<Op>) {
+    let (mut filter, mut oracle) = (multiset(geometry), Oracle::new(geometry));
+    for op in ops {
+        match op {
+            Op::Insert(item) => {
+                let verdict = filter.insert_hash(hash(item));
+                oracle.insert(item, verdict);
+            }
+            Op::InsertCopies(item) => {
+                while oracle.items.len() as u64 <= geometry.buckets() * u64::from(geometry.slots())
+                {
+                    let verdict = filter.insert_hash(hash(item));
+                    oracle.insert(item, verdict);
+                    if verdict.is_err() {
+                        break;
+                    }
+                }
+            }
+            Op::InsertMany(items) => extend(&filter, &mut oracle, &items),
+            Op::Remove(index) => {
+                if !oracle.items.is_empty() {
+                    let item = oracle.items.swap_remove(index.index(oracle.items.len()));
+                    assert!(filter.remove_hash(hash(item)), "{item} was in");
+                }
+            }
+            Op::Snapshot => {
+                let copy = filter.snapshot();
+                // What goes into the original does not get into the copy.
+                let _ = filter.insert_hash(hash(0));
+                oracle.check(&copy);
+                filter = copy.clone();
+            }
+            Op::Merge(items) => merge(&mut filter, &mut oracle, &items),
+            Op::Clear => {
+                filter.clear();
+                oracle.items.clear();
+            }
+        }
+        oracle.check(&filter);
+    }
+    // To remove what is not in is no one's loss if nothing of its class is in.
+    for item in (0..ITEMS).filter(|&item| oracle.count(item) == 0) {
+        assert!(!filter.remove_hash(hash(item)));
+    }
+    for item in core::mem::take(&mut oracle.items) {
+        assert!(filter.remove_hash(hash(item)), "{item} was in");
+    }
+    oracle.check(&filter);
+}
+
+/// The once filter and the set of classes that are in.
+fn check_once(filter: &Once, classes: &HashSet<Class>, geometry: Geometry) {
+    assert_eq!(filter.len(), classes.len() as u64);
+    for item in 0..ITEMS {
+        assert_eq!(filter.contains_hash(hash(item)), classes.contains(&class(item, geometry)));
+    }
+    check_rate(filter.false_positive_rate(), classes.len(), geometry);
+}
+
+/// Inserts, whose verdicts must be exact.
+fn insert_once(filter: &Once, classes: &mut HashSet<Class>, items: &[u64], geometry: Geometry) {
+    for &item in items {
+        let class = class(item, geometry);
+        let known = classes.contains(&class);
+        match filter.insert_hash(hash(item)) {
+            Ok(new) => assert_eq!(new, !known),
+            Err(error) => {
+                assert_eq!((error, known), (InsertError::Full, false));
+                check_once(filter, classes, geometry);
+                continue;
+            }
+        }
+        classes.insert(class);
+    }
+    check_once(filter, classes, geometry);
+}
+
+proptest! {
+    #[test]
+    fn the_filter_is_the_multiset(geometry in geometries(), ops in ops()) {
+        run(geometry, ops);
+    }
+
+    #[test]
+    fn the_once_filter_is_the_set(
+        geometry in geometries(),
+        first in items(120),
+        second in items(120),
+        third in items(40),
+    ) {
+        let (a, b) = (once(geometry), once(geometry));
+        let (mut in_a, mut in_b) = (HashSet::new(), HashSet::new());
+        insert_once(&a, &mut in_a, &first, geometry);
+        insert_once(&b, &mut in_b, &second, geometry);
+        let mut merged = match Once::merge(&a, &b) {
+            Ok(merged) => {
+                check_once(&merged, &in_a.union(&in_b).copied().collect(), geometry);
+                merged
+            }
+            Err(error) => {
+                prop_assert_eq!(error, MergeError::Insert(InsertError::Full));
+                prop_assert!(in_a.union(&in_b).count() as u32 > 2 * geometry.slots());
+                once(geometry)
+            }
+        };
+        check_once(&a, &in_a, geometry);
+        check_once(&b, &in_b, geometry);
+        let copy = a.clone();
+        let mut in_copy = in_a.clone();
+        insert_once(&copy, &mut in_copy, &third, geometry);
+        check_once(&a, &in_a, geometry);
+        // The count of new items, of those that came before a refusal.
+        let before = b.len();
+        match b.try_extend(&third) {
+            Ok(new) => prop_assert_eq!(b.len() - before, new as u64),
+            Err(error) => prop_assert_eq!(error, InsertError::Full),
+        }
+        merged.clear();
+        check_once(&merged, &HashSet::new(), geometry);
+    }
+}
+
+/// The tests above meet each kind of refusal, or they would show little.
+#[test]
+fn every_error_is_met() {
+    let geometry = CuckooFilter::<u64>::builder().buckets(8).slots(4).fingerprint_bits(8);
+    let geometry = geometry.geometry().unwrap();
+    let (filter, mut oracle) = (multiset(geometry), Oracle::new(geometry));
+    let mut errors = Vec::new();
+    for item in (0..ITEMS).chain([0; 9]) {
+        let verdict = filter.insert_hash(hash(item));
+        oracle.insert(item, verdict);
+        oracle.check(&filter);
+        errors.extend(verdict.err());
+    }
+    assert!(errors.contains(&InsertError::Full));
+    let (crowd, mut of_crowd) = (multiset(geometry), Oracle::new(geometry));
+    extend(&crowd, &mut of_crowd, &[0; 9]);
+    assert_eq!(crowd.count_hash(hash(0)), 8);
+    let result = CuckooFilter::merge(&crowd, &crowd).map(drop);
+    assert_eq!(result, Err(MergeError::Insert(InsertError::TooManyCopies)));
+    let full = CuckooFilter::merge(&filter, &crowd).map(drop);
+    assert!(matches!(full, Err(MergeError::Insert(_))), "{full:?}");
+    oracle.check(&filter);
+    of_crowd.check(&crowd);
+}
+
+#[test]
+fn merging_needs_the_same_geometry_and_hash() {
+    let new = |buckets: u64, seed| {
+        let builder = Multiset::builder_with_hasher(Rapid::with_seed(seed)).buckets(buckets);
+        let filter = builder.slots(4).fingerprint_bits(16).build().unwrap();
+        filter.try_extend(0..20).unwrap();
+        filter
+    };
+    let a = new(20, 1);
+    assert_eq!(CuckooFilter::merge(&a, &new(22, 1)).map(drop), Err(MergeError::Geometry));
+    assert_eq!(CuckooFilter::merge(&a, &new(20, 2)).map(drop), Err(MergeError::Hash));
+    assert_eq!(CuckooFilter::merge(&a, &new(22, 2)).map(drop), Err(MergeError::Geometry));
+    assert_eq!(CuckooFilter::merge(&a, &a).unwrap().len(), 40);
+    assert_eq!(a.len(), 20);
+    let once = |buckets: u64, seed| {
+        let builder = Once::builder_with_hasher(Rapid::with_seed(seed)).buckets(buckets);
+        let filter = builder.slots(2).fingerprint_bits(32).build().unwrap();
+        assert_eq!(filter.try_extend(0..20), Ok(20));
+        filter
+    };
+    let a = once(20, 1);
+    assert_eq!(Once::merge(&a, &once(22, 1)).map(drop), Err(MergeError::Geometry));
+    assert_eq!(Once::merge(&a, &once(20, 2)).map(drop), Err(MergeError::Hash));
+    assert_eq!(Once::merge(&a, &a).unwrap().len(), 20);
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn filling_in_parallel_is_filling() {
+    use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _};
+
+    let geometry = CuckooFilter::<u64>::builder().capacity(30_000).geometry().unwrap();
+    let filter = multiset(geometry);
+    assert_eq!(filter.par_try_extend((0..10_000_u64).into_par_iter()), Ok(10_000));
+    let more: Vec<u64> = (5000..15_000).collect();
+    assert_eq!(filter.par_try_extend(more.par_iter()), Ok(10_000));
+    assert_eq!(filter.len(), 20_000);
+    assert!(
+        (0..15_000).all(|item| filter.count(&item) > u32::from((5000..10_000).contains(&item)))
+    );
+    assert_eq!(filter.par_try_extend([1; 20]), Err(InsertError::TooManyCopies));
+
+    let filter = once(geometry);
+    let alone = once(geometry);
+    assert_eq!(
+        filter.par_try_extend((0..15_000_u64).into_par_iter()),
+        alone.try_extend(0..15_000),
+        "as many are new, whichever they are"
+    );
+    assert_eq!(filter.par_try_extend(more.par_iter()), Ok(0));
+    assert_eq!(filter.par_try_extend((0..40_000_u64).into_par_iter()), Err(InsertError::Full));
+    assert!((0..15_000).all(|item| filter.contains(&item)));
+}
