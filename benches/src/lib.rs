@@ -32,7 +32,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 ///
 /// If an argument is not a number.
 #[must_use]
-pub fn arguments(default: [u64; 2]) -> Vec<u64> {
+pub fn arguments(default: &[u64]) -> Vec<u64> {
     let numbers: Vec<u64> = std::env::args().skip(1).map(|text| number(&text)).collect();
     if numbers.is_empty() { default.to_vec() } else { numbers }
 }

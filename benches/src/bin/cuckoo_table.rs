@@ -75,7 +75,7 @@ impl Visitor for Pass {
 }
 
 fn main() {
-    for slots in tamis_benches::arguments([1 << 17, 1 << 23]) {
+    for slots in tamis_benches::arguments(&[1 << 17, 1 << 23]) {
         table(slots);
     }
 }

@@ -1,6 +1,7 @@
 //! Prints what several threads get done with one cuckoo filter: millions of operations a second.
 //!
-//! The arguments are numbers of threads; 1 and 2 if there are none. Numbers of threads take turns, run
+//! The arguments are numbers of threads (1 and 2 if there are none) and, from 1024 on, of slots (2^17 and
+//! 2^23 if there are none). Numbers of threads take turns, run
 //! after run; a figure is the median of the runs, a ratio that of the runs' ratios. It goes by the clock
 //! on the wall, so what other programs do on the same cores counts as slowness.
 
@@ -261,8 +262,15 @@ impl SharedVisitor for Tables<'_> {
 }
 
 fn main() {
-    let threads = tamis_benches::arguments([1, 2]);
-    for slots in [1 << 17, 1 << 23] {
+    let (mut slots, mut threads): (Vec<u64>, Vec<u64>) =
+        tamis_benches::arguments(&[]).into_iter().partition(|&number| number >= 1024);
+    if slots.is_empty() {
+        slots = vec![1 << 17, 1 << 23];
+    }
+    if threads.is_empty() {
+        threads = vec![1, 2];
+    }
+    for slots in slots {
         let mut tables = Tables { slots, threads: &threads };
         tables.head("The memory");
         // As large as a filter with 16 bits a slot.

@@ -37,7 +37,7 @@ impl Visitor for Pass {
 }
 
 fn main() {
-    for capacity in tamis_benches::arguments([100_000, 10_000_000]) {
+    for capacity in tamis_benches::arguments(&[100_000, 10_000_000]) {
         table(capacity);
     }
 }
