@@ -78,7 +78,7 @@ impl<F: Filter> Builder<F> {
     /// # use tamis_cuckoo::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().capacity(100_000).false_positive_rate(0.03);
     /// let rate = builder.geometry()?.false_positive_rate_at(100_000);
-    /// assert!(rate <= 0.03 && rate > 0.029);
+    /// assert!(rate <= 0.03 && rate > 0.028);
     /// # Ok::<(), tamis_cuckoo::BuildError>(())
     /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {

@@ -15,14 +15,15 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// [`count`](Self::count) tells how many there are. So items that the filter cannot tell apart do not
 /// get in each other's way: what is removed is one copy, and the others' remain.
 ///
-/// Queries take no lock. An insert into a bucket with an empty slot is one compare-exchange; above some
-/// 80 % of the slots it has to move others, under one of many small locks at a time. Nothing is lost on
-/// the way: an item on its way lies in both of its buckets for a moment, never in none, and an insert that
-/// is refused has taken nothing out.
+/// Queries take no lock (but after eight looks in a row under which items were moved). An insert into a
+/// bucket with an empty slot is one compare-exchange; above some 80 % of the slots it has to move others,
+/// under one of many small locks at a time. Nothing is lost on the way: an item on its way lies in both of its
+/// buckets for a moment, never in none, and an insert that is refused has taken nothing out.
 ///
-/// A filter of four slots a bucket fills to 96 %, where it refuses ([`InsertError::Full`]), and holds at
-/// most eight copies of one item ([`InsertError::TooManyCopies`]). For items inserted once each and never
-/// removed, such as claims on work, there is [`OnceCuckooFilter`](crate::OnceCuckooFilter).
+/// A filter of four slots a bucket is made for 95 % and refuses the first item near 97 %
+/// ([`InsertError::Full`]); where many items are in several times it is full sooner, of nothing but triples at
+/// three quarters. It holds at most eight copies of one item ([`InsertError::TooManyCopies`]). For items that
+/// are never removed, such as claims on work, there is [`OnceCuckooFilter`](crate::OnceCuckooFilter).
 ///
 /// # Examples
 ///
@@ -100,8 +101,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Inserts one more copy of an item, whether it is in already or not.
     ///
     /// Lock-free while one of the item's two buckets has an empty slot. If both are full, it searches for a
-    /// way to move others (a read-only look at up to 1024 buckets and those next to them) and takes the stripes of those it moves,
-    /// one after the other.
+    /// way to move others (a read-only look at up to 1024 buckets and those next to them, with 16 KiB of
+    /// stack) and takes the stripes of those it moves, one after the other.
     ///
     /// # Errors
     ///
@@ -136,8 +137,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate), and take that: a false negative for the
     /// other from then on. [`contains`](Self::contains) does not protect from it, since it errs for the same
     /// items. Removing beside the insert of the same item may return `false`, or harm in the same way.
+    /// From a snapshot or a merged filter remove only what was inserted before it was taken.
     ///
-    /// Takes the stripe of the item.
+    /// Takes the stripe of the item: not for signal handlers, which could interrupt its holder.
     ///
     /// # Examples
     ///
@@ -289,11 +291,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # use tamis_cuckoo::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
     /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
-    /// for (at, hash) in hashes.iter().enumerate() {
-    ///     if let Some(&ahead) = hashes.get(at + 16) {
-    ///         filter.prefetch_hash(ahead);
-    ///     }
-    ///     assert!(!filter.contains_hash(*hash));
+    /// for pair in hashes.windows(2) {
+    ///     filter.prefetch_hash(pair[1]);
+    ///     assert!(!filter.contains_hash(pair[0]));
     /// }
     /// # Ok::<(), tamis_cuckoo::BuildError>(())
     /// ```
@@ -308,7 +308,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first refusal. What came before it is in; [`len`](Self::len) tells how much that is.
+    /// The first refusal. What came before it is in. Who must know how much that was inserts one by one.
     ///
     /// # Examples
     ///
@@ -376,7 +376,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// insert happened before and whose remove did not begin is in it; of inserts and removes beside it, each
     /// is in it or not.
     /// It holds all stripes for the time of the copy, `O(buckets)`: readers go on, and so do inserts into
-    /// buckets with an empty slot; who has to move or remove waits.
+    /// buckets with an empty slot; who has to move, remove or count waits.
     ///
     /// Aborts, as std's collections do, if the memory is refused.
     ///
@@ -431,8 +431,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// The copies that are in: inserts that returned `Ok`, less removes that returned `true`.
     ///
-    /// Exact when nobody writes. It is kept in up to 64 parts, one for some threads each, so that
-    /// writers do not meet in it; `O(parts)`.
+    /// Exact when nobody writes; beside writers it may be off by what they do meanwhile. It is kept in up to
+    /// 64 parts, fewer in small filters, so that threads hardly meet in it (without feature `std` in one);
+    /// `O(parts)`.
     ///
     /// # Examples
     ///
@@ -477,8 +478,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// The share of slots in use, 0 to 1, from [`len`](Self::len). Inserts take longer from about 0.8 on,
-    /// and are refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4, 5) or 0.98 (8).
+    /// The share of slots in use, from [`len`](Self::len). Inserts take longer from about 0.8 on; some are
+    /// refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4) or 0.98 (5, 8).
     ///
     /// # Examples
     ///
@@ -495,7 +496,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     }
 
     /// The items over the capacity: above 1 the filter may refuse items, and the rate may be higher
-    /// than was asked for.
+    /// than was asked for. (A merged filter has as its capacity what fits; its rate is that of its items.)
     ///
     /// # Examples
     ///

@@ -23,7 +23,8 @@ pub enum BuildError {
         /// The rate asked for.
         rate: f64,
     },
-    /// The rate is lower than fingerprints of 32 bits, or 64-bit hashes, can give.
+    /// The rate is lower than fingerprints of 32 bits can give in a filter at least half as full as it may
+    /// be, or than 64-bit hashes can.
     RateTooLow {
         /// The rate asked for.
         rate: f64,
@@ -108,8 +109,11 @@ impl core::error::Error for BuildError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// No way was found to make room for this item. Another may still fit, but the filter is as full as
-    /// it should be: near 95 % of its slots with four in a bucket.
+    /// A whole search found no way to make room for this item. Another may still fit, but the filter is past
+    /// its capacity: the first such item comes near 88 % of the slots (2 in a bucket), 95 % (3), 97 % (4) or
+    /// 98 % (5, 8), sooner where many items are in several times.
+    ///
+    /// Beside others who move items it can be said a moment too early: an item on its way takes up two slots.
     Full,
     /// Both buckets of the item hold nothing but its copies (or those of items that cannot be told from
     /// it): twice as many as a bucket has slots. Other items are not concerned.

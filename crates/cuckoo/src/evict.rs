@@ -13,19 +13,28 @@ pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErr
 
 #[cold]
 fn insert_into_full(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
-    let geometry = buckets.geometry();
-    let full_of_it =
-        |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
-    // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
-    if class.buckets.iter().all(full_of_it) && buckets.hold(class).count() == 2 * geometry.slots() {
-        return Err(InsertError::TooManyCopies);
-    }
     loop {
-        make_room(buckets, class)?;
+        if has_too_many(buckets, class) {
+            return Err(InsertError::TooManyCopies);
+        }
+        if let Err(full) = make_room(buckets, class) {
+            // Another may have brought the last copy while the search went on.
+            let too_many = has_too_many(buckets, class);
+            return Err(if too_many { InsertError::TooManyCopies } else { full });
+        }
         if buckets.add(class) {
             return Ok(());
         }
     }
+}
+
+/// Whether both buckets of the class hold nothing but its copies.
+fn has_too_many(buckets: Buckets<'_>, class: Class) -> bool {
+    let geometry = buckets.geometry();
+    let full_of_it =
+        |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
+    // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
+    class.buckets.iter().all(full_of_it) && buckets.hold(class).count() == 2 * geometry.slots()
 }
 
 /// Adds a copy unless there is one; whether there was none. Of racing calls for one class exactly one is
@@ -50,7 +59,10 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
         }
         // Not under the stripe, since each move takes that of the item it moves. The room that is made
         // can be taken by others before we come back for it.
-        make_room(buckets, class)?;
+        if let Err(full) = make_room(buckets, class) {
+            // Another may have used the last room for the very same item.
+            return if buckets.hold(class).any() { Ok(false) } else { Err(full) };
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The sizes that fix where fingerprints lie, and what can be computed from them alone.
 
+use core::fmt;
+
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
@@ -34,7 +36,7 @@ const MOST_PARTS: u64 = 1 << 6;
 /// assert!(geometry.false_positive_rate_at(1_000_000) < 1.2e-4);
 /// # Ok::<(), tamis_cuckoo::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Geometry {
     buckets: u64,
     shape: Shape,
@@ -211,5 +213,15 @@ impl Geometry {
     pub(crate) const fn parts(&self) -> u64 {
         let stripes = self.stripes();
         if stripes > MOST_PARTS { MOST_PARTS } else { stripes }
+    }
+}
+
+impl fmt::Debug for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Geometry")
+            .field("buckets", &self.buckets())
+            .field("slots", &self.slots())
+            .field("fingerprint_bits", &self.fingerprint_bits())
+            .finish()
     }
 }

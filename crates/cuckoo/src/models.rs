@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 
 use tamis_sync::Ordering;
-use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
+use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_peeks};
 use tamis_sync::thread::{Arc, spawn};
 
 use super::{Held, Table};
@@ -124,6 +124,19 @@ fn model_a_moving_item_is_found() {
     check(700, None, || a_moving_item_is_found(1, 1, mirrored_contains, shift));
 }
 
+/// What a reader does that has looked in vain too often.
+#[test]
+fn model_a_moving_item_is_found_under_the_stripe() {
+    check(5, None, || {
+        a_moving_item_is_found(
+            1,
+            1,
+            |table, class| table.buckets().contains_in_a_storm(class),
+            shift,
+        );
+    });
+}
+
 #[test]
 fn model_an_item_moved_there_and_back_is_found() {
     check(42_000, None, || a_moving_item_is_found(2, 1, contains, shift));
@@ -141,6 +154,31 @@ fn mutant_without_a_count_a_moving_item_is_missed() {
     must_fail(MISSED, || {
         check(1, None, || a_moving_item_is_found(1, 1, look, shift));
     });
+}
+
+/// A query with other orders of its loads.
+fn contains_by(table: &Table, class: Class, count: Ordering, bucket: Ordering) -> bool {
+    let (buckets, moves) = (table.buckets(), &table.moves[table.stripe(class)].words[0]);
+    let before = moves.load(count);
+    let found = class.buckets.map(|number| {
+        let (word, at) = buckets.word(number);
+        buckets.shape.has(buckets.cut(word.load(bucket), at), class.fingerprint)
+    });
+    found != [false; 2]
+        || moves.load(Ordering::Relaxed) != before && buckets.contains_in_a_storm(class)
+}
+
+#[test]
+fn mutants_of_the_loads_of_a_query() {
+    use Ordering::{Acquire, Relaxed};
+    check(550, None, || {
+        a_moving_item_is_found(1, 1, |table, x| contains_by(table, x, Acquire, Acquire), shift);
+    });
+    let count: Query = |table, x| contains_by(table, x, Relaxed, Acquire);
+    let bucket: Query = |table, x| contains_by(table, x, Acquire, Relaxed);
+    for query in [count, bucket] {
+        must_fail(MISSED, || check(1, None, move || a_moving_item_is_found(1, 1, query, shift)));
+    }
 }
 
 #[test]
@@ -263,6 +301,36 @@ fn mutant_a_move_beside_a_remove_without_the_lock() {
     must_fail_with(Mutant::NoLock, COPIES, || {
         check(1, Some(2), || a_move_beside_a_remove(1));
     });
+}
+
+// L10: with one copy less than too many, of which one is being moved, one more is taken.
+
+fn one_less_than_too_many(insert: Insert) {
+    let table = table(2, 1);
+    let x = class(NEAR[0], 0);
+    (0..3).for_each(|_| add(&table, x));
+    let mover = Arc::clone(&table);
+    let thread = spawn(move || mover.buckets().hold(x).shift());
+    assert_eq!(insert(&table, x), Ok(()), "{COPIES}");
+    thread.join().unwrap();
+    assert_eq!(copies(&table, x), 4, "{COPIES}");
+    assert_eq!(self::insert(&table, x), Err(InsertError::TooManyCopies));
+}
+
+#[test]
+fn model_one_less_than_too_many() {
+    check(260, None, || one_less_than_too_many(insert));
+}
+
+#[test]
+fn mutant_too_many_are_counted_without_the_stripe() {
+    fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
+        if copies(table, class) == 4 {
+            return Err(InsertError::TooManyCopies);
+        }
+        self::insert(table, class)
+    }
+    must_fail(COPIES, || check(1, None, || one_less_than_too_many(insert)));
 }
 
 #[test]
@@ -461,6 +529,17 @@ fn exactly_one_is_new(moved: bool) {
 fn model_exactly_one_is_new() {
     check(240, None, || exactly_one_is_new(false));
     check(250, None, || exactly_one_is_new(true));
+}
+
+/// What a racer sees under the lock may be stale if the lock does not order it.
+#[test]
+fn mutants_of_the_lock_that_tell_two() {
+    with_plain_peeks(|| check(12, None, || exactly_one_is_new(false)));
+    for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
+        must_fail_with(mutant, NOT_ONE, || {
+            with_plain_peeks(|| check(1, None, || exactly_one_is_new(false)));
+        });
+    }
 }
 
 #[test]

@@ -20,7 +20,8 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// it is in; removing one would lose the other, a false negative. Who must remove takes
 /// [`CuckooFilter`](crate::CuckooFilter), which keeps a copy for each.
 ///
-/// Queries, and inserts of items that are in already, take no lock. The insert of a new item takes the
+/// Queries, and inserts of items that are in already, take no lock (but after eight looks in a row under which
+/// items were moved). The insert of a new item takes the
 /// stripe of the item for one compare-exchange; above some 80 % of the slots it has to move others, under
 /// one stripe at a time.
 ///
@@ -106,7 +107,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if a whole search (a read-only look at up to 1024 buckets and those next to them) found no way to make
+    /// [`InsertError::Full`] if a whole search (a read-only look at up to 1024 buckets and those next to
+    /// them, with 16 KiB of stack) found no way to make
     /// room; every item that was in still is, and this one is not.
     ///
     /// # Examples
@@ -131,7 +133,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Takes no lock: it looks into the item's two buckets, and again in the rare case that an item was
-    /// moved or removed under its eyes. (After eight such looks it waits for the stripe.) It sees every
+    /// moved under its eyes. (After eight such looks it waits for the stripe.) It sees every
     /// insert that happens before it, wherever the item is being moved meanwhile; of one that runs beside
     /// it, it may or may not.
     ///
@@ -203,11 +205,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # use tamis_cuckoo::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(1000)?;
     /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
-    /// for (at, hash) in hashes.iter().enumerate() {
-    ///     if let Some(&ahead) = hashes.get(at + 16) {
-    ///         filter.prefetch_hash(ahead);
-    ///     }
-    ///     assert!(!filter.contains_hash(*hash));
+    /// for pair in hashes.windows(2) {
+    ///     filter.prefetch_hash(pair[1]);
+    ///     assert!(!filter.contains_hash(pair[0]));
     /// }
     /// # Ok::<(), tamis_cuckoo::BuildError>(())
     /// ```
@@ -222,7 +222,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first refusal. What came before it is in; [`len`](Self::len) tells how much that is.
+    /// The first refusal. What came before it is in. Who must know how much that was inserts one by one.
     ///
     /// # Examples
     ///
@@ -289,8 +289,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// Each item whose insert happened before is in it, though others move it meanwhile; of inserts beside
     /// it, each is in it or not.
-    /// It holds all stripes for the time of the copy, `O(buckets)`: readers go on, and so do inserts into
-    /// buckets with an empty slot; who has to move or remove waits.
+    /// It holds all stripes for the time of the copy, `O(buckets)`: readers go on, and so do inserts of items
+    /// that are in already; inserts of new ones wait.
     ///
     /// Aborts, as std's collections do, if the memory is refused.
     ///
@@ -345,8 +345,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// The items that are in: inserts that returned `true`.
     ///
-    /// Exact when nobody writes. It is kept in up to 64 parts, one for some threads each, so that
-    /// writers do not meet in it; `O(parts)`.
+    /// Exact when nobody writes; beside writers it may be off by what they do meanwhile. It is kept in up to
+    /// 64 parts, fewer in small filters, so that threads hardly meet in it (without feature `std` in one);
+    /// `O(parts)`.
     ///
     /// # Examples
     ///
@@ -391,8 +392,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// The share of slots in use, 0 to 1, from [`len`](Self::len). Inserts take longer from about 0.8 on,
-    /// and are refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4, 5) or 0.98 (8).
+    /// The share of slots in use, from [`len`](Self::len). Inserts take longer from about 0.8 on; some are
+    /// refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4) or 0.98 (5, 8).
     ///
     /// # Examples
     ///
@@ -409,7 +410,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     }
 
     /// The items over the capacity: above 1 the filter may refuse items, and the rate may be higher
-    /// than was asked for.
+    /// than was asked for. (A merged filter has as its capacity what fits; its rate is that of its items.)
     ///
     /// # Examples
     ///

@@ -47,9 +47,11 @@ const fn always(shape: Shape) -> u64 {
 
 /// The fewest buckets that take so many items.
 fn buckets_for(items: u64, shape: Shape) -> u64 {
-    if items <= always(shape) {
-        return 2;
-    }
+    if items <= always(shape) { 2 } else { buckets_by_load(items, shape) }
+}
+
+/// The fewest buckets that take so many items by their load.
+fn buckets_by_load(items: u64, shape: Shape) -> u64 {
     let Load { permille, slack } = load(shape);
     let slots = ((u128::from(items) + u128::from(slack)) * 1000).div_ceil(u128::from(permille));
     even(slots.div_ceil(u128::from(shape.slots())))
@@ -80,7 +82,7 @@ pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
 /// buckets of it are smaller.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     let widest = SHAPES[SHAPES.len() - 1];
-    let lowest = self::rate(buckets_for(items, widest).saturating_mul(2), widest, items);
+    let lowest = self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items);
     let sizes = SHAPES.into_iter().filter_map(|shape| {
         let buckets = buckets_for(items, shape).max(buckets_for_rate(items, rate, shape)?);
         Some((buckets, shape))

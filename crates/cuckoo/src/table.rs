@@ -25,7 +25,7 @@
 //! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
 //! before. After a few misses that could not be believed a reader therefore takes the stripe.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Word};
+use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Word};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
@@ -174,13 +174,20 @@ impl<'t> Buckets<'t> {
         self.shape.bits() == 32
     }
 
-    /// The word of a bucket, and how far the bucket lies from its bottom.
+    /// The line of a bucket, which of its words it is in, and how far from the bottom of that.
     #[inline(always)]
-    fn word(self, bucket: u64) -> (&'t Word, u32) {
+    fn place(self, bucket: u64) -> (&'t Line, usize, u32) {
         let narrow = u64::from(self.are_narrow());
         let word = (bucket >> narrow) as usize;
         let line = &self.table.words[word / LINE_WORDS];
-        (&line.words[word % LINE_WORDS], 32 * (bucket & narrow) as u32)
+        (line, word % LINE_WORDS, 32 * (bucket & narrow) as u32)
+    }
+
+    /// The word of a bucket, and how far the bucket lies from its bottom.
+    #[inline(always)]
+    fn word(self, bucket: u64) -> (&'t Word, u32) {
+        let (line, word, at) = self.place(bucket);
+        (&line.words[word], at)
     }
 
     /// The bucket that lies so far from the bottom of its word.
@@ -209,10 +216,7 @@ impl<'t> Buckets<'t> {
     /// Asks for the memory of a class ahead of the access to it.
     #[inline]
     pub(crate) fn prefetch(self, class: Class) {
-        for bucket in class.buckets {
-            let word = (bucket >> u64::from(self.are_narrow())) as usize;
-            self.table.words[word / LINE_WORDS].prefetch();
-        }
+        class.buckets.iter().for_each(|&bucket| self.place(bucket).0.prefetch());
     }
 
     /// One look into both buckets.

@@ -3,6 +3,7 @@
 //!
 //! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test storm` is the long form.
 
+use std::collections::VecDeque;
 use std::env;
 use std::thread;
 
@@ -42,33 +43,28 @@ fn copies_of(hash: u64) -> u32 {
 }
 
 /// Fills a filter of buckets of four slots to so many percent for good, and then keeps two threads inserting
-/// and removing items of their own, 5 % of the slots, until the readers have looked often enough.
+/// and removing items of their own, up to 5 % of the slots, until the readers have looked often enough. Always
+/// new ones: an item that comes back finds the slot that it left, and nothing has to move.
 ///
-/// `distinct`: only items that can be told from all others, so that their copies can be counted exactly.
-/// Else those that come and go include many that cannot be told from those that stay.
+/// `distinct`: none of what comes and goes looks like one that stays, so that the copies of those can be
+/// counted exactly.
 fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
     let filter = builder.buckets(buckets).slots(4).fingerprint_bits(bits).build().unwrap();
     let hasher = Rapid::with_seed(1);
     let all_slots = buckets * 4;
-    let mut hashes = (0_u64..).map(|item| hasher.hash_item(&item));
-    // All that will ever be in are tried together in a filter of their own, to see that they are distinct.
-    let trial = filter.clone();
-    let mut next = || loop {
-        let hash = hashes.next().expect("there are enough numbers");
-        if !distinct || !trial.contains_hash(hash) && trial.insert_hash(hash).is_ok() {
-            return hash;
-        }
-    };
     let mut residents = Vec::new();
-    while filter.len() < all_slots * percent / 100 {
-        let hash = next();
-        (0..copies_of(hash)).for_each(|_| filter.insert_hash(hash).unwrap());
-        residents.push(hash);
+    for hash in (0_u64..).map(|item| hasher.hash_item(&item)) {
+        if filter.len() >= all_slots * percent / 100 {
+            break;
+        }
+        if !distinct || !filter.contains_hash(hash) {
+            (0..copies_of(hash)).for_each(|_| filter.insert_hash(hash).unwrap());
+            residents.push(hash);
+        }
     }
-    let churn: Vec<Vec<u64>> = (0..CHURNERS)
-        .map(|_| (0..all_slots * 5 / 100 / CHURNERS + 1).map(|_| next()).collect())
-        .collect();
+    let (only_residents, inserted) = (filter.snapshot(), filter.len());
+    let most = (all_slots * 5 / 100 / CHURNERS) as usize + 1;
     let left = Word::new(lookups());
     // ORDERING: Relaxed: only a count of the work that is left.
     let done = || left.load(Ordering::Relaxed) > u64::MAX / 2;
@@ -88,20 +84,24 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
         }
         (done, missed)
     };
-    let churn_of = |own: &[u64]| {
+    let churn = |seed: u64| {
         let (mut inserts, mut refused) = (0, 0);
-        let mut inside = Vec::new();
-        while !done() {
-            for &hash in own {
-                inserts += 1;
-                match filter.insert_hash(hash) {
-                    Ok(()) => inside.push(hash),
-                    Err(InsertError::Full | InsertError::TooManyCopies) => refused += 1,
-                    Err(error) => panic!("{error}"),
-                }
+        let mut inside = VecDeque::new();
+        let items = (1 << 40 | seed << 32..).map(|item: u64| hasher.hash_item(&item));
+        for hash in items.filter(|&hash| !distinct || !only_residents.contains_hash(hash)) {
+            inserts += 1;
+            match filter.insert_hash(hash) {
+                Ok(()) => inside.push_back(hash),
+                Err(InsertError::Full | InsertError::TooManyCopies) => refused += 1,
+                Err(error) => panic!("{error}"),
             }
-            for hash in inside.drain(..) {
+            let over = done();
+            while inside.len() > if over { 0 } else { most } {
+                let hash = inside.pop_front().expect("it is not empty");
                 assert!(filter.remove_hash(hash), "an inserted item could not be removed");
+            }
+            if over {
+                break;
             }
         }
         (inserts, refused)
@@ -122,9 +122,9 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
 
     let mut storm = Storm::default();
     thread::scope(|scope| {
-        let read = &read;
+        let (read, churn) = (&read, &churn);
         let readers: Vec<_> = (0..READERS).map(|seed| scope.spawn(move || read(seed))).collect();
-        let churners: Vec<_> = churn.iter().map(|own| scope.spawn(|| churn_of(own))).collect();
+        let churners: Vec<_> = (0..CHURNERS).map(|seed| scope.spawn(move || churn(seed))).collect();
         let snapshots = scope.spawn(take_snapshots);
         for reader in readers {
             let (lookups, missed) = reader.join().unwrap();
@@ -143,7 +143,6 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
         let (copies, expected) = (filter.count_hash(hash), copies_of(hash));
         assert!(if distinct { copies == expected } else { copies >= expected });
     }
-    let inserted: u64 = residents.iter().map(|&hash| u64::from(copies_of(hash))).sum();
     assert_eq!(filter.len(), inserted);
     assert_eq!(filter.snapshot().len(), inserted);
     storm
@@ -153,7 +152,7 @@ fn nothing_was_missed(storm: &Storm) {
     println!("{storm:?}");
     assert_eq!(storm.missed, 0, "{storm:?}");
     assert!(storm.lookups >= lookups() && storm.snapshots > 0, "{storm:?}");
-    assert!(storm.inserts - storm.refused > 1000, "a lull: {storm:?}");
+    assert!(storm.inserts - storm.refused > 100, "a lull: {storm:?}");
 }
 
 #[test]
@@ -170,7 +169,7 @@ fn residents_are_found_while_what_looks_like_them_comes_and_goes() {
 /// So full that inserts are refused: nothing that they had moved by then may be lost.
 #[test]
 fn residents_are_found_while_inserts_are_refused() {
-    let storm = storm(1024, 16, 95, true);
+    let storm = storm(1024, 16, 94, true);
     nothing_was_missed(&storm);
     assert!(storm.refused > 1000, "{storm:?}");
 }

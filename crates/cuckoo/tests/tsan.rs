@@ -32,7 +32,8 @@ fn cuckoo() {
                 }
                 match thread {
                     0 => drop(filter.snapshot()),
-                    1 => assert!(CuckooFilter::merge(&filter, &filter).is_err()),
+                    // Others may have removed so much by now that both fit.
+                    1 => drop(CuckooFilter::merge(&filter, &filter)),
                     2 => assert!(filter.false_positive_rate() < 1.0),
                     _ => assert!(filter.count(&thread) > 0),
                 }

@@ -10,12 +10,13 @@ use crate::{AllocError, Lines, Ordering, thread};
 /// [`index`](thread::index) selects; the number is the sum.
 ///
 /// The first threads of a process, as many as there are parts, have one each, and add to its first word
-/// without a locked instruction, since nobody else writes it. Later ones share the parts' second words. (A
+/// without a locked instruction, since nobody else writes it. Later ones, and all where there is no `std`, share
+/// the parts' second words. (A
 /// signal handler, which runs on the thread that it interrupts, must not add.)
 ///
 /// Exact when nobody adds meanwhile, and every addition that happened before is in it. Beside
-/// additions the parts are read one after the other, so a subtraction may be seen without the addition
-/// before it; a sum below zero is taken as zero.
+/// additions the parts are read one after the other: it may lack an addition that a later one is seen of, or
+/// a subtraction. A sum below zero is taken as zero.
 ///
 /// # Examples
 ///

@@ -73,8 +73,10 @@ pub mod thread {
 
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         std::thread_local! {
-            // ORDERING: Relaxed: it only gives out numbers.
-            static INDEX: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+            // ORDERING: Relaxed, both: it only gives out numbers; the last is not given out twice.
+            static INDEX: usize = NEXT
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
+                .unwrap_or(usize::MAX);
         }
         INDEX.try_with(|index| *index).unwrap_or(usize::MAX)
     }

@@ -42,6 +42,31 @@ std::thread_local! {
     static PLANTED: Cell<Option<Mutant>> = const { Cell::new(None) };
 }
 
+std::thread_local! {
+    static PLAIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a peek is a load, as in the real word.
+pub(crate) fn peeks_are_plain() -> bool {
+    PLAIN.get()
+}
+
+/// Lets every peek be the load that it really is while `model` runs: it may then be stale, which is what a
+/// lock is there to prevent. Fewer interleavings are explored (see `Word::peek`), so this is for models that
+/// are about what one sees under a lock.
+///
+/// # Panics
+///
+/// If the model does.
+pub fn with_plain_peeks(model: impl FnOnce()) {
+    PLAIN.set(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(model));
+    PLAIN.set(false);
+    if let Err(payload) = outcome {
+        panic::resume_unwind(payload);
+    }
+}
+
 pub(crate) fn planted(mutant: Mutant) -> bool {
     PLANTED.get() == Some(mutant)
 }
