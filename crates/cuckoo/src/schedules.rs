@@ -69,12 +69,12 @@ fn a_storm(query: Query) {
 
 #[test]
 fn residents_are_found_in_a_storm() {
-    check(50_000, 6, || a_storm(|table, class| table.buckets().contains(class)));
+    check(20_000, || a_storm(|table, class| table.buckets().contains(class)));
 }
 
 #[test]
 fn mutant_a_reader_that_does_not_look_again() {
-    must_fail(MISSED, 10_000, 6, || a_storm(|table, class| table.buckets().look(class)));
+    must_fail(MISSED, 2000, || a_storm(|table, class| table.buckets().look(class)));
 }
 
 const NOT_ONE: &str = "not exactly one was told that the item is new";
@@ -111,12 +111,12 @@ fn a_race(insert: Insert) {
 
 #[test]
 fn one_of_five_is_first() {
-    check(50_000, 6, || a_race(|table, class| evict::insert_once(table.buckets(), class)));
+    check(20_000, || a_race(|table, class| evict::insert_once(table.buckets(), class)));
 }
 
 #[test]
 fn mutant_a_race_of_checks_and_acts() {
-    must_fail(NOT_ONE, 20_000, 6, || {
+    must_fail(NOT_ONE, 2000, || {
         a_race(|table, class| {
             if table.buckets().contains(class) {
                 return Ok(false);
