@@ -9,10 +9,9 @@ use crate::{AllocError, Lines, Ordering, thread};
 /// A number in parts, one a cache line. A thread adds to the part that its
 /// [`index`](thread::index) selects; the number is the sum.
 ///
-/// The first threads of a process, as many as there are parts, have one each, and add to its first word
-/// without a locked instruction, since nobody else writes it. Later ones, and all where there is no `std`, share
-/// the parts' second words. (A
-/// signal handler, which runs on the thread that it interrupts, must not add.)
+/// As many living threads as there are parts have one each, and add to its first word without a locked
+/// instruction, since nobody else writes it. The others, and all where there is no `std`, share the parts'
+/// second words. (A signal handler, which runs on the thread that it interrupts, must not add.)
 ///
 /// Exact when nobody adds meanwhile, and every addition that happened before is in it. Beside
 /// additions the parts are read one after the other: it may lack an addition that a later one is seen of, or
@@ -61,8 +60,8 @@ impl Counter {
         let index = thread::index();
         if let Some(part) = self.0.get(index) {
             let own = &part.words[0];
-            // ORDERING: Relaxed, both: this thread alone has the index, so what it read is the newest, and
-            // the number publishes nothing else.
+            // ORDERING: Relaxed, both: this thread alone has the index, and what the one before wrote happened
+            // before; so what it read is the newest. The number publishes nothing else.
             own.store(own.load(Ordering::Relaxed).wrapping_add(number), Ordering::Relaxed);
         } else {
             // ORDERING: Relaxed: an RMW loses no addition.

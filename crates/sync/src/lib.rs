@@ -22,6 +22,8 @@ extern crate alloc;
 
 mod backoff;
 mod counter;
+#[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
+mod index;
 mod lines;
 #[cfg(tamis_loom)]
 pub mod model;
@@ -56,30 +58,8 @@ pub mod thread {
     #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
     pub use std::thread::{spawn, yield_now};
 
-    /// A number that no other thread has or had: small ones first. Where there is none to be had (without
-    /// `std`, in a model, in a thread that is being torn down) it is `usize::MAX`, which many share.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::thread::index;
-    /// assert_eq!(index(), index());
-    /// ```
     #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
-    #[inline]
-    #[must_use]
-    pub fn index() -> usize {
-        use core::sync::atomic::{AtomicUsize, Ordering};
-
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        std::thread_local! {
-            // ORDERING: Relaxed, both: it only gives out numbers; the last is not given out twice.
-            static INDEX: usize = NEXT
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
-                .unwrap_or(usize::MAX);
-        }
-        INDEX.try_with(|index| *index).unwrap_or(usize::MAX)
-    }
+    pub use crate::index::index;
 
     /// A number for the calling thread: here one that all share.
     #[cfg(any(tamis_loom, tamis_shuttle, not(feature = "std")))]
