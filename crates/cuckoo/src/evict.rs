@@ -17,15 +17,17 @@ fn insert_into_full(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErro
         if has_too_many(buckets, class) {
             return Err(InsertError::TooManyCopies);
         }
-        if let Err(full) = make_room(buckets, class) {
-            // Another may have brought the last copy while the search went on.
-            let too_many = has_too_many(buckets, class);
-            return Err(if too_many { InsertError::TooManyCopies } else { full });
-        }
+        make_room(buckets, class).map_err(|full| refusal(buckets, class, full))?;
         if buckets.add(class) {
             return Ok(());
         }
     }
+}
+
+/// What to tell one for whose item no room was found: another may have brought the last copy while the
+/// search went on.
+fn refusal(buckets: Buckets<'_>, class: Class, full: InsertError) -> InsertError {
+    if has_too_many(buckets, class) { InsertError::TooManyCopies } else { full }
 }
 
 /// Whether both buckets of the class hold nothing but its copies.
@@ -60,10 +62,19 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
         // Not under the stripe, since each move takes that of the item it moves. The room that is made
         // can be taken by others before we come back for it.
         if let Err(full) = make_room(buckets, class) {
-            // Another may have used the last room for the very same item.
-            return if buckets.hold(class).any() { Ok(false) } else { Err(full) };
+            return once_refusal(buckets, class, full);
         }
     }
+}
+
+/// What to tell one for whose item no room was found: another may have used the last room for the very same
+/// item.
+fn once_refusal(
+    buckets: Buckets<'_>,
+    class: Class,
+    full: InsertError,
+) -> Result<bool, InsertError> {
+    if buckets.hold(class).any() { Ok(false) } else { Err(full) }
 }
 
 /// Moves items so that one of the class's buckets has an empty slot, unless one has by now. Others may fill
@@ -142,6 +153,20 @@ mod tests {
 
     fn table(buckets: u64, (slots, width): (u32, u32)) -> Table {
         Table::zeroed(Geometry::for_buckets(buckets, slots, width).unwrap()).unwrap()
+    }
+
+    /// Two racers find an item absent and go to make room; when the one comes back in vain, the other has
+    /// brought it.
+    #[test]
+    fn who_finds_no_room_asks_again() {
+        let table = table(2, (2, 32));
+        let (buckets, x, y) = (table.buckets(), Class::of(2, 0, 2), Class::of(3, 0, 2));
+        assert!(buckets.add(x));
+        assert_eq!(once_refusal(buckets, x, InsertError::Full), Ok(false));
+        assert_eq!(once_refusal(buckets, y, InsertError::Full), Err(InsertError::Full));
+        (0..3).for_each(|_| assert!(buckets.add(x)));
+        assert_eq!(refusal(buckets, x, InsertError::Full), InsertError::TooManyCopies);
+        assert_eq!(refusal(buckets, y, InsertError::Full), InsertError::Full);
     }
 
     proptest! {
