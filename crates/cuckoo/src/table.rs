@@ -41,10 +41,9 @@ mod schedules;
 /// The lock, in the first word of a stripe's line.
 const LOCK: u64 = 1;
 
-/// How often a reader that saw items move looks again before it takes the stripe. A move takes some 50 ns
-/// of every few hundred that a thread needs between two, so that few looks meet one, and next to none
-/// eight in a row.
-/// (In the models, where few moves are made, after the first look: that is to be explored, too.)
+/// How often a reader looks, and finds that something was moved meanwhile, before it takes the stripe. A look
+/// is two loads and a stripe one of up to a thousand, so hardly any meets a move, and next to none eight in
+/// a row. (In the models, where few moves are made, once: what follows is to be explored, too.)
 const LOOKS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
 /// Buckets, and the stripes that guard moves between them.
