@@ -25,6 +25,7 @@ mod counter;
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
 mod index;
 mod lines;
+mod memory;
 #[cfg(tamis_loom)]
 pub mod model;
 #[cfg(tamis_shuttle)]

@@ -1,10 +1,10 @@
 //! Arrays of cache lines: aligned, zeroed, and refused with an error when memory is.
 
-use alloc::boxed::Box;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use crate::Word;
+use crate::memory::Memory;
 
 /// Words in a cache line.
 pub const LINE_WORDS: usize = 8;
@@ -90,14 +90,14 @@ impl core::error::Error for AllocError {}
 /// # Ok::<(), tamis_sync::AllocError>(())
 /// ```
 #[derive(Debug)]
-pub struct Lines(Box<[Line]>);
+pub struct Lines(Memory);
 
 impl Lines {
     /// `count` lines of zeros; a count of zero gives one line.
     ///
     /// # Errors
     ///
-    /// [`AllocError`] if the size overflows or the allocator refuses. The memory is zeroed before this
+    /// [`AllocError`] if the size overflows or the memory is refused. The memory is zeroed before this
     /// returns, so a system that promises more than it has may end the process here.
     ///
     /// # Examples
@@ -112,28 +112,8 @@ impl Lines {
         let count = count.max(1);
         let error = AllocError { bytes: u128::from(count) * LINE_BYTES as u128 };
         let count = usize::try_from(count).map_err(|_| error)?;
-        zeroed(count).map(Self).ok_or(error)
+        Memory::zeroed(count).map(Self).ok_or(error)
     }
-}
-
-#[cfg(not(any(tamis_loom, tamis_shuttle)))]
-fn zeroed(count: usize) -> Option<Box<[Line]>> {
-    let layout = core::alloc::Layout::array::<Line>(count).ok()?;
-    // SAFETY: the layout is not of size zero, since `count` is at least 1 and a line has 64 bytes.
-    let memory = unsafe { alloc::alloc::alloc_zeroed(layout) }.cast::<Line>();
-    if memory.is_null() {
-        return None;
-    }
-    let lines = core::ptr::slice_from_raw_parts_mut(memory, count);
-    // SAFETY: `memory` was just allocated with the layout of `[Line; count]` by the allocator that a
-    // `Box` frees with, and all-zero bytes are valid words.
-    Some(unsafe { Box::from_raw(lines) })
-}
-
-/// The checkers' atomics carry state of their own and cannot be made of zero bytes.
-#[cfg(any(tamis_loom, tamis_shuttle))]
-fn zeroed(count: usize) -> Option<Box<[Line]>> {
-    Some((0..count).map(|_| Line::default()).collect())
 }
 
 impl Deref for Lines {

@@ -4,7 +4,7 @@ use crate::workspace::{Dependency, Package};
 
 /// What each published crate may depend on.
 const ALLOWED: [(&str, &str); 6] = [
-    ("tamis-sync", "crossbeam-utils loom shuttle"),
+    ("tamis-sync", "crossbeam-utils loom memmap2 shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-bloom", "tamis-hash tamis-sync libm rayon"),
     ("tamis-cuckoo", "tamis-hash tamis-sync arrayvec libm rayon"),
