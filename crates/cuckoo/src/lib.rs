@@ -1,5 +1,5 @@
 //! Concurrent cuckoo filters: sets that answer "in?" from many threads, from which items can be removed, and
-//! which below a rate of some 0.3 % take fewer bits than a blocked Bloom filter.
+//! which at rates of 0.1 % and below take fewer bits than a blocked Bloom filter.
 //!
 //! | | [`CuckooFilter`] | [`OnceCuckooFilter`] |
 //! |---|---|---|

@@ -12,8 +12,8 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.
 ///
-/// For claiming work, in less memory than the once filter of the Bloom kind needs at rates below some
-/// 0.3 %, and with an error instead of a rising rate when it is full. Exactly one, or none: an item that is a
+/// For claiming work, in less memory than the once filter of the Bloom kind needs at rates of
+/// 0.1 % and below, and with an error instead of a rising rate when it is full. Exactly one, or none: an item that is a
 /// false positive is refused to all, at the [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// There is no `remove`. Two items that cannot be told apart are stored once, since the second is told that

@@ -9,7 +9,7 @@
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** `true` | 10.3 / 41 |
 //! | the least memory, speed second | [`BloomFilter`] | at least one `true` | 9.6 / 28.8 |
 //! | to take items out again, or to count them | [`CuckooFilter`] | each adds a copy | 13.1 / 37 |
-//! | claims at rates below 0.3 %, in less memory; an error when full | [`OnceCuckooFilter`] | **exactly one** `true` | 13.1 / 37 |
+//! | claims at rates of 0.1 % and below, in less memory; an error when full | [`OnceCuckooFilter`] | **exactly one** `true` | 13.1 / 37 |
 //!
 //! All: `insert` and `contains` on `&self`, no false negative ever, a false-positive rate that is
 //! solved exactly for the layout and reported exactly for the contents. Not for: exact answers (a
