@@ -145,18 +145,69 @@ fn rate(operations: u64, spans: &[Span]) -> f64 {
     operations as f64 / (end - start).as_secs_f64() / 1e6
 }
 
-/// The rate of setting bits in random lines of so many bytes: the least that an insert must do.
-fn floor(bytes: u64, threads: u64) -> f64 {
-    let lines = Lines::zeroed(bytes / LINE_BYTES as u64).expect("memory for the floor");
-    let hasher = DefaultHashBuilder::with_seed(1);
-    let spans = together(threads, |thread| {
-        for item in thread * OPERATIONS..(thread + 1) * OPERATIONS {
-            let place = split::place(hasher.hash_item(&item), lines.len() as u64) as usize;
-            // ORDERING: Relaxed: the bits mean nothing.
-            lines[place].words[0].fetch_or(1 << (item % 64), Ordering::Relaxed);
-        }
-    });
-    rate(threads * OPERATIONS, &spans)
+/// Memory as large as a filter with 16 bits a slot: what its accesses cost at least.
+struct Floor {
+    lines: Lines,
+    hasher: DefaultHashBuilder,
+}
+
+impl Floor {
+    fn new(slots: u64) -> Self {
+        let lines = Lines::zeroed(slots * 2 / LINE_BYTES as u64).expect("memory for the floor");
+        Self { lines, hasher: DefaultHashBuilder::with_seed(1) }
+    }
+
+    fn word(&self, hash: u64) -> &Word {
+        &self.lines[split::place(hash, self.lines.len() as u64) as usize].words[0]
+    }
+
+    /// Sets a bit in a random line: the least that an insert or a removal must do.
+    fn write(&self, item: u64) {
+        // ORDERING: Relaxed: the bits mean nothing.
+        self.word(self.hasher.hash_item(&item)).fetch_or(1 << (item % 64), Ordering::Relaxed);
+    }
+
+    /// Reads two random lines: the least that a query must do.
+    fn read(&self, item: u64) -> u64 {
+        let hash = self.hasher.hash_item(&item);
+        let words = [self.word(hash), self.word(hash.rotate_left(32))];
+        // ORDERING: Relaxed: the bits mean nothing.
+        words.map(|word| word.load(Ordering::Relaxed)).iter().sum()
+    }
+
+    fn read_all(&self, thread: u64) {
+        let items = thread * OPERATIONS..(thread + 1) * OPERATIONS;
+        black_box(items.map(|item| self.read(item)).fold(0, u64::wrapping_add));
+    }
+
+    fn writes(&self, threads: u64) -> f64 {
+        let items = |thread| thread * OPERATIONS..(thread + 1) * OPERATIONS;
+        let work = |thread| items(thread).for_each(|item| self.write(item));
+        rate(threads * OPERATIONS, &together(threads, work))
+    }
+
+    fn reads(&self, threads: u64) -> f64 {
+        rate(threads * OPERATIONS, &together(threads, |thread| self.read_all(thread)))
+    }
+
+    /// As [`beside_a_writer`] of so many millions of writes a second.
+    fn beside_a_writer(&self, readers: u64, writes: f64) -> [f64; 3] {
+        let read = |thread| self.read_all(thread);
+        let pace = core::time::Duration::from_secs_f64(100.0 / (writes * 1e6));
+        alone_and_beside(readers, &read, || {
+            let (mut next, mut due) = (OWN, Instant::now());
+            move || {
+                if next % 100 == 0 {
+                    while Instant::now() < due {
+                        core::hint::spin_loop();
+                    }
+                    due += pace;
+                }
+                self.write(next);
+                next += 1;
+            }
+        })
+    }
 }
 
 /// The rate of filling, each thread with its own share of the items.
@@ -172,27 +223,36 @@ fn fill<F: Shared>(slots: u64, threads: u64) -> f64 {
 }
 
 /// The rates of readers alone, beside a writer, and that of the writer.
-fn beside_a_writer<F: Shared>(slots: u64, readers: u64, read: Work<F>) -> [f64; 3] {
-    let filled = Filled::<F>::new(slots, readers + 1);
+fn alone_and_beside<W: FnMut()>(
+    readers: u64,
+    read: &(impl Fn(u64) + Sync),
+    writer: impl Fn() -> W + Sync,
+) -> [f64; 3] {
     let operations = readers * OPERATIONS;
-    let alone = rate(operations, &together(readers, |thread| read(&filled, thread)));
+    let alone = rate(operations, &together(readers, read));
     let (done, written) = (Word::new(0), Word::new(0));
     let spans = together(readers + 1, |thread| {
         if thread < readers {
-            read(&filled, thread);
+            read(thread);
             // ORDERING: Relaxed, here and below: numbers that publish nothing.
             done.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let mut churn = filled.churn(thread);
+        let mut write = writer();
         while done.load(Ordering::Relaxed) < readers {
-            (0..100).for_each(|_| churn());
+            (0..100).for_each(|_| write());
             written.fetch_add(100, Ordering::Relaxed);
         }
     });
     let (writer, readers) = spans.split_last().expect("a writer");
     let written = written.load(Ordering::Relaxed);
     [alone, rate(operations, readers), rate(written, core::slice::from_ref(writer))]
+}
+
+/// Of a filter: the writer inserts and removes.
+fn beside_a_writer<F: Shared>(slots: u64, readers: u64, read: Work<F>) -> [f64; 3] {
+    let filled = Filled::<F>::new(slots, readers + 1);
+    alone_and_beside(readers, &|thread| read(&filled, thread), || filled.churn(readers))
 }
 
 /// All measurements of every filter of this size.
@@ -229,18 +289,25 @@ impl Tables<'_> {
     }
 
     fn readers<F: Shared>(&self, name: &str, read: Work<F>) {
-        for readers in
-            self.threads.iter().filter(|&&threads| threads > 1).map(|threads| threads - 1)
-        {
-            let run = || beside_a_writer(self.slots, readers, read);
-            let runs: Vec<[f64; 3]> = (0..RUNS).map(|_| run()).collect();
-            let over_runs =
-                |value: &dyn Fn(&[f64; 3]) -> f64| median(runs.iter().map(value).collect());
-            let [alone, beside, writer] = [0, 1, 2].map(|at| over_runs(&|run| run[at]));
-            let percent = over_runs(&|run| 100.0 * run[1] / run[0]);
-            print!("| {name}, {readers} readers | {alone:.1} | {beside:.1} | {percent:.0} % ");
-            println!("| {writer:.1} |");
+        for &threads in self.threads.iter().filter(|&&threads| threads > 1) {
+            let readers = threads - 1;
+            let writes = self.beside(&format!("{name}, {readers} readers"), || {
+                beside_a_writer(self.slots, readers, read)
+            });
+            let floor = Floor::new(self.slots);
+            let name = format!("two random lines, {readers} readers beside one line written");
+            self.beside(&name, || floor.beside_a_writer(readers, writes));
         }
+    }
+
+    /// A row of readers alone and beside a writer; the writer's rate.
+    fn beside(&self, name: &str, run: impl Fn() -> [f64; 3]) -> f64 {
+        let runs: Vec<[f64; 3]> = (0..RUNS).map(|_| run()).collect();
+        let over_runs = |value: &dyn Fn(&[f64; 3]) -> f64| median(runs.iter().map(value).collect());
+        let [alone, beside, writer] = [0, 1, 2].map(|at| over_runs(&|run| run[at]));
+        let percent = over_runs(&|run| 100.0 * run[1] / run[0]);
+        println!("| {name} | {alone:.1} | {beside:.1} | {percent:.0} % | {writer:.1} |");
+        writer
     }
 }
 
@@ -273,8 +340,10 @@ fn main() {
     for slots in slots {
         let mut tables = Tables { slots, threads: &threads };
         tables.head("The memory");
-        // As large as a filter with 16 bits a slot.
-        tables.row("a bit in a random line", |threads| floor(slots * 2, threads));
+        let floor = Floor::new(slots);
+        tables.row("a bit in a random line", |threads| floor.writes(threads));
+        tables.row("two random lines read", |threads| floor.reads(threads));
+        drop(floor);
         cuckoo::each_shared(&mut tables);
     }
 }

@@ -4,14 +4,14 @@
 //!
 //! * A fingerprint is **added** to an empty slot by anyone, at any time, by one compare-exchange.
 //! * A fingerprint is **taken** out of a slot, for good or to move it, only by the holder of the stripe
-//!   of its class, who advances the stripe's move count before: every way to do it is a method of
-//!   [`Held`].
+//!   of its class, who advances the stripe's move count before, unless it is removed while the other
+//!   bucket has no copy. Every way to do it is a method of [`Held`].
 //! * Nothing else is ever written to a bucket. All writes are read-modify-writes of the bucket's word.
 //!
 //! A stripe is a lock and a move count, in two cache lines, since the lock is dirtied by every writer and
-//! the count, which readers look at, by movers alone. A class (a fingerprint and its two buckets) belongs
-//! to one stripe, and nobody ever waits for a stripe while holding another, except who takes all of them,
-//! in order.
+//! the count, which readers look at, by hardly any but movers. A class (a fingerprint and its two buckets)
+//! belongs to one stripe, and nobody ever waits for a stripe while holding another, except who takes all of
+//! them, in order.
 //!
 //! # A miss is a miss
 //!
@@ -20,7 +20,8 @@
 //! the proof needs, is told in `ARCHITECTURE.md`, "The cuckoo filter's protocol". In short: who misses a
 //! copy that was taken sees the count that was advanced before (Release and Acquire on the bucket); who saw
 //! that count from the start sees the copy that was added before it (Release and Acquire on the count);
-//! and of the copies of a class one more is added than taken while an item of it is in.
+//! and of the copies of a class one more is added than taken while an item of it is in. Where a remove
+//! finds all copies in one bucket it leaves one of them there, or none has to be found.
 //!
 //! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
 //! before. After a few misses that could not be believed a reader therefore takes the stripe.
@@ -135,6 +136,14 @@ impl Table {
         Ok((copy, len))
     }
 
+    /// Whether a copy of the class is in, which something was moved beside when it was first looked for.
+    #[cold]
+    fn contains_in_a_storm(&self, fingerprint: u64, bucket: u64) -> bool {
+        let class = Class::of(fingerprint, bucket, self.geometry.buckets());
+        let looks = (1..LOOKS).find_map(|_| self.buckets().look_between_moves(class));
+        looks.unwrap_or_else(|| self.buckets().hold(class).any())
+    }
+
     /// Fingerprints in all buckets. Beside movers, one on its way may be counted twice or not at all.
     pub(crate) fn len(&self) -> u64 {
         let buckets = self.buckets();
@@ -199,8 +208,8 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
-        // ORDERING: Acquire pairs with the Release of `Held::take`: who sees that a copy is gone sees
-        // the advance before it, and the copy that replaces it. See "A miss is a miss".
+        // ORDERING: Acquire pairs with the Release of `Held::take`: who sees that a copy is gone sees the
+        // copy that replaces it, and the advance if there was one. See "A miss is a miss".
         self.cut(word.load(Ordering::Acquire), at)
     }
 
@@ -244,13 +253,11 @@ impl<'t> Buckets<'t> {
     /// Whether a copy of the class is in.
     #[inline(always)]
     pub(crate) fn contains(self, class: Class) -> bool {
-        self.look_between_moves(class).unwrap_or_else(|| self.contains_in_a_storm(class))
-    }
-
-    #[cold]
-    fn contains_in_a_storm(self, class: Class) -> bool {
-        let looks = (1..LOOKS).find_map(|_| self.look_between_moves(class));
-        looks.unwrap_or_else(|| self.hold(class).any())
+        match self.look_between_moves(class) {
+            Some(found) => found,
+            // In numbers, not in structures, which would be spilled to the stack on the way here.
+            None => self.table.contains_in_a_storm(class.fingerprint, class.buckets[0]),
+        }
     }
 
     /// Adds a copy to an empty slot of the bucket; whether there was one.
@@ -314,12 +321,9 @@ impl Held<'_> {
     /// Takes a copy out of this bucket, which has one. What is to replace it has been added before.
     #[inline(always)]
     fn take(&self, bucket: u64) {
-        let Self { buckets, stripe, class } = *self;
-        // ORDERING: Release: who reads this number sees what was added before. Before the copy goes, so
-        // that who misses the copy sees the number.
-        buckets.table.moves[stripe].words[0].advance(Ordering::Release);
+        let Self { buckets, class, .. } = *self;
         let (word, at) = buckets.word(bucket);
-        // ORDERING: Release pairs with the Acquire of `read`: who misses the copy sees the advance.
+        // ORDERING: Release pairs with the Acquire of `read`: who misses the copy sees what came before.
         let taken = word.try_update(Ordering::Release, |bits| {
             let slot = buckets.shape.find_fingerprint(buckets.cut(bits, at), class.fingerprint)?;
             Some(bits & !(buckets.shape.mask() << (at + slot)))
@@ -328,10 +332,22 @@ impl Held<'_> {
     }
 
     /// Removes one copy; whether there was one.
+    ///
+    /// Readers are told only if there is one in each bucket: the one that goes may have been there before
+    /// they looked, and the one that stays have come after.
     #[inline(always)]
     pub(crate) fn remove(&self) -> bool {
-        let bucket = self.class.buckets.into_iter().find(|&bucket| self.has(bucket));
-        bucket.map(|bucket| self.take(bucket)).is_some()
+        let [one, other] = self.class.buckets;
+        let [in_one, in_other] = [self.has(one), self.has(other)];
+        if in_one & in_other {
+            self.advance();
+        }
+        // A choice of addresses, not a branch: where it lies cannot be guessed.
+        let found = in_one | in_other;
+        if found {
+            self.take(if in_one { one } else { other });
+        }
+        found
     }
 
     /// Moves a copy from the first bucket to the second; whether there was one, and room for it.
@@ -342,9 +358,19 @@ impl Held<'_> {
         let Class { fingerprint, buckets: [from, to] } = self.class;
         let copied = self.has(from) && self.buckets.add_to(to, fingerprint);
         if copied {
+            self.advance();
             self.take(from);
         }
         copied
+    }
+
+    /// Tells readers that a copy, added before and to be taken next, goes against the order in which they
+    /// look.
+    #[inline(always)]
+    fn advance(&self) {
+        // ORDERING: Release: who reads this number sees what was added before. Before the copy goes, so
+        // that who misses the copy sees the number.
+        self.buckets.table.moves[self.stripe].words[0].advance(Ordering::Release);
     }
 }
 
