@@ -1,10 +1,11 @@
 //! The bits of a filter in each of the three layouts: from a hash to the bits it means.
 
 use tamis_hash::split;
-use tamis_sync::AllocError;
+use tamis_sync::{AllocError, LINE_BYTES, Width};
 
 use crate::bits::{Bits, Free, Writer};
 use crate::geometry::{Geometry, Kind};
+use crate::probe::batch::Batch;
 use crate::probe::classic;
 use crate::probe::line::Shape;
 
@@ -23,6 +24,15 @@ pub(crate) trait Array: Sized {
     fn set(&self, hash: u64) -> bool;
     /// The same by plain stores.
     fn set_alone(&mut self, hash: u64) -> bool;
+    /// Computes what follows from the hashes of a batch.
+    fn spread(&self, batch: &mut Batch);
+    /// For each of the first `items` of a batch whether all its bits are set, in the bits of a number. Asks
+    /// for the memory of as many of the next batch.
+    fn has_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32;
+    /// The same for [`set`](Self::set).
+    fn set_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32;
+    /// The same for [`set_alone`](Self::set_alone).
+    fn set_batch_alone(&mut self, batch: &Batch, items: usize, next: &Batch) -> u32;
     /// A copy while others may write.
     fn copy(&self) -> Result<Self, AllocError>;
     fn bits(&self) -> &Bits<Self::Writer>;
@@ -38,6 +48,19 @@ pub(crate) struct Classic {
 }
 
 impl Classic {
+    /// Lines from which on a batch is asked for ahead. MEASURED: hits, misses and inserts in 1.2 MB take 13,
+    /// 22 and 67 ns without and 17, 25 and 65 with it; in 12 MB 30, 34 and 83 without and 29, 30 and 71 with it;
+    /// in 120 MB it halves them.
+    const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
+
+    /// Asks for the lines of an item of the next batch.
+    #[inline]
+    fn prefetch_next(&self, next: &Batch, item: usize) {
+        if self.bits.lines() >= Self::PREFETCHED_FROM {
+            self.prefetch(next.hashes[item]);
+        }
+    }
+
     #[inline]
     fn probes(&self, hash: u64) -> impl Iterator<Item = (u64, usize, u64)> + use<> {
         classic::probes(hash, self.size, self.probes)
@@ -76,6 +99,29 @@ impl Array for Classic {
             .fold(false, |new, (line, index, mask)| self.bits.set_alone(line, index, mask) | new)
     }
 
+    fn spread(&self, _: &mut Batch) {}
+
+    fn has_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        answers(items, |item| {
+            self.prefetch_next(next, item);
+            self.has(batch.hashes[item])
+        })
+    }
+
+    fn set_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        answers(items, |item| {
+            self.prefetch_next(next, item);
+            self.set(batch.hashes[item])
+        })
+    }
+
+    fn set_batch_alone(&mut self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        answers(items, |item| {
+            self.prefetch_next(next, item);
+            self.set_alone(batch.hashes[item])
+        })
+    }
+
     fn copy(&self) -> Result<Self, AllocError> {
         Ok(Self { bits: self.bits.copy()?, ..*self })
     }
@@ -89,12 +135,38 @@ impl Array for Classic {
     }
 }
 
+/// The value of an expression in which the number of words of a shape is a constant.
+macro_rules! with_words {
+    ($shape:expr, $words:ident => $value:expr) => {
+        with_words!($shape, $words => $value, 1 2 4; 8)
+    };
+    ($shape:expr, $words:ident => $value:expr, $($number:literal)*; $last:literal) => {
+        match $shape.words {
+            $($number => {
+                const $words: usize = $number;
+                $value
+            })*
+            _ => {
+                const $words: usize = $last;
+                $value
+            }
+        }
+    };
+}
+
+/// The answers for the first items of a batch, in the bits of a number.
+#[inline(always)]
+fn answers(items: usize, mut answer: impl FnMut(usize) -> bool) -> u32 {
+    (0..items).fold(0, |answers, item| answers | u32::from(answer(item)) << item)
+}
+
 /// Bits in one line of the array.
 #[derive(Debug)]
 pub(crate) struct InLine<W> {
     bits: Bits<W>,
     lines: u64,
     shape: Shape,
+    width: Width,
 }
 
 impl<W: Writer> Array for InLine<W> {
@@ -103,7 +175,7 @@ impl<W: Writer> Array for InLine<W> {
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         let (lines, shape) = (geometry.lines(), geometry.shape());
-        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape })
+        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, width: Width::detect() })
     }
 
     #[inline]
@@ -127,11 +199,32 @@ impl<W: Writer> Array for InLine<W> {
     fn set_alone(&mut self, hash: u64) -> bool {
         let line = split::place(hash, self.lines);
         let bits = &mut self.bits;
-        self.shape.unrolled(|shape| {
-            shape
-                .pattern(hash)
-                .fold(false, |new, (index, mask)| bits.set_alone(line, index, mask) | new)
-        })
+        self.shape.unrolled(|shape| bits.insert_alone(line, shape.pattern(hash)))
+    }
+
+    fn spread(&self, batch: &mut Batch) {
+        batch.spread(self.lines, self.shape, self.width);
+    }
+
+    fn has_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        with_words!(self.shape, WORDS => answers(items, |item| {
+            self.bits.prefetch(next.line(item));
+            self.bits.has_all(batch.line(item), batch.pattern::<WORDS>(item))
+        }))
+    }
+
+    fn set_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        with_words!(self.shape, WORDS => answers(items, |item| {
+            self.bits.prefetch_to_write(next.line(item));
+            self.bits.insert(batch.line(item), batch.pattern::<WORDS>(item))
+        }))
+    }
+
+    fn set_batch_alone(&mut self, batch: &Batch, items: usize, next: &Batch) -> u32 {
+        with_words!(self.shape, WORDS => answers(items, |item| {
+            self.bits.prefetch_to_write(next.line(item));
+            self.bits.insert_alone(batch.line(item), batch.pattern::<WORDS>(item))
+        }))
     }
 
     fn copy(&self) -> Result<Self, AllocError> {

@@ -139,26 +139,41 @@ impl<W: Writer> Bits<W> {
         &self.lines[line as usize]
     }
 
+    pub(crate) fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Asks for a line ahead of the access to it.
     #[inline]
     pub(crate) fn prefetch(&self, line: u64) {
         self.line(line).prefetch();
     }
 
-    /// Whether the word has all bits of `mask`. A bit of the mask on the lock counts as set.
+    /// Asks for a line ahead of a write to it.
+    #[inline]
+    pub(crate) fn prefetch_to_write(&self, line: u64) {
+        self.line(line).prefetch_to_write();
+    }
+
+    /// The bits of `mask` that the word lacks. A bit of the mask on the lock counts as set.
+    #[inline]
+    fn missing(line: &Line, index: usize, mask: u64) -> u64 {
+        mask & W::of_items(index) & !Self::load(line, index)
+    }
+
+    /// Whether the word has all bits of `mask`.
     #[inline]
     pub(crate) fn has(&self, line: u64, index: usize, mask: u64) -> bool {
-        mask & W::of_items(index) & !Self::load(self.line(line), index) == 0
+        Self::missing(self.line(line), index, mask) == 0
     }
 
     /// Whether the line has all bits of the pattern.
     #[inline]
-    pub(crate) fn has_all(
-        &self,
-        line: u64,
-        mut pattern: impl Iterator<Item = (usize, u64)>,
-    ) -> bool {
-        pattern.all(|(index, mask)| self.has(line, index, mask))
+    pub(crate) fn has_all(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        let line = self.line(line);
+        // All words, since they lie in one line; a branch after each would be a guess.
+        let missing = |missing, (index, mask)| missing | Self::missing(line, index, mask);
+        pattern.fold(0, missing) == 0
     }
 
     /// Sets the bits of the pattern; whether one was missing. Whoever writes under locks is told so
@@ -179,7 +194,18 @@ impl<W: Writer> Bits<W> {
         W::write(self, line, other.into_iter().enumerate().filter(|&(_, mask)| mask != 0));
     }
 
-    /// Sets bits by plain stores; whether one was missing.
+    /// Sets the bits of the pattern by plain stores; whether one was missing.
+    #[inline]
+    pub(crate) fn insert_alone(
+        &mut self,
+        line: u64,
+        pattern: impl Iterator<Item = (usize, u64)>,
+    ) -> bool {
+        // Every word must be written, whatever the first ones said: no short cut.
+        pattern.fold(false, |new, (index, mask)| self.set_alone(line, index, mask) | new)
+    }
+
+    /// Sets the bits of `mask` by a plain store; whether one was missing.
     #[inline]
     pub(crate) fn set_alone(&mut self, line: u64, index: usize, mask: u64) -> bool {
         let mask = mask & W::of_items(index);

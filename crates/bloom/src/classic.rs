@@ -182,6 +182,112 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.has(hash)
     }
 
+    /// Inserts many items, and tells for each, by its number, what [`insert`](Self::insert) would have
+    /// returned: the same as one after the other, in order.
+    ///
+    /// Worth it in filters beyond the caches, where it takes half the time.
+    /// Under a race each item is as with [`insert`](Self::insert). Items are taken from the iterator up to 96 ahead of what is
+    /// told, and are inserted although the filter is not asked again. No lock is held while they are hashed
+    /// or told.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<u64>::with_capacity(1000)?;
+    /// let items = [1, 2, 1];
+    /// let mut new = vec![];
+    /// filter.insert_many(&items, |number, is_new| {
+    ///     if is_new {
+    ///         new.push(items[number]);
+    ///     }
+    /// });
+    /// assert_eq!(new, [1, 2]);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_many<'i, Q: ?Sized + 'i>(
+        &self,
+        items: impl IntoIterator<Item = &'i Q>,
+        told: impl FnMut(usize, bool),
+    ) where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.set_many(self.shared.hashes(items), told);
+    }
+
+    /// Looks for many items, and tells for each, by its number, what [`contains`](Self::contains) would have
+    /// returned, in order.
+    ///
+    /// Worth it in filters beyond the caches, where it takes half the time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(1000)?;
+    /// filter.insert("b");
+    /// let mut hits = vec![];
+    /// filter.contains_many(["a", "b"], |number, hit| {
+    ///     if hit {
+    ///         hits.push(number);
+    ///     }
+    /// });
+    /// assert_eq!(hits, [1]);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_many<'i, Q: ?Sized + 'i>(
+        &self,
+        items: impl IntoIterator<Item = &'i Q>,
+        told: impl FnMut(usize, bool),
+    ) where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.has_many(self.shared.hashes(items), told);
+    }
+
+    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(1000)?;
+    /// let hash = 0x9E37_79B9_7F4A_7C15;
+    /// filter.insert_hashes([hash, hash], |number, new| assert_eq!(new, number == 0));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) {
+        self.shared.set_many(hashes, told);
+    }
+
+    /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(1000)?;
+    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) {
+        self.shared.has_many(hashes, told);
+    }
+
     /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many
     /// hashes at hand, ask for the one some 16 places on before each operation. A hint: it changes no
     /// answer, and it helps only where the filter is larger than the cache.

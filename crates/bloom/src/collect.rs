@@ -21,12 +21,14 @@ fn sized_for<F: Filter>(items: usize, hasher: F::Hasher) -> F {
     F::from_parts(geometry, items, hasher).unwrap_or_else(|_| refused(geometry.size_in_bytes()))
 }
 
+/// Hashes that a thread inserts at a time: many batches, and enough chunks for all threads.
+#[cfg(feature = "rayon")]
+const CHUNK: usize = 4096;
+
 /// A filter of the items with these hashes.
 fn of_hashes<F: Filter>(hashes: &[u64], hasher: F::Hasher) -> F {
     let mut filter: F = sized_for(hashes.len(), hasher);
-    for &hash in hashes {
-        filter.set_alone(hash);
-    }
+    filter.set_many_alone(hashes, |_, &hash| hash, |_, _| ());
     filter
 }
 
@@ -51,37 +53,28 @@ macro_rules! collection {
 
         impl<T, S: HashItem<T>> Extend<T> for $name<T, S> {
             fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-                let mut alone = self.get_mut();
-                for item in items {
-                    alone.insert(&item);
-                }
+                self.get_mut().extend(items);
             }
         }
 
         impl<'a, T: ?Sized + 'a, S: HashItem<T>> Extend<&'a T> for $name<T, S> {
             fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
-                let mut alone = self.get_mut();
-                for item in items {
-                    alone.insert(item);
-                }
+                self.get_mut().insert_many(items, |_, _| ());
             }
         }
 
         /// Through a shared reference: others may insert and query meanwhile.
         impl<T, S: HashItem<T>> Extend<T> for &$name<T, S> {
             fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-                for item in items {
-                    self.insert(&item);
-                }
+                let hashes = items.into_iter().map(|item| self.hasher().hash_item(&item));
+                self.insert_hashes(hashes, |_, _| ());
             }
         }
 
         /// Through a shared reference: others may insert and query meanwhile.
         impl<'a, T: ?Sized + 'a, S: HashItem<T>> Extend<&'a T> for &$name<T, S> {
             fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
-                for item in items {
-                    self.insert(item);
-                }
+                self.insert_many(items, |_, _| ());
             }
         }
 
@@ -182,10 +175,11 @@ macro_rules! collection {
         #[cfg(feature = "rayon")]
         impl<T: ?Sized, S: Sync> $name<T, S> {
             fn of_hashes_in_parallel(hashes: &[u64], hasher: S) -> Self {
-                use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+                use rayon::iter::ParallelIterator as _;
+                use rayon::slice::ParallelSlice as _;
                 let filter: Self = sized_for(hashes.len(), hasher);
-                hashes.par_iter().for_each(|&hash| {
-                    filter.insert_hash(hash);
+                hashes.par_chunks(CHUNK).for_each(|hashes| {
+                    filter.insert_hashes(hashes.iter().copied(), |_, _| ());
                 });
                 filter
             }

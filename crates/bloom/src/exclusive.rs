@@ -69,6 +69,50 @@ impl<'a, F: Filter> Exclusive<'a, F> {
         self.filter.set_alone(hash)
     }
 
+    /// Inserts many items, and tells for each, by its number, whether it was certainly new: the same as one
+    /// after the other, in order. In filters beyond the caches up to four times faster.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BlockedBloomFilter;
+    /// # let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+    /// let mut new = 0;
+    /// filter.get_mut().insert_many(&[1, 2, 1], |_, is_new| new += u32::from(is_new));
+    /// assert_eq!(new, 2);
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_many<'i, Q: ?Sized + 'i>(
+        &mut self,
+        items: impl IntoIterator<Item = &'i Q>,
+        told: impl FnMut(usize, bool),
+    ) where
+        F::Item: Borrow<Q>,
+        F::Hasher: HashItem<Q>,
+    {
+        self.filter.set_many_alone(items, |hasher, item| hasher.hash_item(item), told);
+    }
+
+    /// [`insert_many`](Self::insert_many) by hash.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom::BloomFilter;
+    /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
+    /// filter.get_mut().insert_hashes([0x9E37_79B9_7F4A_7C15], |_, new| assert!(new));
+    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hashes(
+        &mut self,
+        hashes: impl IntoIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) {
+        self.filter.set_many_alone(hashes, |_, hash| hash, told);
+    }
+
     /// Whether the item may have been inserted.
     ///
     /// # Examples
@@ -111,9 +155,7 @@ where
     F::Hasher: HashItem<T>,
 {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        for item in items {
-            self.insert(&item);
-        }
+        self.filter.set_many_alone(items, |hasher, item| hasher.hash_item(&item), |_, _| ());
     }
 }
 

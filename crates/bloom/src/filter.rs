@@ -23,6 +23,12 @@ pub(crate) mod sealed {
         fn hasher(&self) -> &Self::Hasher;
         fn has(&self, hash: u64) -> bool;
         fn set_alone(&mut self, hash: u64) -> bool;
+        fn set_many_alone<I>(
+            &mut self,
+            items: impl IntoIterator<Item = I>,
+            hash: impl Fn(&Self::Hasher, I) -> u64,
+            told: impl FnMut(usize, bool),
+        );
     }
 }
 
@@ -76,6 +82,16 @@ macro_rules! filters {
             #[inline]
             fn set_alone(&mut self, hash: u64) -> bool {
                 self.shared.set_alone(hash)
+            }
+
+            #[inline]
+            fn set_many_alone<I>(
+                &mut self,
+                items: impl IntoIterator<Item = I>,
+                hash: impl Fn(&S, I) -> u64,
+                told: impl FnMut(usize, bool),
+            ) {
+                self.shared.set_many_alone(items, hash, told);
             }
         }
 

@@ -56,6 +56,7 @@ mod error;
 mod exclusive;
 mod filter;
 mod geometry;
+mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;
 mod once;

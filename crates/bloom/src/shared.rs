@@ -9,6 +9,7 @@ use tamis_sync::{LINE_BYTES, LINE_WORDS};
 
 use crate::array::Array;
 use crate::geometry::{Layout, with_equal_hashes};
+use crate::many::many;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -66,6 +67,64 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     #[inline]
     pub(crate) fn set_alone(&mut self, hash: u64) -> bool {
         self.array.set_alone(hash)
+    }
+
+    #[inline]
+    pub(crate) fn set_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) {
+        many(
+            &self.array,
+            hashes,
+            |array, this, items, next| array.set_batch(this, items, next),
+            told,
+        );
+    }
+
+    #[inline]
+    pub(crate) fn has_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) {
+        many(
+            &self.array,
+            hashes,
+            |array, this, items, next| array.has_batch(this, items, next),
+            told,
+        );
+    }
+
+    #[inline]
+    pub(crate) fn set_many_alone<I>(
+        &mut self,
+        items: impl IntoIterator<Item = I>,
+        hash: impl Fn(&S, I) -> u64,
+        told: impl FnMut(usize, bool),
+    ) {
+        let Self { array, hasher, .. } = self;
+        let hashes = items.into_iter().map(|item| hash(hasher, item));
+        many(
+            array,
+            hashes,
+            |array, this, items, next| array.set_batch_alone(this, items, next),
+            told,
+        );
+    }
+
+    /// The hashes of items. The user's code runs here, before a line is touched or locked.
+    #[inline]
+    pub(crate) fn hashes<'i, Q: ?Sized + 'i>(
+        &self,
+        items: impl IntoIterator<Item = &'i Q>,
+    ) -> impl Iterator<Item = u64>
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        items.into_iter().map(|item| self.hasher.hash_item(item))
     }
 
     pub(crate) fn clear(&mut self) {

@@ -35,7 +35,11 @@ impl DefaultHashBuilder {
     /// ```
     #[must_use]
     pub fn with_seed(seed: u64) -> Self {
-        let key = |n: u64| crate::split::pattern(seed.wrapping_add(n << 32) ^ n);
+        // Every bit of the seed reaches every bit of each key: the halves of a product, xored.
+        let key = |n: u64| {
+            let product = u128::from(seed.wrapping_add(n << 32) ^ n) * 0x9E37_79B9_7F4A_7C15;
+            product as u64 ^ (product >> 64) as u64
+        };
         Self(ahash::RandomState::with_seeds(key(1), key(2), key(3), key(4)))
     }
 }

@@ -8,9 +8,9 @@
 //! | fingerprint: what a slot holds | [`fingerprint`] | the high bits of the pattern |
 //!
 //! Place and shard share no bit up to 2^32 places with 2^16 shards, so each shard uses all its
-//! blocks. Pattern and fingerprint depend on every bit of the hash through a folded multiplication;
-//! given place and shard they are still uniform as long as the rest of the hash is (the tests check
-//! it at awkward sizes). Taking the pattern from the very bits that chose the block is the classic
+//! blocks. Pattern and fingerprint depend on every bit of the hash through a multiplication; given place
+//! and shard they are still uniform as long as the rest of the hash is (the tests check it at awkward
+//! sizes). Taking the pattern from the very bits that chose the block is the classic
 //! mistake: all items of a block would then share it.
 
 use crate::fastrange;
@@ -51,10 +51,10 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
     (((hash & 0xFFFF_FFFF) * shards as u64) >> 32) as u32
 }
 
-/// 64 well-mixed bits, to cut a bit pattern from; [`next_pattern`] gives more.
+/// Bits to cut a bit pattern from: use no more than the top 51. [`next_pattern`] gives more.
 ///
-/// The two halves of the 128-bit product `hash · golden`, xored: every bit of the hash reaches every
-/// part of the pattern.
+/// The high half of the hash is added to the low one, then one multiplication carries every bit upwards. (A
+/// folded product of 128 bits would mix more than is needed, and vectors have none.)
 ///
 /// # Examples
 ///
@@ -65,8 +65,7 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
 #[inline]
 #[must_use]
 pub const fn pattern(hash: u64) -> u64 {
-    let product = hash as u128 * GOLDEN as u128;
-    product as u64 ^ (product >> 64) as u64
+    (hash ^ hash >> 32).wrapping_mul(GOLDEN)
 }
 
 /// The pattern after `pattern`: one step of a multiplicative generator. Its high bits are the good

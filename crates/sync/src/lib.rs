@@ -30,6 +30,7 @@ mod memory;
 pub mod model;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
+mod wide;
 #[cfg(tamis_loom)]
 #[path = "modelled.rs"]
 mod word;
@@ -43,6 +44,7 @@ pub use crossbeam_utils::CachePadded;
 pub use crate::backoff::Backoff;
 pub use crate::counter::Counter;
 pub use crate::lines::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Line, Lines};
+pub use crate::wide::{Loop, Width};
 pub use crate::word::Word;
 
 /// Threads and shared ownership, real or modelled: what a test that is also a model builds on.

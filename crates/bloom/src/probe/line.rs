@@ -31,7 +31,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// What the sizing chooses for the default rate.
-    const OFTEN: Self = Self { words: 2, probes: 6 };
+    pub(super) const OFTEN: Self = Self { words: 2, probes: 6 };
 
     /// Does `with` this shape what is the same for every shape. The one most used is a constant
     /// there, which leaves straight code of the loops in [`pattern`](Self::pattern).
@@ -65,20 +65,35 @@ impl Shape {
     pub(crate) fn pattern(self, hash: u64) -> impl Iterator<Item = (usize, u64)> + Clone {
         let mut pattern = split::pattern(hash);
         (0..self.words).map(move |group| {
-            // As many of the top three bits as the group needs pick the word.
-            let word = group * self.group_words() + (pattern >> 61 >> self.log_words()) as u32;
-            let mut bits = pattern.rotate_left(3);
-            let mut mask = 0;
+            let word = self.word(group, pattern);
+            let (mut bits, mut mask) = (first_bits(pattern), 0);
             for _ in 0..self.group_probes(group) {
-                // The next six bits come down, where a shift takes them as they are.
-                bits = bits.rotate_left(6);
-                mask |= 1_u64.wrapping_shl(bits as u32);
+                mask |= next_bit(&mut bits);
             }
             pattern = split::next_pattern(pattern);
             // The remainder changes nothing, and spares the check of a bound.
             (word as usize % LINE_WORDS, mask)
         })
     }
+
+    /// The word that the pattern of a group picks, by as many of its top three bits as the group needs.
+    #[inline(always)]
+    pub(super) const fn word(self, group: u32, pattern: u64) -> u64 {
+        (group * self.group_words()) as u64 + (pattern >> 61 >> self.log_words())
+    }
+}
+
+/// What the bits in a word are cut from.
+#[inline(always)]
+pub(super) const fn first_bits(pattern: u64) -> u64 {
+    pattern.rotate_left(3)
+}
+
+/// The bit that the next six bits pick; they come down to where a shift takes them as they are.
+#[inline(always)]
+pub(super) const fn next_bit(bits: &mut u64) -> u64 {
+    *bits = bits.rotate_left(6);
+    1_u64.wrapping_shl(*bits as u32)
 }
 
 /// Out of the way of the shape most used, which is then small enough to be inlined.

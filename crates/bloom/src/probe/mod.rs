@@ -2,8 +2,10 @@
 //!
 //! * [`classic`]: positions anywhere in the array.
 //! * [`line`]: a pattern within one cache line.
+//! * [`batch`]: such patterns of many items at once.
 //!
 //! What they compute is part of every saved filter and never changes.
 
+pub(crate) mod batch;
 pub(crate) mod classic;
 pub(crate) mod line;
