@@ -61,6 +61,7 @@ mod error;
 mod evict;
 mod filter;
 mod geometry;
+mod many;
 mod once;
 mod place;
 mod search;

@@ -14,8 +14,8 @@ use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
 /// A filter: the buckets, how many items are in, and how items are hashed. The public types are names
 /// for it.
 pub(crate) struct Shared<T: ?Sized, S> {
-    table: Table,
-    len: Counter,
+    pub(crate) table: Table,
+    pub(crate) len: Counter,
     capacity: u64,
     hasher: S,
     /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.

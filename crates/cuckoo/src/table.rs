@@ -227,6 +227,14 @@ impl<'t> Buckets<'t> {
         class.buckets.iter().for_each(|&bucket| self.place(bucket).0.prefetch());
     }
 
+    /// The same ahead of an insert or a removal, which writes to the first bucket, if not to the second.
+    #[inline]
+    pub(crate) fn prefetch_to_write(self, class: Class) {
+        let [one, other] = class.buckets;
+        self.place(one).0.prefetch_to_write();
+        self.place(other).0.prefetch();
+    }
+
     /// One look into both buckets.
     #[inline(always)]
     fn look(self, class: Class) -> bool {
