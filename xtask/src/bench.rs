@@ -1,10 +1,173 @@
-//! `bench`: the criterion benchmarks.
+//! `bench`: the criterion benchmarks; and the gate, which counts instructions of the hot paths.
+//!
+//! Times differ from run to run and machine to machine; the number of instructions that a path executes does
+//! not, for one compiler. So the gate compares numbers, by callgrind, with those that were committed.
+
+use core::fmt::Write as _;
+use std::fs;
 
 use xshell::{Shell, cmd};
 
 use crate::Result;
 
+/// The numbers that were committed: how they were made, then a path and its instructions a line.
+const BASELINE: &str = "benches/instructions.txt";
+
+/// Operations of the two runs of a path: their difference is what operations cost, without the start.
+const RUNS: [u64; 2] = [10_000, 40_000];
+
+/// How many times the committed number is still as good. One instruction in the shortest path is more.
+const TOLERANCE: f64 = 1.01;
+
 pub(crate) fn run(sh: &Shell, filter: Option<&str>) -> Result {
     cmd!(sh, "cargo bench --package tamis-benches -- {filter...}").run()?;
     Ok(())
+}
+
+/// The gate as a step of `ci`: where there is no callgrind it says so and passes.
+pub(crate) fn gate_if_possible(sh: &Shell) -> Result {
+    if cmd!(sh, "valgrind --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        eprintln!("valgrind is not installed: instructions are NOT counted");
+        return Ok(());
+    }
+    gate(sh, false)
+}
+
+/// Counts the instructions of each hot path and compares them with the baseline; or writes that anew.
+pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
+    cmd!(sh, "cargo build --release --package tamis-benches --bin hot_paths").run()?;
+    let how = how(sh)?;
+    let names = cmd!(sh, "target/release/hot_paths").quiet().read()?;
+    let mut now = Vec::new();
+    for name in names.lines() {
+        let [few, many] = RUNS.map(|number| instructions(sh, name, number));
+        let counted = (many? - few?) as f64 / (RUNS[1] - RUNS[0]) as f64;
+        now.push((name, counted));
+    }
+    if bless {
+        fs::write(BASELINE, written(&how, &now))?;
+        eprintln!("wrote {BASELINE}");
+        return Ok(());
+    }
+    let verdict = judge(&fs::read_to_string(BASELINE)?, &how, &now);
+    eprintln!("{}", verdict.table);
+    verdict.outcome
+}
+
+/// What the numbers depend on besides the code.
+fn how(sh: &Shell) -> Result<String> {
+    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
+    let vectors = if cfg!(target_arch = "x86_64") && has_avx2() { "AVX2" } else { "no AVX2" };
+    Ok(format!("{compiler}, {vectors}"))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+/// Instructions of a whole run.
+fn instructions(sh: &Shell, name: &str, number: u64) -> Result<u64> {
+    let number = number.to_string();
+    let program = "target/release/hot_paths";
+    let said = cmd!(
+        sh,
+        "valgrind --tool=callgrind --callgrind-out-file=/dev/null {program} {name} {number}"
+    )
+    .quiet()
+    .read_stderr()?;
+    collected(&said).ok_or_else(|| format!("callgrind counted nothing:\n{said}").into())
+}
+
+/// The number in callgrind's line `==1== Collected : 123`.
+fn collected(said: &str) -> Option<u64> {
+    let line = said.lines().find(|line| line.contains("Collected"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+fn written(how: &str, counted: &[(&str, f64)]) -> String {
+    let mut text = format!("{how}\n");
+    for (name, number) in counted {
+        writeln!(text, "{number:.1} {name}").expect("a string takes all");
+    }
+    text
+}
+
+/// What came of a comparison.
+struct Verdict {
+    table: String,
+    outcome: Result,
+}
+
+fn judge(baseline: &str, how: &str, now: &[(&str, f64)]) -> Verdict {
+    let (head, lines) = baseline.split_once('\n').unwrap_or_default();
+    let before = |name| {
+        let line =
+            lines.lines().filter_map(|line| line.split_once(' ')).find(|line| line.1 == name)?;
+        line.0.parse::<f64>().ok()
+    };
+    let mut table = format!("instructions an operation, and before ({head})\n");
+    let mut worse = Vec::new();
+    for &(name, number) in now {
+        let Some(before) = before(name) else {
+            worse.push(format!("{name} is not in {BASELINE}"));
+            continue;
+        };
+        writeln!(table, "{number:>8.1} {before:>8.1}  {name}").expect("a string takes all");
+        if number > before * TOLERANCE {
+            worse.push(format!("{name}: {number:.1} instructions instead of {before:.1}"));
+        }
+    }
+    let outcome = if worse.is_empty() {
+        Ok(())
+    } else if head == how {
+        worse.push("(on purpose? `cargo xtask bench --bless`, and say why in the commit)".into());
+        Err(worse.join("\n").into())
+    } else {
+        writeln!(table, "not judged: counted here with {how}").expect("a string takes all");
+        Ok(())
+    };
+    Verdict { table, outcome }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASELINE: &str = "rustc 1\n50.0 a\n80.5 b c\n";
+
+    fn outcome(how: &str, now: &[(&str, f64)]) -> core::result::Result<(), String> {
+        judge(BASELINE, how, now).outcome.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn more_instructions_are_refused() {
+        assert_eq!(outcome("rustc 1", &[("a", 50.4), ("b c", 70.0)]), Ok(()));
+        let error = outcome("rustc 1", &[("a", 51.0), ("b c", 80.5)]).unwrap_err();
+        assert!(error.starts_with("a: 51.0 instructions instead of 50.0\n"), "{error}");
+        assert!(outcome("rustc 1", &[("new", 1.0)]).is_err());
+    }
+
+    #[test]
+    fn another_compiler_is_not_judged() {
+        assert_eq!(outcome("rustc 2", &[("a", 90.0)]), Ok(()));
+        assert!(judge(BASELINE, "rustc 2", &[("a", 90.0)]).table.contains("not judged"));
+    }
+
+    #[test]
+    fn the_baseline_is_read_as_it_is_written() {
+        let text = written("rustc 1", &[("a", 50.0), ("b c", 80.5)]);
+        assert_eq!(text, BASELINE);
+    }
+
+    #[test]
+    fn what_callgrind_counted_is_found() {
+        assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 1234\n"), Some(1234));
+        assert_eq!(collected("valgrind: no such file"), None);
+    }
 }

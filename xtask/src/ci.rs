@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use xshell::Shell;
 
-use crate::{Result, deny, features, fuzz, lint, model, no_std, readme, test, tidy};
+use crate::{Result, bench, deny, features, fuzz, lint, model, no_std, readme, test, tidy};
 
 /// A step: the command that runs it alone (up to the colon), and the work.
 type Step = (&'static str, fn(&Shell) -> Result);
@@ -21,6 +21,7 @@ pub(crate) const STEPS: &[Step] = &[
     ("test", test::run),
     ("model --mutants", |sh| model::run(sh, true, None)),
     ("fuzz --replay", fuzz::replay),
+    ("bench --gate", bench::gate_if_possible),
     ("readme", readme::run),
     ("deny", deny::run),
 ];
@@ -29,7 +30,6 @@ pub(crate) const STEPS: &[Step] = &[
 pub(crate) const NOT_IN_CI: &[(&str, &str)] = &[
     ("ci", "it is ci"),
     ("sanitize", "needs a nightly toolchain"),
-    ("bench", "its times mean nothing on a shared machine"),
     ("compare", "likewise, and the other programs need not be installed"),
     ("urls", "makes input for compare; its own tests check it"),
 ];

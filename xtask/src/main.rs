@@ -64,9 +64,16 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Run the tests under a sanitizer (needs a nightly toolchain)
     Sanitize { sanitizer: sanitize::Sanitizer },
-    /// Run the benchmarks
+    /// Run the benchmarks; or count the instructions of the hot paths (needs valgrind)
     Bench {
+        /// Count instructions, and fail if a path takes more than the committed number
+        #[arg(long)]
+        gate: bool,
+        /// Count instructions, and write the numbers to be committed
+        #[arg(long, conflicts_with = "gate")]
+        bless: bool,
         /// Run only the benchmarks whose name contains FILTER
+        #[arg(conflicts_with_all = ["gate", "bless"])]
         filter: Option<String>,
     },
     /// Write a list of made-up URLs with repetitions to standard output
@@ -113,7 +120,9 @@ fn run(command: Command) -> Result {
         Command::Readme => readme::run(&sh),
         Command::Fuzz(args) => fuzz::run(&sh, &args),
         Command::Sanitize { sanitizer } => sanitize::run(&sh, sanitizer),
-        Command::Bench { filter } => bench::run(&sh, filter.as_deref()),
+        Command::Bench { gate: true, .. } => bench::gate(&sh, false),
+        Command::Bench { bless: true, .. } => bench::gate(&sh, true),
+        Command::Bench { filter, .. } => bench::run(&sh, filter.as_deref()),
         Command::Urls(args) => urls::run(&args),
         Command::Compare { .. } => unreachable!("returned above"),
     }

@@ -1,0 +1,124 @@
+//! Runs one hot path so many times and nothing else that depends on the number, so that a counter of
+//! instructions can tell what one costs: the difference between two runs.
+//!
+//! `hot_paths` alone prints the names of the paths; `hot_paths NAME NUMBER` runs one. See `cargo xtask bench
+//! --gate`.
+
+use core::hint::black_box;
+
+use tamis::hash::DefaultHashBuilder;
+use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
+
+/// Items that are in at the start: the filters fit the first cache, and addresses do not matter to a count.
+const ITEMS: u64 = 10_000;
+
+/// Items from here on are not in.
+const ABSENT: u64 = 1 << 40;
+
+/// What a path does with its number of items.
+type Path = fn(number: u64);
+
+macro_rules! bloom {
+    ($name:ident) => {{
+        let builder = $name::<u64>::builder().capacity(100_000).false_positive_rate(0.01);
+        let filter = builder.hasher(DefaultHashBuilder::with_seed(1)).build().expect("memory");
+        each(0..ITEMS, |item| filter.insert(item));
+        filter
+    }};
+}
+
+macro_rules! cuckoo {
+    ($name:ident) => {{
+        // So large that nothing is moved: that would be another path.
+        let builder = $name::<u64>::builder().capacity(400_000).false_positive_rate(0.001);
+        let filter = builder.hasher(DefaultHashBuilder::with_seed(1)).build().expect("memory");
+        each(0..ITEMS, |item| filter.insert(item));
+        filter
+    }};
+}
+
+/// Items that are in, round and round.
+fn known(number: u64) -> impl Iterator<Item = u64> {
+    (0..number).map(|item| item % ITEMS)
+}
+
+/// Items that are not, as far as an array may be that long.
+fn absent(number: u64) -> impl Iterator<Item = u64> {
+    (0..number).map(|item| ABSENT + item)
+}
+
+/// Each item through a function.
+fn each<R>(items: impl Iterator<Item = u64>, mut with: impl FnMut(&u64) -> R) {
+    items.for_each(|item| ignore(with(&item)));
+}
+
+/// What nobody asks for is computed all the same.
+fn ignore<R>(answer: R) {
+    black_box(answer);
+}
+
+/// Items in an array, which every run has at full length.
+fn array(items: impl Iterator<Item = u64>) -> Vec<u64> {
+    items.collect()
+}
+
+macro_rules! paths {
+    ($($name:literal => |$number:ident| $run:expr;)*) => {
+        const PATHS: &[(&str, Path)] = &[$(($name, |$number| $run)),*];
+    };
+}
+
+/// The longest run; arrays are made for it in every run.
+const MOST: u64 = 40_000;
+
+paths! {
+    "classic insert" => |number| { let filter = bloom!(BloomFilter); each(absent(number), |item| filter.insert(item)); };
+    "classic hit" => |number| { let filter = bloom!(BloomFilter); each(known(number), |item| filter.contains(item)); };
+    "classic miss" => |number| { let filter = bloom!(BloomFilter); each(absent(number), |item| filter.contains(item)); };
+    "blocked insert" => |number| { let filter = bloom!(BlockedBloomFilter); each(absent(number), |item| filter.insert(item)); };
+    "blocked hit" => |number| { let filter = bloom!(BlockedBloomFilter); each(known(number), |item| filter.contains(item)); };
+    "blocked miss" => |number| { let filter = bloom!(BlockedBloomFilter); each(absent(number), |item| filter.contains(item)); };
+    "blocked insert_many" => |number| {
+        let (filter, items) = (bloom!(BlockedBloomFilter), array(absent(MOST)));
+        filter.insert_many(&items[..number as usize], |_, new| ignore(new));
+    };
+    "blocked contains_many" => |number| {
+        let (filter, items) = (bloom!(BlockedBloomFilter), array(known(MOST)));
+        filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
+    };
+    "once insert" => |number| { let filter = bloom!(OnceBloomFilter); each(absent(number), |item| filter.insert(item)); };
+    "once insert known" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.insert(item)); };
+    "once hit" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.contains(item)); };
+    "once insert_many" => |number| {
+        let (filter, items) = (bloom!(OnceBloomFilter), array(absent(MOST)));
+        filter.insert_many(&items[..number as usize], |_, new| ignore(new));
+    };
+    "cuckoo insert" => |number| { let filter = cuckoo!(CuckooFilter); each(absent(number), |item| filter.insert(item)); };
+    "cuckoo hit" => |number| { let filter = cuckoo!(CuckooFilter); each(known(number), |item| filter.contains(item)); };
+    "cuckoo miss" => |number| { let filter = cuckoo!(CuckooFilter); each(absent(number), |item| filter.contains(item)); };
+    "cuckoo insert and remove" => |number| {
+        let filter = cuckoo!(CuckooFilter);
+        each(absent(number), |item| (filter.insert(item), filter.remove(item)));
+    };
+    "cuckoo insert_many" => |number| {
+        let (filter, items) = (cuckoo!(CuckooFilter), array(absent(MOST)));
+        filter.insert_many(&items[..number as usize], |_, result| ignore(result));
+    };
+    "cuckoo contains_many" => |number| {
+        let (filter, items) = (cuckoo!(CuckooFilter), array(known(MOST)));
+        filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
+    };
+    "once cuckoo insert" => |number| { let filter = cuckoo!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let Some(name) = arguments.next() else {
+        PATHS.iter().for_each(|(name, _)| println!("{name}"));
+        return;
+    };
+    let number = arguments.next().and_then(|number| number.parse().ok());
+    let number = number.filter(|&number| number <= MOST).expect("a number up to 40000");
+    let path = PATHS.iter().find(|(known, _)| *known == name).expect("the name of a path");
+    (path.1)(number);
+}
