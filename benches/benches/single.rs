@@ -10,6 +10,7 @@ use tamis::BlockedBloomFilter;
 use tamis_benches::contender::{self, Contender, RATE, Visitor};
 use tamis_benches::course::{Course, Operation};
 use tamis_benches::floor::Floor;
+use tamis_benches::item::Distribution;
 
 /// Benches every operation of a contender.
 struct Operations<'a, 'b> {
@@ -17,13 +18,23 @@ struct Operations<'a, 'b> {
     group: &'a mut BenchmarkGroup<'b, WallTime>,
 }
 
-impl Visitor for Operations<'_, '_> {
-    fn visit<C: Contender>(&mut self) {
+impl Visitor<u64> for Operations<'_, '_> {
+    fn visit<C: Contender<u64> + 'static>(&mut self) {
+        let capacity = self.capacity;
+        let make = move || C::new(capacity, RATE);
+        // Of the exact sets and of the largest size.
+        if make().is_none() {
+            return;
+        }
         // Made when a bench asks for it: one that is filtered out costs nothing.
         let mut course = None;
         for operation in Operation::ALL {
+            if operation.is_many() && !C::MANY {
+                continue;
+            }
             self.group.bench_function(format!("{}/{}", operation.name(), C::NAME), |bencher| {
-                let course = course.get_or_insert_with(|| Course::<C>::new(self.capacity));
+                let new = || Course::new(capacity, RATE, Distribution::Uniform, make);
+                let course = course.get_or_insert_with(|| new().expect("a filter as before"));
                 bencher.iter_custom(|count| course.run(operation, count));
             });
         }
@@ -56,7 +67,9 @@ fn single(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(1)).sampling_mode(SamplingMode::Flat).sample_size(20);
         floors(capacity, &mut group);
-        contender::each(&mut Operations { capacity, group: &mut group });
+        let mut operations = Operations { capacity, group: &mut group };
+        contender::each(&mut operations);
+        contender::each_alone(&mut operations);
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the benches share: filters side by side, the course that they run, the limits of the memory.
 //!
-//! Items are the integers from 0 on: hashed, they fall on random lines, and a stream of them costs
-//! nothing to make.
+//! Items are the integers from 0 on: hashed, they fall on random lines.
 
 #![forbid(unsafe_code)]
 
@@ -11,8 +10,10 @@ pub mod cores;
 pub mod course;
 pub mod cuckoo;
 pub mod floor;
-#[cfg(feature = "peers")]
-mod peer;
+pub mod item;
+pub mod measure;
+pub mod record;
+pub mod together;
 
 /// The hasher of every contender and of the floors, so that it makes no difference.
 fn hasher() -> tamis::hash::DefaultHashBuilder {

@@ -7,14 +7,12 @@
 
 use core::hint::black_box;
 use core::ops::Range;
-use std::sync::Barrier;
-use std::thread;
 use std::time::Instant;
 
 use tamis::hash::{DefaultHashBuilder, HashItem, split};
-use tamis_benches::cores;
 use tamis_benches::cuckoo::{self, Shared, SharedVisitor};
 use tamis_benches::median;
+use tamis_benches::together::{Span, elapsed, together};
 use tamis_sync::{LINE_BYTES, Lines, Ordering, Word};
 
 const RUNS: usize = 7;
@@ -118,31 +116,9 @@ fn mixed<F: Shared>(filled: &Filled<F>, thread: u64) {
     }
 }
 
-/// When a thread began and ended.
-type Span = (Instant, Instant);
-
-/// Runs threads that begin at the same time, each on a core of its own if there are so many.
-fn together(threads: u64, work: impl Fn(u64) + Sync) -> Vec<Span> {
-    let barrier = Barrier::new(threads as usize);
-    let run = |thread: u64| {
-        cores::bind(thread as usize);
-        barrier.wait();
-        let start = Instant::now();
-        work(thread);
-        (start, Instant::now())
-    };
-    thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
-    })
-}
-
 /// Millions a second, of so many operations, from when the first began until the last ended.
 fn rate(operations: u64, spans: &[Span]) -> f64 {
-    let start = spans.iter().map(|span| span.0).min().expect("a thread");
-    let end = spans.iter().map(|span| span.1).max().expect("a thread");
-    operations as f64 / (end - start).as_secs_f64() / 1e6
+    operations as f64 / elapsed(spans).as_secs_f64() / 1e6
 }
 
 /// Memory as large as a filter with 16 bits a slot: what its accesses cost at least.

@@ -1,0 +1,155 @@
+//! Our filters as contenders.
+
+use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
+
+use crate::contender::{Contender, Filter, Shared};
+use crate::hasher;
+use crate::item::Item;
+
+/// A Bloom filter of ours in the hands of one thread: it inserts through `get_mut`.
+#[derive(Debug)]
+pub struct Alone<F>(F);
+
+macro_rules! bloom {
+    ($($filter:ident, $name:literal;)*) => {$(
+        impl<K: Item> Filter<K> for $filter<K> {
+            const NAME: &'static str = $name;
+
+            fn new(items: u64, rate: f64) -> Option<Self> {
+                let builder = Self::builder().capacity(items).false_positive_rate(rate);
+                Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
+            }
+
+            fn with_bits(items: u64, bits: f64) -> Option<Self> {
+                let builder = |probes| {
+                    Self::builder().bits((items as f64 * bits) as u64).probes(probes)
+                };
+                let rate = |probes: &u32| {
+                    let geometry = builder(*probes).geometry();
+                    geometry.map_or(1.0, |geometry| geometry.false_positive_rate_at(items))
+                };
+                let best = (1..=32).min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+                let builder = builder(best).hasher(hasher());
+                Some(builder.build().expect("a filter that fits in memory"))
+            }
+
+            fn bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            #[inline]
+            fn contains(&self, item: &K) -> bool {
+                $filter::contains(self, item)
+            }
+
+            fn clear(&mut self) -> bool {
+                $filter::clear(self);
+                true
+            }
+        }
+
+        contends!($filter<K>);
+
+        impl<K: Item> Shared<K> for $filter<K> {
+            #[inline]
+            fn insert(&self, item: &K) -> bool {
+                $filter::insert(self, item)
+            }
+        }
+
+        impl<K: Item> Filter<K> for Alone<$filter<K>> {
+            const NAME: &'static str = concat!($name, ", alone");
+
+            fn new(items: u64, rate: f64) -> Option<Self> {
+                Filter::<K>::new(items, rate).map(Self)
+            }
+
+            fn bytes(&self) -> u64 {
+                self.0.size_in_bytes()
+            }
+
+            #[inline]
+            fn contains(&self, item: &K) -> bool {
+                self.0.contains(item)
+            }
+
+            fn clear(&mut self) -> bool {
+                Filter::<K>::clear(&mut self.0)
+            }
+        }
+
+        impl<K: Item> Contender<K> for Alone<$filter<K>> {
+            #[inline]
+            fn insert(&mut self, item: &K) -> bool {
+                self.0.get_mut().insert(item)
+            }
+        }
+    )*};
+}
+
+bloom! {
+    BlockedBloomFilter, "blocked";
+    OnceBloomFilter, "once";
+    BloomFilter, "classic";
+}
+
+/// The shapes of a bucket: slots, and bits of each.
+const SHAPES: [(u32, u32); 6] = [(8, 8), (4, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
+
+macro_rules! cuckoo {
+    ($($filter:ident, $name:literal, |$inserted:ident| $verdict:expr;)*) => {$(
+        impl<K: Item> Filter<K> for $filter<K> {
+            const NAME: &'static str = $name;
+
+            fn new(items: u64, rate: f64) -> Option<Self> {
+                let builder = Self::builder().capacity(items).false_positive_rate(rate);
+                Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
+            }
+
+            fn with_bits(items: u64, bits: f64) -> Option<Self> {
+                let builders = SHAPES.map(|(slots, width)| {
+                    // Buckets are words, of four slots of 8 bits half words.
+                    let of_bucket = if slots * width == 32 { 32.0 } else { 64.0 };
+                    let pairs = (items as f64 * bits / of_bucket / 2.0) as u64;
+                    Self::builder().buckets(2 * pairs).slots(slots).fingerprint_bits(width)
+                });
+                let fitting = builders.into_iter().filter_map(|builder| {
+                    let geometry = builder.geometry().ok()?;
+                    let rate = geometry.false_positive_rate_at(items);
+                    (geometry.capacity() >= items).then_some((rate, builder))
+                });
+                let (_, best) = fitting.min_by(|a, b| a.0.total_cmp(&b.0))?;
+                Some(best.hasher(hasher()).build().expect("a filter that fits in memory"))
+            }
+
+            fn bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            #[inline]
+            fn contains(&self, item: &K) -> bool {
+                $filter::contains(self, item)
+            }
+
+            fn clear(&mut self) -> bool {
+                $filter::clear(self);
+                true
+            }
+        }
+
+        contends!($filter<K>);
+
+        impl<K: Item> Shared<K> for $filter<K> {
+            #[inline]
+            fn insert(&self, item: &K) -> bool {
+                let $inserted = $filter::insert(self, item);
+                $verdict
+            }
+        }
+    )*};
+}
+
+cuckoo! {
+    CuckooFilter, "cuckoo", |inserted| inserted.is_ok();
+    OnceCuckooFilter, "once cuckoo", |inserted| inserted == Ok(true);
+}

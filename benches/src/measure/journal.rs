@@ -1,0 +1,126 @@
+//! The file of records: appended to as they are made, and read again by a run that goes on where one ended.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::record::Record;
+
+/// The records of a file, and a place for more.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    known: HashSet<String>,
+}
+
+impl Journal {
+    /// Opens the file, or makes it. What a run that was killed has left of a last line is cut off.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read and written, or another line is no record.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        let records = text[..whole].lines().map(serde_json::from_str::<Record>);
+        let known = records.map(|record| key(&record?)).collect::<Result<_, _>>()?;
+        Ok(Self { file, known })
+    }
+
+    /// Whether a record with these conditions is there, whatever its figures.
+    ///
+    /// # Panics
+    ///
+    /// If a condition is no number.
+    #[must_use]
+    pub fn has(&self, record: &Record) -> bool {
+        self.known.contains(&key(record).expect("numbers"))
+    }
+
+    /// Writes a record to the file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+        let line = serde_json::to_string(record)?;
+        self.known.insert(key(record)?);
+        writeln!(self.file, "{line}")
+    }
+}
+
+/// What a figure depends on, without the figure.
+fn key(record: &Record) -> serde_json::Result<String> {
+    // Memory is what comes out, except where it is what was asked for.
+    let bits = if record.axis == "memory" { record.bits } else { 0.0 };
+    let figures =
+        Record { measured_rate: None, bits, value: 0.0, spread: [0.0; 2], ..record.clone() };
+    serde_json::to_string(&figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::blank;
+
+    fn record(operation: &str, value: f64) -> Record {
+        let blank = blank("size", "blocked", operation, 1000);
+        Record { rate: 0.01, bits: value, measured_rate: Some(value), value, ..blank }
+    }
+
+    #[test]
+    fn what_is_in_the_file_is_known_whatever_its_figures() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        let mut journal = Journal::open(&path).expect("a new file");
+        assert!(!journal.has(&record("hit", 1.0)));
+        journal.append(&record("hit", 1.0)).expect("a line");
+        assert!(journal.has(&record("hit", 2.0)));
+        drop(journal);
+
+        let journal = Journal::open(&path).expect("the file");
+        assert!(journal.has(&record("hit", 3.0)));
+        assert!(!journal.has(&record("miss", 1.0)));
+        assert!(!journal.has(&Record { rate: 0.1, ..record("hit", 1.0) }));
+    }
+
+    #[test]
+    fn memory_that_was_asked_for_is_a_condition() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut journal = Journal::open(&folder.path().join("a.jsonl")).expect("a new file");
+        let memory = |bits| Record { axis: "memory".to_owned(), bits, ..record("hit", 1.0) };
+        journal.append(&memory(10.0)).expect("a line");
+        assert!(journal.has(&memory(10.0)));
+        assert!(!journal.has(&memory(16.0)));
+    }
+
+    #[test]
+    fn half_a_line_is_cut_off_and_measured_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        let line = |operation| serde_json::to_string(&record(operation, 1.0)).expect("numbers");
+        let (whole, broken) = (line("hit"), line("miss"));
+        std::fs::write(&path, format!("{whole}\n{}", &broken[..20])).expect("a file");
+
+        let mut journal = Journal::open(&path).expect("a file with a broken end");
+        assert!(journal.has(&record("hit", 1.0)));
+        assert!(!journal.has(&record("miss", 1.0)));
+        journal.append(&record("miss", 1.0)).expect("a line");
+        let text = std::fs::read_to_string(&path).expect("the file");
+        assert_eq!(text, format!("{whole}\n{broken}\n"));
+    }
+
+    #[test]
+    fn a_line_that_is_no_record_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        std::fs::write(&path, "{}\n").expect("a file");
+        assert!(Journal::open(&path).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! What others have published, beside what comes out here.
+
+use core::hash::BuildHasher;
+use std::io;
+
+use tamis::hash::fastrange;
+use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
+
+use crate::contender::{Filter, RATE};
+use crate::course::{Course, Operation};
+use crate::hasher;
+use crate::item::Distribution;
+use crate::measure::fill::rates;
+use crate::measure::{Row, Survey, blank};
+
+const ITEMS: u64 = 1_000_000;
+
+/// Slots of the cuckoo filters that are filled.
+const SLOTS: u64 = 1 << 20;
+
+impl Survey {
+    /// Writes down a figure that was published, unless it is there.
+    fn published(&mut self, operation: &str, value: f64) -> io::Result<()> {
+        self.reproduced("published", operation, |_| vec![value])
+    }
+
+    /// Measures one in some runs and writes down their median, unless it is there.
+    fn reproduced(
+        &mut self,
+        contender: &str,
+        operation: &str,
+        measure: impl FnOnce(&Self) -> Vec<f64>,
+    ) -> io::Result<()> {
+        let record = blank("reproduction", contender, operation, ITEMS);
+        if self.journal.has(&record) {
+            return Ok(());
+        }
+        let runs = measure(self);
+        self.journal.append(&Row { record, runs }.finish())
+    }
+}
+
+/// Everything.
+pub(super) fn reproduction(survey: &mut Survey) -> io::Result<()> {
+    classic_queries(survey)?;
+    cuckoo_loads(survey)?;
+    cuckoo_rates(survey)?;
+    blocked_rate(survey)?;
+    crossing(survey)
+}
+
+/// One query of a classic filter with 20 bits an item.
+fn classic_queries(survey: &mut Survey) -> io::Result<()> {
+    for (probes, nanos, rate) in [(6, 2500.0, 3.03e-4), (14, 3700.0, 8.9e-5)] {
+        let time = format!("query of 20 bits an item, {probes} probes, ns");
+        let wrong = format!("rate of 20 bits an item, {probes} probes");
+        survey.published(&time, nanos)?;
+        survey.published(&wrong, rate)?;
+        let filter = move || {
+            let builder = BloomFilter::<u64>::builder().bits(20 * ITEMS).probes(probes);
+            builder.hasher(hasher()).build().ok()
+        };
+        survey.reproduced("classic", &time, |survey| {
+            let course = Course::new(ITEMS, RATE, Distribution::Uniform, filter);
+            let mut course = course.expect("a filter that fits in memory");
+            let count = survey.scale.least;
+            // Half of the queries are hits, which look at all bits.
+            let run = |_| course.run(Operation::Half, count).as_nanos() as f64 / count as f64;
+            (0..survey.scale.runs).map(run).collect()
+        })?;
+        survey.reproduced("classic", &wrong, |survey| {
+            let filter = filter().expect("a filter that fits in memory");
+            (0..ITEMS).for_each(|item| {
+                filter.insert(&item);
+            });
+            rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+        })?;
+    }
+    Ok(())
+}
+
+/// How full a cuckoo filter is when it refuses the first item.
+fn cuckoo_loads(survey: &mut Survey) -> io::Result<()> {
+    let operation = |slots: u32| format!("load at the first failure, {slots} slots a bucket");
+    for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
+        survey.published(&operation(slots), load)?;
+    }
+    survey.reproduced("simulated", &operation(1), |survey| {
+        (0..survey.scale.runs as u64).map(load_of_one_slot).collect()
+    })?;
+    for (slots, bits) in [(2, 32), (4, 16), (8, 8)] {
+        survey.reproduced("cuckoo", &operation(slots), |survey| {
+            let run = |seed| {
+                let filter = filter(slots, bits);
+                let first = seed * SLOTS;
+                let refused = (first..).find(|item| filter.insert(item).is_err());
+                refused.map_or(1.0, |item| (item - first) as f64 / SLOTS as f64)
+            };
+            (0..survey.scale.runs as u64).map(run).collect()
+        })?;
+    }
+    Ok(())
+}
+
+fn filter(slots: u32, bits: u32) -> CuckooFilter<u64> {
+    let builder = CuckooFilter::builder().buckets(SLOTS / u64::from(slots)).slots(slots);
+    let builder = builder.fingerprint_bits(bits).hasher(hasher());
+    builder.build().expect("a filter that fits in memory")
+}
+
+/// The load at the first failure with one slot a bucket, which our filters do not have. Items are then
+/// edges between their two buckets, and fit as long as no component has more edges than buckets.
+fn load_of_one_slot(seed: u64) -> f64 {
+    /// The bucket that stands for the component.
+    fn root(parents: &mut [u64], mut bucket: u64) -> u64 {
+        while parents[bucket as usize] != bucket {
+            let next = parents[bucket as usize];
+            parents[bucket as usize] = parents[next as usize];
+            bucket = next;
+        }
+        bucket
+    }
+
+    let mut parents: Vec<u64> = (0..SLOTS).collect();
+    // Whether the component has as many edges as buckets.
+    let mut full = vec![false; SLOTS as usize];
+    let fits = |item: &u64| {
+        let [one, other] = [0, 1].map(|half| {
+            let bucket = fastrange(hasher().hash_one((seed, *item, half)), SLOTS);
+            root(&mut parents, bucket)
+        });
+        let fits = !(full[one as usize] && full[other as usize]);
+        full[other as usize] |= full[one as usize] || one == other;
+        parents[one as usize] = other;
+        fits
+    };
+    (0..).take_while(fits).count() as f64 / SLOTS as f64
+}
+
+/// The rates of two widths at four slots, 95 % full.
+fn cuckoo_rates(survey: &mut Survey) -> io::Result<()> {
+    for (bits, rate) in [(8, 0.03), (16, 1e-4)] {
+        let operation = format!("rate of 4 slots of {bits} bits at 95 % load");
+        survey.published(&operation, rate)?;
+        survey.reproduced("cuckoo", &operation, |survey| {
+            let filter = filter(4, bits);
+            let mut items = 0..;
+            // Of 8 bits it refuses a few before.
+            while filter.load_factor() < 0.95 {
+                let _ = items.next().map(|item| filter.insert(&item));
+            }
+            rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+        })?;
+    }
+    Ok(())
+}
+
+/// Ours at ten bits an item, beside that of RocksDB.
+fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
+    let operation = "rate of a blocked filter of 10 bits an item";
+    survey.published(operation, 0.00957)?;
+    survey.reproduced("blocked", operation, |survey| {
+        let filter = <BlockedBloomFilter<u64> as Filter<u64>>::with_bits(ITEMS, 10.0);
+        let filter = filter.expect("a filter of any number of bits");
+        (0..ITEMS).for_each(|item| {
+            filter.insert(&item);
+        });
+        rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+    })
+}
+
+/// Where the lines of the classic filter and of the cuckoo filter cross for the first time. They do so
+/// again and again, as cuckoo filters go by steps.
+fn crossing(survey: &mut Survey) -> io::Result<()> {
+    /// Rates in a decade that are looked at.
+    const STEPS: i32 = 50;
+    let rates =
+        || (STEPS..=6 * STEPS).map(|step| 10.0_f64.powf(f64::from(-step) / f64::from(STEPS)));
+    let cuckoo_is_smaller = |rate: f64| {
+        let classic = BloomFilter::<u64>::builder().capacity(ITEMS).false_positive_rate(rate);
+        let cuckoo = CuckooFilter::<u64>::builder().capacity(ITEMS).false_positive_rate(rate);
+        let classic = classic.geometry().expect("a rate between 0 and 1").size_in_bytes();
+        cuckoo.geometry().expect("a rate above 1e-9").size_in_bytes() < classic
+    };
+    let crossing = "highest rate at which a cuckoo filter is smaller than a classic Bloom filter";
+    survey.published(crossing, 0.03)?;
+    survey.reproduced("cuckoo", crossing, |_| {
+        vec![rates().find(|&rate| cuckoo_is_smaller(rate)).expect("at 1e-4 it is smaller")]
+    })
+}
