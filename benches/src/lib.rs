@@ -13,6 +13,8 @@ pub mod floor;
 pub mod item;
 pub mod measure;
 pub mod record;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod together;
 
 /// The hasher of every contender and of the floors, so that it makes no difference.

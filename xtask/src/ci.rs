@@ -30,6 +30,7 @@ pub(crate) const STEPS: &[Step] = &[
 pub(crate) const NOT_IN_CI: &[(&str, &str)] = &[
     ("ci", "it is ci"),
     ("sanitize", "needs a nightly toolchain"),
+    ("report", "its times mean nothing on a shared machine"),
     ("compare", "likewise, and the other programs need not be installed"),
     ("urls", "makes input for compare; its own tests check it"),
 ];

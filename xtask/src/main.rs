@@ -10,6 +10,7 @@ mod lint;
 mod model;
 mod no_std;
 mod readme;
+mod report;
 mod sanitize;
 mod test;
 mod tidy;
@@ -76,6 +77,8 @@ enum Command {
         #[arg(conflicts_with_all = ["gate", "bless"])]
         filter: Option<String>,
     },
+    /// Measure the filters beside others and write `benches/REPORT.md`; goes on where an earlier run ended
+    Report(report::Args),
     /// Write a list of made-up URLs with repetitions to standard output
     Urls(urls::Args),
     /// Time `tamis dedup` beside other programs that do its job
@@ -123,6 +126,7 @@ fn run(command: Command) -> Result {
         Command::Bench { gate: true, .. } => bench::gate(&sh, false),
         Command::Bench { bless: true, .. } => bench::gate(&sh, true),
         Command::Bench { filter, .. } => bench::run(&sh, filter.as_deref()),
+        Command::Report(args) => report::run(&sh, args),
         Command::Urls(args) => urls::run(&args),
         Command::Compare { .. } => unreachable!("returned above"),
     }

@@ -7,5 +7,6 @@ use crate::lint::OURS;
 
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(sh, "cargo test --workspace {OURS...} --all-features").run()?;
+    cmd!(sh, "cargo test --package tamis-benches --features report --lib").run()?;
     Ok(())
 }

@@ -1,0 +1,159 @@
+//! The report on all that was measured: from a file of records to `REPORT.md` and its charts.
+
+mod axis;
+mod chart;
+mod contenders;
+mod counts;
+#[cfg(test)]
+mod example;
+mod figure;
+mod labels;
+mod machine;
+mod page;
+mod plots;
+mod records;
+mod table;
+mod targets;
+mod times;
+
+use core::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::machine::Cache;
+use self::page::Page;
+use self::records::Records;
+
+/// Writes `REPORT.md` and `plots/*.svg` into the folder `out`; the name of the former. `command` is what
+/// a person runs to have the same.
+///
+/// # Errors
+///
+/// If the records cannot be read, there are none, or the report cannot be written.
+pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let records = Records::read(input)?;
+    if records.is_empty() {
+        return Err(format!("{}: no records", input.display()).into());
+    }
+    for left_out in &records.left_out {
+        eprintln!("{}: left out: {left_out}", input.display());
+    }
+    // The last record is as old as the file.
+    let time = humantime::format_rfc3339_seconds(fs::metadata(input)?.modified()?).to_string();
+    let body = body(&records, &machine::caches());
+    let plots = out.join("plots");
+    fs::create_dir_all(&plots)?;
+    remove_charts(&plots)?;
+    for (name, chart) in &body.charts {
+        fs::write(plots.join(format!("{name}.svg")), chart.svg()?)?;
+    }
+    let report = out.join("REPORT.md");
+    fs::write(&report, head(&records, &time, command) + &body.text)?;
+    Ok(report)
+}
+
+/// Charts of an earlier report, whose axes may have no records now.
+fn remove_charts(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "svg") {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+fn head(records: &Records, time: &str, command: &str) -> String {
+    let mut facts = machine::facts();
+    facts.push(("measured until", time.to_owned()));
+    facts.push(("made by", format!("`{command}`")));
+    let rows: String =
+        facts.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
+    let spread = records.spread().map(|(half, most)| {
+        format!(
+            " The lowest and the highest run of a figure lie {:.0} % apart or less for half of them, {:.0} % for 95 of 100.",
+            half * 100.0,
+            most * 100.0
+        )
+    });
+    let alone = records.alone().join(", ");
+    let alone = if alone.is_empty() {
+        alone
+    } else {
+        format!(" On one thread alone, where W need not be a limit: {alone}.")
+    };
+    let left_out: String =
+        records.left_out.iter().map(|what| format!("\nLeft out: {what}.\n")).collect();
+    format!(
+        "# Measurements\n\n| | |\n|---|---|\n{rows}\n\
+         Unless a section says otherwise: one thread, 64-bit items, uniform, at a rate of 1 %; medians.{}\n\n\
+         **R** reads one random line of memory an item, **W** sets one bit there: what no filter can go \
+         below, in memory of the same size. A multiple is of W for inserts, of R for all else. The best of a \
+         column is in bold.{alone}\n{left_out}",
+        spread.unwrap_or_default(),
+    )
+}
+
+/// The sections; none for an axis without records.
+fn body(records: &Records, caches: &[Cache]) -> Page {
+    let mut page = Page::default();
+    targets::add(&mut page, records);
+    times::add(&mut page, records, caches);
+    counts::add(&mut page, records);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{lines, record};
+
+    #[test]
+    fn an_axis_without_records_has_no_section() {
+        let mut two = record("threads", "once", "hit", 6.0);
+        two.threads = 2;
+        let records = [
+            record("size", "fastbloom", "hit", 7.0),
+            record("size", "once", "hit", 5.0),
+            record("size", "R", "hit", 2.0),
+            record("threads", "once", "hit", 5.0),
+            two,
+        ];
+        let records = Records::parse(&lines(&records));
+        assert_eq!(records.alone(), ["fastbloom"]);
+        let page = body(&records, &[]);
+        let heads: Vec<&str> = page.text.lines().filter(|line| line.starts_with("## ")).collect();
+        assert_eq!(heads, ["## DESIGN targets", "## Size", "## Threads"]);
+        let table = "| | 100,000 |\n|---|---:|\n| once | **5.00 (2.50 R)** |\n| fastbloom | 7.00 (3.50 R) |\n| R | 2.00 |\n";
+        assert!(page.text.contains(table), "{}", page.text);
+        let charts: Vec<&str> = page.charts.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(charts, ["size-hit", "threads-hit-100000"]);
+        assert!(charts.iter().all(|name| page.text.contains(&format!("(plots/{name}.svg)"))));
+    }
+
+    #[test]
+    fn a_report_is_written_whole_and_replaces_the_last() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        fs::create_dir_all(folder.join("plots")).expect("a folder");
+        fs::write(folder.join("plots/old.svg"), "").expect("a file");
+        let input = folder.join("in.jsonl");
+        let text = lines(&[record("bits", "once", "bits an item", 10.3)]);
+        fs::write(&input, format!("{text}{{\"axis\": \"bi")).expect("a file");
+        let report = write(&input, folder, "cargo xtask report").map(fs::read_to_string);
+        let chart = fs::read_to_string(folder.join("plots/memory.svg"));
+        let old = folder.join("plots/old.svg").exists();
+        let report = report.expect("a report").expect("a text");
+        assert!(
+            report.contains("Left out: line 2, which is broken: `{\"axis\": \"bi`.\n"),
+            "{report}"
+        );
+        assert!(report.contains("| made by | `cargo xtask report` |"));
+        assert!(
+            chart
+                .expect("a chart")
+                .starts_with("<svg width=\"900\" height=\"540\" viewBox=\"0 0 7200 4320\"")
+        );
+        assert!(!old);
+    }
+}

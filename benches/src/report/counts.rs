@@ -1,0 +1,95 @@
+//! The sections whose figures are no times: memory, fill, what others published.
+
+use super::figure::{digits, figure, rate};
+use super::page::{Page, appearance, groups, pivot};
+use super::plots;
+use super::records::Records;
+use super::table::{Cell, Table};
+use super::times::asked;
+use crate::record::Record;
+
+/// What adds the section of an axis.
+type Add = fn(&mut Page, &[&Record]);
+
+/// All of them, as far as there are records.
+pub(super) fn add(page: &mut Page, records: &Records) {
+    let sections: [(&str, Add); 3] =
+        [("bits", add_bits), ("fill", add_fill), ("reproduction", add_reproduction)];
+    for (axis, add) in sections {
+        let all = records.axis(axis);
+        if !all.is_empty() {
+            add(page, &all);
+        }
+    }
+}
+
+fn add_bits(page: &mut Page, all: &[&Record]) {
+    let sentence = "What memory a rate takes: bits an item (multiple of log2(1/rate), the least there can be).";
+    page.section("Memory", sentence);
+    let cell = |record: &Record| {
+        let multiple = record.value / -plots::rate(record).log2();
+        Cell {
+            shown: format!("{} ({})", figure(record.value), figure(multiple)),
+            rank: Some(record.value),
+        }
+    };
+    // The chart has those between.
+    let decades = all.iter().copied().filter(|record| record.rate.log10().fract().abs() < 1e-9);
+    page.table(None, &pivot(&decades.collect::<Vec<_>>(), asked, cell));
+    page.chart("memory", plots::memory(all));
+}
+
+fn add_fill(page: &mut Page, all: &[&Record]) {
+    page.section(
+        "Fill",
+        "Whether the rate while a filter fills is the one that the arithmetic gives.",
+    );
+    let columns = [
+        "points",
+        "bits an item in the end",
+        "rate measured",
+        "rate by theory",
+        "measured / theory",
+    ];
+    let mut table = Table { columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() };
+    for (layout, group) in groups(all, appearance(all, |record| plots::layout(record).0)) {
+        let (theory, measured): (Vec<&Record>, Vec<&Record>) =
+            group.into_iter().partition(|record| plots::layout(record).1);
+        let Some(last) = measured.iter().max_by_key(|record| record.items) else { continue };
+        let expected = |record: &Record| {
+            theory.iter().find(|theory| theory.items == record.items).map(|theory| theory.value)
+        };
+        let ratios = measured.iter().filter_map(|record| Some(record.value / expected(record)?));
+        let lowest = ratios.clone().min_by(f64::total_cmp);
+        let range = lowest.zip(ratios.max_by(f64::total_cmp));
+        let cells = [
+            measured.len().to_string(),
+            figure(last.bits),
+            rate(last.value),
+            expected(last).map(rate).unwrap_or_default(),
+            range.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default(),
+        ];
+        table.rows.push((layout, cells.map(Cell::text).to_vec()));
+    }
+    page.table(None, &table);
+    page.chart("fill", plots::fill(all));
+}
+
+fn add_reproduction(page: &mut Page, all: &[&Record]) {
+    page.section("Reproduction", "What others published, beside what is measured here.");
+    let mut table =
+        Table { columns: vec!["published".to_owned(), "here".to_owned()], rows: Vec::new() };
+    for (what, group) in groups(all, appearance(all, |record| &record.operation)) {
+        let (published, here): (Vec<&Record>, Vec<&Record>) =
+            group.into_iter().partition(|record| record.contender == "published");
+        let published: Vec<String> = published.iter().map(|record| digits(record.value)).collect();
+        let here: Vec<String> = here
+            .iter()
+            .map(|record| format!("{} ({})", digits(record.value), record.contender))
+            .collect();
+        table
+            .rows
+            .push((what, [published, here].map(|cells| Cell::text(cells.join(", "))).to_vec()));
+    }
+    page.table(None, &table);
+}

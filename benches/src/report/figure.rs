@@ -1,0 +1,65 @@
+//! How numbers are shown.
+
+/// Three digits, or all before the point, in groups of three.
+pub(super) fn figure(value: f64) -> String {
+    match value.abs() {
+        ..9.995 => format!("{value:.2}"),
+        ..99.95 => format!("{value:.1}"),
+        _ => count(value.round() as u64),
+    }
+}
+
+/// Three digits of a number of any size.
+pub(super) fn digits(value: f64) -> String {
+    match value.abs() {
+        ..0.01 => format!("{value:.2e}"),
+        ..0.9995 => format!("{value:.3}"),
+        _ => figure(value),
+    }
+}
+
+/// A whole number in groups of three digits.
+pub(super) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A share of one as a percentage, no longer than needed.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e10).round() / 1e8)
+}
+
+/// A rate with the digits that a measurement has.
+pub(super) fn rate(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        0.001.. => format!("{:.2} %", value * 100.0),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        let shown = [4.8, 9.996, 17.14, 99.96, 713.4, 12_345.6].map(figure);
+        assert_eq!(shown, ["4.80", "10.0", "17.1", "100", "713", "12,346"]);
+        assert_eq!([0.000_089, 0.84, 20.0].map(digits), ["8.90e-5", "0.840", "20.0"]);
+        assert_eq!([0, 999, 1000, 10_000_000].map(count), ["0", "999", "1,000", "10,000,000"]);
+    }
+
+    #[test]
+    fn rates_are_short() {
+        assert_eq!([0.1, 0.01, 1e-6].map(percent), ["10 %", "1 %", "0.0001 %"]);
+        assert_eq!([0.00957, 1.23e-4, 0.0].map(rate), ["0.96 %", "1.2e-4", "0"]);
+    }
+}

@@ -1,0 +1,103 @@
+//! The machine and the state of the sources, as far as the system tells.
+
+use std::path::Path;
+use std::process::Command;
+use std::{fs, thread};
+
+/// A data cache of the first core: its name, and its size in bytes.
+pub(super) type Cache = (String, u64);
+
+/// The caches that hold data, the nearest first; none where the system does not tell.
+pub(super) fn caches() -> Vec<Cache> {
+    let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
+    let read = |index: usize, name: &str| text(&folder.join(format!("index{index}/{name}")));
+    let levels = (0..).map_while(|index| {
+        Some((read(index, "level")?, read(index, "type")?, read(index, "size")?))
+    });
+    levels
+        .filter(|(_, kind, _)| kind != "Instruction")
+        .filter_map(|(level, _, size)| Some((format!("L{level}"), kibibytes(&size)? * 1024)))
+        .collect()
+}
+
+/// What the machine is: a name and a value a line.
+pub(super) fn facts() -> Vec<(&'static str, String)> {
+    let model = field("/proc/cpuinfo", "model name");
+    let cores = thread::available_parallelism().map(|cores| cores.to_string()).ok();
+    let caches =
+        caches().into_iter().map(|(name, size)| format!("{name} {}", mebibytes(size / 1024)));
+    let caches = caches.collect::<Vec<_>>().join(", ");
+    let memory =
+        field("/proc/meminfo", "MemTotal").and_then(|total| kibibytes(&total)).map(mebibytes);
+    let facts = [
+        ("processor", model),
+        ("cores to run on", cores),
+        ("caches", (!caches.is_empty()).then_some(caches)),
+        ("memory", memory),
+        (
+            "huge pages",
+            text(Path::new("/sys/kernel/mm/transparent_hugepage/enabled"))
+                .map(|modes| chosen(&modes)),
+        ),
+        ("commit", output("git", &["describe", "--always", "--dirty"])),
+        ("compiler", output("rustc", &["--version"])),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The one of several modes that stands in brackets.
+fn chosen(modes: &str) -> String {
+    modes.split(['[', ']']).nth(1).unwrap_or(modes).to_owned()
+}
+
+/// The number before `K` or `kB`, which is how Linux gives sizes.
+fn kibibytes(size: &str) -> Option<u64> {
+    size.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
+}
+
+fn mebibytes(kibibytes: u64) -> String {
+    let (size, unit) = match kibibytes {
+        ..1024 => (kibibytes as f64, "KiB"),
+        1024..1_048_576 => (kibibytes as f64 / 1024.0, "MiB"),
+        _ => (kibibytes as f64 / 1_048_576.0, "GiB"),
+    };
+    format!("{} {unit}", (size * 10.0).round() / 10.0)
+}
+
+/// The first value of that name in a file of `name: value` lines.
+fn field(file: &str, name: &str) -> Option<String> {
+    let text = text(Path::new(file))?;
+    let pairs = text.lines().filter_map(|line| line.split_once(':'));
+    pairs
+        .map(|(key, value)| (key.trim(), value.trim()))
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value.to_owned())
+}
+
+fn text(file: &Path) -> Option<String> {
+    Some(fs::read_to_string(file).ok()?.trim().to_owned())
+}
+
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_linux_writes_is_read() {
+        assert_eq!(
+            ["48K", "266240K", "24684092 kB", ""].map(kibibytes),
+            [Some(48), Some(266_240), Some(24_684_092), None]
+        );
+        assert_eq!([48, 2048, 24_684_092].map(mebibytes), ["48 KiB", "2 MiB", "23.5 GiB"]);
+        assert_eq!(chosen("always [madvise] never"), "madvise");
+    }
+}

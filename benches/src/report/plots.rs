@@ -1,0 +1,319 @@
+//! The charts: from records to lines.
+
+use plotters::style::RGBColor;
+
+use super::axis::{Axis, Scale, bytes};
+use super::chart::{Chart, Line, Look, Marker};
+use super::contenders::{inserts, is_floor, kind, ordered};
+use crate::record::Record;
+
+/// More filters than this cannot be told apart; the others are in the table.
+const MOST_LINES: usize = 7;
+const GREY: RGBColor = RGBColor(119, 119, 119);
+
+/// Okabe and Ito's colours, which all eyes tell apart, without the yellow that is lost on white; each
+/// with a marker, for print in grey. Ours have the first five.
+const LOOKS: [(RGBColor, Marker); 8] = [
+    (RGBColor(0, 114, 178), Marker::Circle),
+    (RGBColor(213, 94, 0), Marker::Up),
+    (RGBColor(0, 158, 115), Marker::Square),
+    (RGBColor(204, 121, 167), Marker::Diamond),
+    (RGBColor(230, 159, 0), Marker::Down),
+    (RGBColor(0, 0, 0), Marker::Circle),
+    (RGBColor(86, 180, 233), Marker::Square),
+    (GREY, Marker::Diamond),
+];
+/// What is not ours is dashed.
+const DASHES: [(i32, i32); 3] = [(7, 3), (2, 3), (12, 4)];
+
+/// The rate while filters fill: theory as lines, measurements as points.
+pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
+    let mut layouts: Vec<&str> = Vec::new();
+    for record in records {
+        let (layout, _) = layout(record);
+        if !layouts.contains(&layout) {
+            layouts.push(layout);
+        }
+    }
+    layouts.truncate(LOOKS.len());
+    let series = |of: &str, theory: bool| -> Vec<(f64, f64)> {
+        let those =
+            records.iter().filter(|record| layout(record) == (of, theory) && record.value > 0.0);
+        sorted(those.map(|record| (512.0 / record.bits, record.value)))
+    };
+    let mut lines: Vec<Line> = layouts
+        .iter()
+        .zip(layout_looks(&layouts))
+        .map(|(layout, look)| Line {
+            name: (*layout).to_owned(),
+            look,
+            line: series(layout, true),
+            points: series(layout, false),
+        })
+        .collect();
+    // Far below what can be measured there is only theory.
+    let measured = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let least = measured.min_by(f64::total_cmp).unwrap_or(0.0) / 3.0;
+    lines.iter_mut().for_each(|line| line.line.retain(|point| point.1 >= least));
+    let lines = merged(lines);
+    chart(
+        "Rate while a filter fills: theory as lines, measured as points",
+        ("items for each 64 bytes of memory", Scale::Linear),
+        ("rate of false positives, log scale", Scale::Share),
+        lines,
+    )
+}
+
+/// A layout, and whether the figure is its theory's.
+pub(super) fn layout(record: &Record) -> (&str, bool) {
+    let operation = record.operation.as_str();
+    match operation.strip_suffix(" theory") {
+        Some(layout) => (layout, true),
+        None => (operation.strip_suffix(" measured").unwrap_or(operation), false),
+    }
+}
+
+/// The first layout of a kind looks as its kind does in every chart, the others as none does.
+fn layout_looks(layouts: &[&str]) -> Vec<Look> {
+    let first = |index: usize| {
+        let of = kind(layouts[index])?;
+        (!layouts[..index].iter().any(|layout| kind(layout) == Some(of))).then_some(of)
+    };
+    let taken: Vec<usize> = (0..layouts.len()).filter_map(first).collect();
+    let mut free = (0..LOOKS.len()).rev().filter(|look| !taken.contains(look));
+    let mut look = |index| {
+        let look = first(index).or_else(|| free.next()).unwrap_or_default();
+        let (colour, marker) = LOOKS[look];
+        Look { colour, marker: Some(marker), dash: None, bold: false }
+    };
+    (0..layouts.len()).map(&mut look).collect()
+}
+
+/// Time against the size of the filter, for one operation; the caches of the machine as marks.
+pub(super) fn size(
+    records: &[&Record],
+    operation: &str,
+    caches: &[(String, u64)],
+) -> Option<Chart> {
+    // R is part of every operation, W only of inserts.
+    let shown = records.iter().filter(|record| {
+        record.operation == operation
+            || record.contender == "R"
+            || (record.contender == "W" && inserts(operation))
+    });
+    let shown: Vec<&Record> = shown.copied().collect();
+    let point = |record: &Record| (record.items as f64 * record.bits / 8.0, record.value);
+    let mut chart = chart(
+        &format!("{operation}: time against size, one thread"),
+        ("memory of the filter, log scale", Scale::Bytes),
+        ("ns an operation, log scale", Scale::Log),
+        lines(&shown, point),
+    )?;
+    let mark =
+        |(name, size): &(String, u64)| (*size as f64, format!("{name}: {}", bytes(*size as f64)));
+    chart.marks = caches.iter().map(mark).collect();
+    Some(chart)
+}
+
+/// Throughput against threads; none of one thread.
+pub(super) fn threads(records: &[&Record], title: &str) -> Option<Chart> {
+    records.iter().find(|record| record.threads > 1)?;
+    chart(
+        &format!("{}: throughput by threads", title.replace('`', "")),
+        ("threads", Scale::Doubling),
+        ("million operations a second, all threads together", Scale::Linear),
+        lines(records, |record| (record.threads as f64, throughput(record))),
+    )
+}
+
+/// Millions of operations a second by all threads.
+pub(super) fn throughput(record: &Record) -> f64 {
+    record.threads as f64 * 1000.0 / record.value
+}
+
+/// Bits an item against the rate, and what no filter can go below.
+pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
+    // What takes twice as much as any of ours would press the others together.
+    let ours = records.iter().filter(|record| kind(&record.contender).is_some());
+    let most =
+        ours.map(|record| 2.0 * record.value).max_by(f64::total_cmp).unwrap_or(f64::INFINITY);
+    let mut lines = lines_of_all(records, |record| (1.0 / rate(record), record.value));
+    lines.retain(|line| line.points.iter().all(|point| point.1 <= most));
+    let mut lines = merged(lines);
+    lines.truncate(MOST_LINES);
+    let rates = sorted(
+        lines
+            .iter()
+            .flat_map(|line| line.points.iter().map(|&(one_in, _)| (one_in, one_in.log2()))),
+    );
+    let look = Look { colour: GREY, marker: None, dash: None, bold: false };
+    lines.push(Line {
+        name: "minimum: log2(1/rate)".to_owned(),
+        look,
+        line: rates,
+        points: Vec::new(),
+    });
+    chart(
+        "Memory for a rate",
+        ("rate of false positives, log scale", Scale::OneIn),
+        ("bits an item", Scale::Linear),
+        lines,
+    )
+}
+
+/// The rate that was measured, or else the one that was asked for.
+pub(super) fn rate(record: &Record) -> f64 {
+    record.measured_rate.filter(|&rate| rate > 0.0).unwrap_or(record.rate)
+}
+
+/// A line for each contender, as many as can be told apart.
+fn lines(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
+    let (floors, mut lines): (Vec<_>, Vec<_>) =
+        lines_of_all(records, point).into_iter().partition(|line| is_floor(&line.name));
+    lines.truncate(MOST_LINES);
+    lines.extend(floors);
+    lines
+}
+
+fn lines_of_all(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
+    let names = ordered(records);
+    let points = |name: &str| {
+        sorted(records.iter().filter(|record| record.contender == name).map(|record| point(record)))
+    };
+    let looks = looks(&names);
+    names
+        .iter()
+        .zip(looks)
+        .map(|(name, look)| Line {
+            name: (*name).to_owned(),
+            look,
+            line: points(name),
+            points: points(name),
+        })
+        .collect()
+}
+
+/// How the lines of the contenders look: the same in every chart for ours.
+fn looks(names: &[&str]) -> Vec<Look> {
+    let mut seen = [0; LOOKS.len()];
+    let mut peers = 0;
+    let mut look = |name: &&str| {
+        if is_floor(name) {
+            let dash = (*name == "W").then_some((2, 3));
+            return Look { colour: GREY, marker: None, dash, bold: false };
+        }
+        let ours = kind(name);
+        let index = ours.unwrap_or_else(|| {
+            peers += 1;
+            // Behind those of ours.
+            5 + (peers - 1) % 3
+        });
+        let (colour, marker) = LOOKS[index];
+        // The second of a kind is told from the first by its dashes.
+        let before = seen[index] + usize::from(ours.is_none());
+        seen[index] += 1;
+        let dash = before.checked_sub(1).map(|before| DASHES[before % DASHES.len()]);
+        Look { colour, marker: Some(marker), dash, bold: ours.is_some() }
+    };
+    names.iter().map(&mut look).collect()
+}
+
+/// Lines that lie on one another become one, which says so.
+fn merged(lines: Vec<Line>) -> Vec<Line> {
+    let mut merged: Vec<(Line, Vec<String>)> = Vec::new();
+    for line in lines {
+        match merged.iter_mut().find(|(other, _)| lie_together(other, &line)) {
+            Some((other, names)) => {
+                names.push(line.name);
+                // Where the points are measured and the line is not, they are others.
+                if line.points != line.line {
+                    other.points.extend(line.points);
+                }
+            }
+            None => merged.push((line, Vec::new())),
+        }
+    }
+    let named = merged.into_iter().map(|(line, others)| match &others[..] {
+        [] => line,
+        [other] => Line { name: format!("{}, {other}", line.name), ..line },
+        [..] => Line { name: format!("{} (and {} alike)", line.name, others.len()), ..line },
+    });
+    named.collect()
+}
+
+/// Whether no eye could part them: nowhere 2 % between them.
+fn lie_together(a: &Line, b: &Line) -> bool {
+    let near = |(a, b): (&(f64, f64), &(f64, f64))| {
+        (a.0 / b.0 - 1.0).abs() < 0.02 && (a.1 / b.1 - 1.0).abs() < 0.02
+    };
+    !a.line.is_empty() && a.line.len() == b.line.len() && a.line.iter().zip(&b.line).all(near)
+}
+
+fn sorted(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut points: Vec<_> = points.collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+/// A chart of those lines; none without a point.
+fn chart(
+    title: &str,
+    x: (&'static str, Scale),
+    y: (&'static str, Scale),
+    mut lines: Vec<Line>,
+) -> Option<Chart> {
+    lines.retain(|line| !(line.line.is_empty() && line.points.is_empty()));
+    let points = || lines.iter().flat_map(|line| line.line.iter().chain(&line.points));
+    points().next()?;
+    let (x, y) = (
+        Axis::new(x.0, x.1, points().map(|point| point.0)),
+        Axis::new(y.0, y.1, points().map(|point| point.1)),
+    );
+    Some(Chart { title: title.to_owned(), x, y, lines, marks: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::record;
+
+    /// A chart's lines by their names.
+    fn names(chart: Option<Chart>) -> Vec<String> {
+        chart.into_iter().flat_map(|chart| chart.lines).map(|line| line.name).collect()
+    }
+
+    #[test]
+    fn no_more_filters_than_can_be_told_apart() {
+        let contenders = ["R", "a", "b", "c", "d", "e", "f", "g", "h", "once"];
+        let records = contenders.map(|name| record("size", name, "hit", 5.0));
+        let records: Vec<&Record> = records.iter().collect();
+        let names = names(size(&records, "hit", &[]));
+        assert_eq!(names, ["once", "a", "b", "c", "d", "e", "f", "R"]);
+    }
+
+    #[test]
+    fn lines_that_coincide_are_one() {
+        let records = [
+            ("blocked", 10.0),
+            ("once", 10.1),
+            ("classic", 9.0),
+            ("x", 9.0),
+            ("y", 9.0),
+            ("set", 99.0),
+        ]
+        .map(|(name, bits)| record("bits", name, "bits an item", bits));
+        let records: Vec<&Record> = records.iter().collect();
+        let minimum = "minimum: log2(1/rate)";
+        assert_eq!(names(memory(&records)), ["blocked, once", "classic (and 2 alike)", minimum]);
+    }
+
+    #[test]
+    fn theory_is_a_line_and_what_is_measured_are_points() {
+        let records = [("once theory", 1e-3), ("once measured", 2e-3), ("once theory", 1e-9)]
+            .map(|(operation, value)| record("fill", "once", operation, value));
+        let records: Vec<&Record> = records.iter().collect();
+        let chart = fill(&records).expect("a chart");
+        assert_eq!(chart.lines[0].line, [(51.2, 1e-3)], "the rest is far below what is measured");
+        assert_eq!(chart.lines[0].points, [(51.2, 2e-3)]);
+    }
+}

@@ -1,0 +1,134 @@
+//! The file of records, as far as it can be read.
+
+use core::error::Error;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::contenders::{inserts, is_floor, ordered};
+use crate::record::Record;
+
+/// The axes that the report knows.
+const AXES: [&str; 11] = [
+    "operation",
+    "size",
+    "rate",
+    "memory",
+    "threads",
+    "item",
+    "distribution",
+    "readers",
+    "fill",
+    "bits",
+    "reproduction",
+];
+
+/// What was read, and what was not.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    records: Vec<Record>,
+    /// What is left out of the report, in words.
+    pub(super) left_out: Vec<String>,
+}
+
+impl Records {
+    pub(super) fn read(file: &Path) -> Result<Self, Box<dyn Error>> {
+        let text = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        // A run that was killed may have left half a character.
+        Ok(Self::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// A record a line. A run that is killed leaves a broken line, and the next one goes on behind it.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut read = Self::default();
+        let mut unknown = BTreeMap::new();
+        for (line, number) in text.lines().zip(1..) {
+            match serde_json::from_str::<Record>(line) {
+                Ok(record) if AXES.contains(&record.axis.as_str()) => read.records.push(record),
+                Ok(record) => *unknown.entry(record.axis).or_insert(0) += 1,
+                Err(_) => {
+                    read.left_out.push(format!("line {number}, which is broken: `{line:.60}`"));
+                }
+            }
+        }
+        let unknown = unknown.into_iter();
+        read.left_out
+            .extend(unknown.map(|(axis, count)| format!("{count} of the unknown axis `{axis}`")));
+        read
+    }
+
+    pub(super) fn axis(&self, name: &str) -> Vec<&Record> {
+        self.records.iter().filter(|record| record.axis == name).collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// How often the figure is what the memory allows, and which limit that is.
+    pub(super) fn multiple(&self, record: &Record) -> Option<(f64, &'static str)> {
+        let name = if inserts(&record.operation) { "W" } else { "R" };
+        Some((record.value / self.floor(record, name)?.value, name))
+    }
+
+    /// The limit of the memory of that name, R or W, at the point of the record.
+    pub(super) fn floor(&self, record: &Record, name: &str) -> Option<&Record> {
+        let floors = self.records.iter().filter(|other| {
+            other.contender == name
+                && (other.items, other.threads) == (record.items, record.threads)
+                && (&other.item, &other.distribution) == (&record.item, &record.distribution)
+                && other.rate == record.rate
+        });
+        // Those of the same axis were measured beside the figure.
+        floors.max_by_key(|other| other.axis == record.axis)
+    }
+
+    /// The filters that were measured on one thread and on no more; none if there are no others.
+    pub(super) fn alone(&self) -> Vec<&str> {
+        let timed = [self.axis("operation"), self.axis("size")].concat();
+        let threads = ordered(&self.axis("threads"));
+        let mut names = ordered(&timed);
+        names.retain(|name| !threads.is_empty() && !threads.contains(name) && !is_floor(name));
+        names
+    }
+
+    /// The shares of the figure by which the runs of half, and of nearly all, records differ.
+    pub(super) fn spread(&self) -> Option<(f64, f64)> {
+        let shares = self.records.iter().filter(|record| record.value > 0.0);
+        let mut shares: Vec<f64> =
+            shares.map(|record| (record.spread[1] - record.spread[0]) / record.value).collect();
+        shares.sort_by(f64::total_cmp);
+        Some((*shares.get(shares.len() / 2)?, *shares.get(shares.len() * 95 / 100)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{lines, record};
+
+    #[test]
+    fn a_broken_last_line_and_an_unknown_axis_are_left_out_and_said() {
+        let whole =
+            lines(&[record("size", "once", "hit", 5.0), record("taste", "once", "hit", 5.0)]);
+        let (cut, _) = whole.split_at(whole.len() / 4);
+        let read = Records::parse(&format!("{whole}{cut}"));
+        assert_eq!(read.axis("size").len(), 1);
+        assert_eq!(read.left_out.len(), 2, "{:?}", read.left_out);
+        assert!(read.left_out[0].starts_with("line 3, which is broken: `{"));
+        assert_eq!(read.left_out[1], "1 of the unknown axis `taste`");
+    }
+
+    #[test]
+    fn a_multiple_is_of_the_floor_at_the_same_point() {
+        let mut far = record("size", "R", "hit", 100.0);
+        far.items *= 10;
+        let floors = [record("size", "R", "hit", 2.0), far, record("size", "W", "insert", 8.0)];
+        let read = Records::parse(&lines(&floors));
+        assert_eq!(read.multiple(&record("size", "once", "hit", 5.0)), Some((2.5, "R")));
+        assert_eq!(read.multiple(&record("size", "once", "insert_many", 4.0)), Some((0.5, "W")));
+        let mut url = record("size", "once", "hit", 5.0);
+        "url".clone_into(&mut url.item);
+        assert_eq!(read.multiple(&url), None);
+    }
+}

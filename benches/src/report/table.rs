@@ -1,0 +1,95 @@
+//! Tables in Markdown, the best figure of each column in bold.
+
+use core::fmt::Write as _;
+
+/// A cell, and where it stands in the contest for the best of its column: the lowest wins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cell {
+    pub(super) shown: String,
+    pub(super) rank: Option<f64>,
+}
+
+/// A table: a row a contender. A row that is set apart takes no part in the contest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<(String, Vec<Cell>)>,
+}
+
+impl Cell {
+    pub(super) fn text(shown: impl Into<String>) -> Self {
+        Self { shown: shown.into(), rank: None }
+    }
+}
+
+impl Table {
+    /// The best rank of each column; none where there is no contest.
+    fn best(&self) -> Vec<Option<f64>> {
+        let ranks =
+            |column: usize| self.rows.iter().filter_map(move |(_, cells)| cells[column].rank);
+        (0..self.columns.len())
+            .map(|column| {
+                ranks(column).min_by(f64::total_cmp).filter(|_| ranks(column).count() > 1)
+            })
+            .collect()
+    }
+
+    /// In how many columns a row of those wins, and of how many.
+    pub(super) fn wins(&self, ours: impl Fn(&str) -> bool) -> (usize, usize) {
+        let best = self.best();
+        let won = best.iter().enumerate().filter(|(column, best)| {
+            let mut ours = self.rows.iter().filter(|(name, _)| ours(name));
+            best.is_some() && ours.any(|(_, cells)| cells[*column].rank == **best)
+        });
+        (won.count(), best.iter().flatten().count())
+    }
+
+    pub(super) fn markdown(&self) -> String {
+        let best = self.best();
+        let mut text = format!(
+            "| | {} |\n|---|{}\n",
+            self.columns.join(" | "),
+            "---:|".repeat(self.columns.len())
+        );
+        for (name, cells) in &self.rows {
+            // `Mutex<HashSet>` is no tag.
+            let _ = write!(text, "| {} |", name.replace('<', "&lt;"));
+            for (cell, best) in cells.iter().zip(&best) {
+                let bold = if cell.rank.is_some() && cell.rank == *best { "**" } else { "" };
+                let space = if cell.shown.is_empty() { "" } else { " " };
+                let _ = write!(text, "{space}{bold}{}{bold} |", cell.shown);
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let cell = |value: f64| Cell { shown: value.to_string(), rank: Some(value) };
+        Table {
+            columns: vec!["hit".to_owned(), "miss".to_owned()],
+            rows: vec![
+                ("once".to_owned(), vec![cell(3.0), cell(5.0)]),
+                ("peer<T>".to_owned(), vec![cell(4.0), Cell::default()]),
+                ("R".to_owned(), vec![Cell::text("1"), Cell::text("1")]),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_best_of_a_contest_is_bold() {
+        let markdown = "| | hit | miss |\n|---|---:|---:|\n| once | **3** | 5 |\n| peer&lt;T> | 4 | |\n| R | 1 | 1 |\n";
+        assert_eq!(table().markdown(), markdown);
+    }
+
+    #[test]
+    fn only_contests_are_won() {
+        assert_eq!(table().wins(|name| name == "once"), (1, 1));
+        assert_eq!(table().wins(|name| name == "peer<T>"), (0, 1));
+    }
+}

@@ -1,0 +1,35 @@
+//! `report`: measures the filters beside others, and writes what came out with tables and charts.
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, workspace};
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Measure for two minutes instead of most of an hour, and leave the committed report as it is
+    #[arg(long)]
+    quick: bool,
+    /// Measure all anew, instead of what an earlier run has left
+    #[arg(long)]
+    fresh: bool,
+}
+
+pub(crate) fn run(sh: &Shell, Args { quick, fresh }: Args) -> Result {
+    let folder = workspace::target_dir("report");
+    let (name, flag, out) = if quick {
+        ("quick", Some("--quick"), folder.clone())
+    } else {
+        ("full", None, workspace::root().join("benches"))
+    };
+    let records = folder.join(name).with_extension("jsonl");
+    sh.create_dir(&folder)?;
+    if fresh {
+        sh.remove_path(&records)?;
+    }
+    // One set of features for both, so that nothing is built twice.
+    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
+    cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} --out {records}").run()?;
+    let command = ["cargo xtask report"].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
+    cmd!(sh, "cargo {cargo...} --bin report -- {records} {out} {command}").run()?;
+    Ok(())
+}
