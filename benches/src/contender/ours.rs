@@ -14,6 +14,7 @@ macro_rules! bloom {
     ($($filter:ident, $name:literal;)*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
             const NAME: &'static str = $name;
+            const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
                 let builder = Self::builder().capacity(items).false_positive_rate(rate);
@@ -42,6 +43,11 @@ macro_rules! bloom {
                 $filter::contains(self, item)
             }
 
+            #[inline]
+            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                $filter::contains_many(self, items, verdict);
+            }
+
             fn clear(&mut self) -> bool {
                 $filter::clear(self);
                 true
@@ -55,10 +61,16 @@ macro_rules! bloom {
             fn insert(&self, item: &K) -> bool {
                 $filter::insert(self, item)
             }
+
+            #[inline]
+            fn insert_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                $filter::insert_many(self, items, verdict);
+            }
         }
 
         impl<K: Item> Filter<K> for Alone<$filter<K>> {
             const NAME: &'static str = concat!($name, ", alone");
+            const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
                 Filter::<K>::new(items, rate).map(Self)
@@ -73,6 +85,11 @@ macro_rules! bloom {
                 self.0.contains(item)
             }
 
+            #[inline]
+            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                self.0.contains_many(items, verdict);
+            }
+
             fn clear(&mut self) -> bool {
                 Filter::<K>::clear(&mut self.0)
             }
@@ -82,6 +99,11 @@ macro_rules! bloom {
             #[inline]
             fn insert(&mut self, item: &K) -> bool {
                 self.0.get_mut().insert(item)
+            }
+
+            #[inline]
+            fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                self.0.get_mut().insert_many(items, verdict);
             }
         }
     )*};
@@ -100,6 +122,7 @@ macro_rules! cuckoo {
     ($($filter:ident, $name:literal, |$inserted:ident| $verdict:expr;)*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
             const NAME: &'static str = $name;
+            const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
                 let builder = Self::builder().capacity(items).false_positive_rate(rate);
@@ -131,6 +154,11 @@ macro_rules! cuckoo {
                 $filter::contains(self, item)
             }
 
+            #[inline]
+            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                $filter::contains_many(self, items, verdict);
+            }
+
             fn clear(&mut self) -> bool {
                 $filter::clear(self);
                 true
@@ -144,6 +172,11 @@ macro_rules! cuckoo {
             fn insert(&self, item: &K) -> bool {
                 let $inserted = $filter::insert(self, item);
                 $verdict
+            }
+
+            #[inline]
+            fn insert_many(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
+                $filter::insert_many(self, items, |number, $inserted| verdict(number, $verdict));
             }
         }
     )*};
