@@ -10,6 +10,7 @@ use tamis_sync::{LINE_BYTES, LINE_WORDS};
 use crate::array::Array;
 use crate::geometry::{Layout, with_equal_hashes};
 use crate::many::many;
+use crate::probe::batch::Batch;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -75,12 +76,10 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         told: impl FnMut(usize, bool),
     ) {
-        many(
-            &self.array,
-            hashes,
-            |array, this, items, next| array.set_batch(this, items, next),
-            told,
-        );
+        let one = |array: &mut &A, hash| array.set(hash);
+        let batch =
+            |array: &mut &A, this: &Batch, items, next: &Batch| array.set_batch(this, items, next);
+        many(&self.array, hashes, one, batch, told);
     }
 
     #[inline]
@@ -89,12 +88,10 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         told: impl FnMut(usize, bool),
     ) {
-        many(
-            &self.array,
-            hashes,
-            |array, this, items, next| array.has_batch(this, items, next),
-            told,
-        );
+        let one = |array: &mut &A, hash| array.has(hash);
+        let batch =
+            |array: &mut &A, this: &Batch, items, next: &Batch| array.has_batch(this, items, next);
+        many(&self.array, hashes, one, batch, told);
     }
 
     #[inline]
@@ -106,12 +103,11 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     ) {
         let Self { array, hasher, .. } = self;
         let hashes = items.into_iter().map(|item| hash(hasher, item));
-        many(
-            array,
-            hashes,
-            |array, this, items, next| array.set_batch_alone(this, items, next),
-            told,
-        );
+        let one = |array: &mut &mut A, hash| array.set_alone(hash);
+        let batch = |array: &mut &mut A, this: &Batch, items, next: &Batch| {
+            array.set_batch_alone(this, items, next)
+        };
+        many(array, hashes, one, batch, told);
     }
 
     /// The hashes of items. The user's code runs here, before a line is touched or locked.

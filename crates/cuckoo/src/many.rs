@@ -49,16 +49,18 @@ macro_rules! batches {
         fn $name(table: &Table, this: &Batch, next: &mut Batch, answers: &mut [$answer; BATCH]) {
             with_known_shape!(table.geometry().shape(), shape => {
                 let $buckets = table.buckets_of(shape);
-                for item in 0..BATCH.min(this.items) {
-                    let class = $buckets.class(next.hashes[item]);
-                    $buckets.$prefetch(class);
-                    next.classes[item] = class;
-                    let $class = this.classes[item];
-                    answers[item] = $one;
-                }
-                for item in this.items..BATCH {
-                    next.classes[item] = $buckets.class(next.hashes[item]);
-                    $buckets.$prefetch(next.classes[item]);
+                for item in 0..BATCH {
+                    if item < next.items {
+                        let class = $buckets.class(next.hashes[item]);
+                        $buckets.$prefetch(class);
+                        next.classes[item] = class;
+                    } else if item >= this.items {
+                        break;
+                    }
+                    if item < this.items {
+                        let $class = this.classes[item];
+                        answers[item] = $one;
+                    }
                 }
             });
         }
