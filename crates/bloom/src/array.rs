@@ -209,7 +209,7 @@ impl<W: Writer> Array for InLine<W> {
     fn has_batch(&self, batch: &Batch, items: usize, next: &Batch) -> u32 {
         with_words!(self.shape, WORDS => answers(items, |item| {
             self.bits.prefetch(next.line(item));
-            self.bits.has_all(batch.line(item), batch.pattern::<WORDS>(item))
+            self.bits.has_all_at_once(batch.line(item), batch.pattern::<WORDS>(item))
         }))
     }
 
