@@ -372,8 +372,8 @@ impl Held<'_> {
         copied
     }
 
-    /// Tells readers that a copy, added before and to be taken next, goes against the order in which they
-    /// look.
+    /// Tells readers that a copy is about to be taken whose place another one, added before, has in the other
+    /// bucket.
     #[inline(always)]
     fn advance(&self) {
         // ORDERING: Release: who reads this number sees what was added before. Before the copy goes, so

@@ -104,19 +104,6 @@ impl Width {
         &ALL[..count]
     }
 
-    /// Whether vectors are worth it: without shifts by numbers of their own (SSE2 has none) a loop over
-    /// arrays is slower than one item after the other.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(!tamis_sync::Width::all()[0].is_wide());
-    /// ```
-    #[must_use]
-    pub fn is_wide(self) -> bool {
-        self.0 != Known::Portable
-    }
-
     /// Does the work, with vectors of this width.
     ///
     /// # Examples
