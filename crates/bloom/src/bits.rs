@@ -72,10 +72,14 @@ pub(crate) enum Free {}
 impl Writer for Free {
     const LOCKED: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         // Every word must be written, whatever the first ones said: no short cut.
-        pattern.fold(false, |new, (index, mask)| bits.set(line, index, mask) | new)
+        let mut new = false;
+        for (index, mask) in pattern {
+            new |= bits.set(line, index, mask);
+        }
+        new
     }
 }
 
@@ -86,7 +90,7 @@ pub(crate) enum Locked {}
 impl Writer for Locked {
     const LOCKED: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         let line = bits.line(line);
         // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: every store made
@@ -170,30 +174,34 @@ impl<W: Writer> Bits<W> {
     /// Whether the line has all bits of the pattern, word after word until one has not: most that are not in
     /// lack the first, and are spared the rest of the pattern. MEASURED: in a blocked filter of 12 MiB hits
     /// take 10.7 ns and misses 9.2; with all words at once 12.4 both.
-    #[inline]
-    pub(crate) fn has_all(
-        &self,
-        line: u64,
-        mut pattern: impl Iterator<Item = (usize, u64)>,
-    ) -> bool {
-        pattern.all(|(index, mask)| self.has(line, index, mask))
+    #[inline(always)]
+    pub(crate) fn has_all(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+        for (index, mask) in pattern {
+            if !self.has(line, index, mask) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The same without a branch a word, for who has the pattern at hand.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn has_all_at_once(
         &self,
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)>,
     ) -> bool {
         let line = self.line(line);
-        let missing = |missing, (index, mask)| missing | Self::missing(line, index, mask);
-        pattern.fold(0, missing) == 0
+        let mut missing = 0;
+        for (index, mask) in pattern {
+            missing |= Self::missing(line, index, mask);
+        }
+        missing == 0
     }
 
     /// Sets the bits of the pattern; whether one was missing. Whoever writes under locks is told so
     /// by exactly one of any number of racing calls, unless others' bits cover the pattern.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(
         &self,
         line: u64,
@@ -210,14 +218,18 @@ impl<W: Writer> Bits<W> {
     }
 
     /// Sets the bits of the pattern by plain stores; whether one was missing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert_alone(
         &mut self,
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)>,
     ) -> bool {
         // Every word must be written, whatever the first ones said: no short cut.
-        pattern.fold(false, |new, (index, mask)| self.set_alone(line, index, mask) | new)
+        let mut new = false;
+        for (index, mask) in pattern {
+            new |= self.set_alone(line, index, mask);
+        }
+        new
     }
 
     /// Sets the bits of `mask` by a plain store; whether one was missing.

@@ -1,7 +1,8 @@
 //! What the three filter types have in common, for the types that are generic over them.
 
 use crate::array::{Array, Classic, InLine};
-use crate::bits::{Free, Locked};
+use crate::bits::Free;
+use crate::exact::Exact;
 use crate::geometry::Kind;
 use crate::shared::Shared;
 use crate::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter};
@@ -105,5 +106,5 @@ macro_rules! filters {
 filters! {
     BloomFilter, Classic;
     BlockedBloomFilter, InLine<Free>;
-    OnceBloomFilter, InLine<Locked>;
+    OnceBloomFilter, Exact;
 }

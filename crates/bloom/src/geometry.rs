@@ -40,15 +40,15 @@ pub struct Geometry {
 pub(crate) enum Layout {
     /// Anywhere.
     Classic { probes: u32 },
-    /// In one line; `locked` if one bit of each line is its lock.
-    Line { shape: Shape, locked: bool },
+    /// In one line; `once` if of racing inserts of an item exactly one is to be told that it is new.
+    Line { shape: Shape, once: bool },
 }
 
 /// The layouts before their sizes are known: one for each type of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Classic,
-    Line { locked: bool },
+    Line { once: bool },
 }
 
 impl Geometry {
@@ -76,8 +76,8 @@ impl Geometry {
         let sizes = match kind {
             Kind::Classic => solve::classic(items, rate)
                 .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
-            Kind::Line { locked } => solve::line(items, rate, locked)
-                .map(|(lines, shape)| Self::of_lines(lines, shape, locked)),
+            Kind::Line { once } => solve::line(items, rate, once)
+                .map(|(lines, shape)| Self::of_lines(lines, shape, once)),
         };
         sizes.ok_or(BuildError::TooLarge)
     }
@@ -96,17 +96,17 @@ impl Geometry {
         }
         Ok(match kind {
             Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
-            Kind::Line { locked } => {
+            Kind::Line { once } => {
                 let shape = Shape { words: words_for(probes), probes };
-                Self::of_lines(bits.div_ceil(LINE_BITS), shape, locked)
+                Self::of_lines(bits.div_ceil(LINE_BITS), shape, once)
             }
         })
     }
 
-    fn of_lines(lines: u64, shape: Shape, locked: bool) -> Self {
+    pub(crate) fn of_lines(lines: u64, shape: Shape, once: bool) -> Self {
         // 2^55 lines would have 2^64 bits: the count of bits saturates, and so much memory is
         // refused anyway.
-        Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, locked } }
+        Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, once } }
     }
 
     /// Bits of the filter. The line layouts have a multiple of 512, the lock bits included.
@@ -211,7 +211,7 @@ impl Geometry {
     pub fn false_positive_rate_at(&self, items: u64) -> f64 {
         let of_bits = match self.layout {
             Layout::Classic { probes } => classic::rate(self.bits, probes, items),
-            Layout::Line { shape, locked } => line::rate(self.lines(), shape, locked, items),
+            Layout::Line { shape, .. } => line::rate(self.lines(), shape, self.locked(), items),
         };
         with_equal_hashes(of_bits, items as f64)
     }
@@ -223,7 +223,7 @@ impl Geometry {
     pub(crate) const fn kind(&self) -> Kind {
         match self.layout {
             Layout::Classic { .. } => Kind::Classic,
-            Layout::Line { locked, .. } => Kind::Line { locked },
+            Layout::Line { once, .. } => Kind::Line { once },
         }
     }
 
@@ -235,6 +235,11 @@ impl Geometry {
         }
     }
 
+    /// Whether one bit of each line is its lock: several words are written under it, one needs none.
+    pub(crate) const fn locked(&self) -> bool {
+        matches!(self.layout, Layout::Line { shape, once: true } if shape.words > 1)
+    }
+
     /// Cache lines of the array.
     pub(crate) const fn lines(&self) -> u64 {
         self.bits.div_ceil(LINE_BITS)
@@ -242,17 +247,14 @@ impl Geometry {
 
     /// Bits that an item can set.
     pub(crate) const fn usable_bits(&self) -> u64 {
-        match self.layout {
-            Layout::Classic { .. } | Layout::Line { locked: false, .. } => self.bits,
-            Layout::Line { locked: true, .. } => self.bits - self.lines(),
-        }
+        if self.locked() { self.bits - self.lines() } else { self.bits }
     }
 
     /// Bits of this line that an item can set.
     pub(crate) fn usable_bits_of(&self, line: u64) -> u64 {
         match self.layout {
             Layout::Classic { .. } => LINE_BITS.min(self.bits - line * LINE_BITS),
-            Layout::Line { locked, .. } => LINE_BITS - u64::from(locked),
+            Layout::Line { .. } => LINE_BITS - u64::from(self.locked()),
         }
     }
 
@@ -298,9 +300,9 @@ pub(crate) fn with_equal_hashes(of_bits: f64, items: f64) -> f64 {
 /// for the rates at which it chooses so many probes.
 const fn words_for(probes: u32) -> u32 {
     match probes {
-        0..=3 => 1,
-        4..=8 => 2,
-        9..=18 => 4,
+        0..=5 => 1,
+        6..=10 => 2,
+        11..=20 => 4,
         _ => 8,
     }
 }

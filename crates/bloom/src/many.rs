@@ -9,39 +9,47 @@ use core::ops::Deref;
 use crate::array::Array;
 use crate::probe::batch::{BATCH, Batch};
 
-/// Tells each hash's number and answer, in order: by `one` if they are few, else batch after batch by `batch`,
-/// which takes the items of a batch in order, so that the answers are the same.
+/// Tells each hash's number and answer, in order: batch after batch by `batch`, which takes the items of a batch
+/// in order, and what is left, less than a batch, by `one`, so that the answers are the same.
 #[inline]
 pub(crate) fn many<A: Array, R: Deref<Target = A>>(
     mut array: R,
     hashes: impl IntoIterator<Item = u64>,
     one: impl Fn(&mut R, u64) -> bool,
-    batch: impl Fn(&mut R, &Batch, usize, &Batch) -> u32,
+    batch: impl Fn(&mut R, &Batch, &Batch) -> u32,
     mut told: impl FnMut(usize, bool),
 ) {
     let mut hashes = hashes.into_iter().fuse();
     let mut hashed = [0; BATCH];
-    let mut items_hashed = take(&mut hashed, &mut hashes);
-    hashed[..items_hashed].iter().for_each(|&hash| array.prefetch(hash));
-    if items_hashed < BATCH {
-        // So few that setting up batches would take longer.
-        for (number, &hash) in hashed[..items_hashed].iter().enumerate() {
-            told(number, one(&mut array, hash));
-        }
-        return;
-    }
+    let mut taken = take(&mut hashed, &mut hashes);
+    let mut first = 0;
+    let mut tell = |answers: u32| {
+        (0..BATCH).for_each(|item| told(first + item, answers >> item & 1 != 0));
+        first += BATCH;
+    };
     let mut room = [Batch::EMPTY, Batch::EMPTY];
     let [mut this, mut next] = room.each_mut();
-    let (mut items, mut items_next, mut first) = (0, 0, 0);
-    while items_hashed + items + items_next > 0 {
-        let answers = batch(&mut array, this, items, next);
-        (0..items).for_each(|item| told(first + item, answers >> item & 1 != 0));
-        first += items;
-        this.hashes = hashed;
-        array.spread(this);
+    let mut is_first = true;
+    while taken == BATCH {
         swap(&mut this, &mut next);
-        (items, items_next) = (items_next, items_hashed);
-        items_hashed = take(&mut hashed, &mut hashes);
+        next.hashes = hashed;
+        array.spread(next);
+        taken = take(&mut hashed, &mut hashes);
+        if is_first {
+            next.hashes.iter().for_each(|&hash| array.prefetch(hash));
+        } else {
+            tell(batch(&mut array, this, next));
+        }
+        is_first = false;
+    }
+    if !is_first {
+        // The last one; what is asked for once more is there already.
+        tell(batch(&mut array, next, next));
+    }
+    let rest = &hashed[..taken];
+    rest.iter().for_each(|&hash| array.prefetch(hash));
+    for (number, &hash) in (first..).zip(rest) {
+        told(number, one(&mut array, hash));
     }
 }
 

@@ -350,6 +350,28 @@ fn model_a_merge_and_an_insert() {
     check(260, None, a_merge_and_an_insert);
 }
 
+/// The same without a lock, where the bits of an item lie in one word.
+fn a_merge_and_inserts_of_one_word() {
+    let bits = new::<Free>();
+    let (merger, racer) = (Arc::clone(&bits), Arc::clone(&bits));
+    let merge = spawn(move || merger.unite(0, [0, 0b1010, 0, 0, 0, 0, 0, 0]));
+    let race = spawn(move || insert(&racer, W));
+    let first = insert(&bits, W);
+    assert!(first != race.join().unwrap(), "{NOT_ONE}");
+    merge.join().unwrap();
+    assert!(has(&bits, W) && bits.has(0, 1, 0b1010), "{LOST}");
+}
+
+#[test]
+fn model_a_merge_and_inserts_of_one_word() {
+    check(300, None, a_merge_and_inserts_of_one_word);
+}
+
+#[test]
+fn mutant_a_lossy_merge_into_one_word() {
+    must_fail_with(Mutant::LossyOr, NOT_ONE, || check(1, None, a_merge_and_inserts_of_one_word));
+}
+
 #[test]
 fn mutant_a_merge_under_a_relaxed_lock() {
     must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || check(1, None, a_merge_and_an_insert));

@@ -6,28 +6,27 @@ use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 #[cfg(feature = "std")]
 use crate::BuildError;
-use crate::array::InLine;
-use crate::bits::Locked;
+use crate::exact::Exact;
 use crate::shared::Shared;
 use crate::{Builder, Exclusive, Geometry, UnionError};
 
 /// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.
 ///
-/// For claiming work: of all crawlers that find a URL at once, one gets it. No Bloom filter over plain
-/// atomic bits can do this, since the bits of an item do not say whose they are; here one bit of each
-/// 64-byte line is the lock of that line, and an insert sets the rest by plain stores under it. That is
-/// one atomic operation an insert, fewer than a lock-free filter needs.
+/// For claiming work: of all crawlers that find a URL at once, one gets it. No Bloom filter whose items have
+/// bits in several words can do this by atomic operations on them, since the bits do not say whose they
+/// are. So this one has an item's bits in one word, at rates of 1 % and above, where an insert is one
+/// `fetch_or`. At lower rates, where a word is too narrow, one bit of each 64-byte line is the lock of that
+/// line, and an insert sets the rest by plain stores under it. Either way it is one atomic operation an insert.
 ///
 /// Exactly one, or none: an item that is a false positive, or becomes one during the race, is refused
 /// to all. That happens at the [`false_positive_rate`](Self::false_positive_rate), 1e-6 say, and is
 /// the one way to lose an item.
 ///
-/// Queries, and inserts of items that are in already, take no lock and wait for nobody. An insert waits
-/// only for another insert into its own line, which is done after a few stores. The memory is the
-/// blocked filter's; 1 bit in 512 is the lock, and a query whose probes fall on it takes it as set
-/// (reported with the rate; with one probe, which only rates near one half have, that makes one query
-/// in 512 a false positive even of an empty filter).
+/// Queries, and inserts of items that are in already, take no lock and wait for nobody. Where there are locks,
+/// an insert waits only for another insert into its own line, which is done after a few stores. The memory is
+/// the blocked filter's; where there are locks 1 bit in 512 is one, and a query whose probes fall on it takes
+/// it as set (reported with the rate).
 ///
 /// # Examples
 ///
@@ -43,7 +42,7 @@ use crate::{Builder, Exclusive, Geometry, UnionError};
 /// # Ok::<(), tamis_bloom::BuildError>(())
 /// ```
 pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) shared: Shared<InLine<Locked>, T, S>,
+    pub(crate) shared: Shared<Exact, T, S>,
 }
 
 impl<T: ?Sized> OnceBloomFilter<T> {
@@ -60,7 +59,7 @@ impl<T: ?Sized> OnceBloomFilter<T> {
     /// use tamis_bloom::OnceBloomFilter;
     ///
     /// let filter = OnceBloomFilter::<str>::with_capacity(1_000_000)?;
-    /// assert!(filter.size_in_bytes() < 1_300_000);
+    /// assert!(filter.size_in_bytes() < 1_600_000);
     /// # Ok::<(), tamis_bloom::BuildError>(())
     /// ```
     #[cfg(feature = "std")]
@@ -108,8 +107,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// was a false positive or becomes one during the race. `false` gives no view of what else the
     /// thread that inserted the item had written.
     ///
-    /// One cache line. An item that is in already is found by loads alone; a new one takes the lock
-    /// of its line for a few stores.
+    /// One cache line. An item that is in already is found by loads alone; a new one takes one `fetch_or`, or,
+    /// at rates below 1 %, the lock of its line for a few stores.
     ///
     /// # Examples
     ///
@@ -349,7 +348,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Adds all items of `other`, as if they had been inserted one by one, one line locked at a
+    /// Adds all items of `other`, as if they had been inserted one by one, with at most one line locked at a
     /// time.
     ///
     /// Both filters may be in use: what is inserted into `other` meanwhile may or may not come along.

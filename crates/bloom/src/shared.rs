@@ -77,8 +77,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         told: impl FnMut(usize, bool),
     ) {
         let one = |array: &mut &A, hash| array.set(hash);
-        let batch =
-            |array: &mut &A, this: &Batch, items, next: &Batch| array.set_batch(this, items, next);
+        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.set_batch(this, next);
         many(&self.array, hashes, one, batch, told);
     }
 
@@ -89,8 +88,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         told: impl FnMut(usize, bool),
     ) {
         let one = |array: &mut &A, hash| array.has(hash);
-        let batch =
-            |array: &mut &A, this: &Batch, items, next: &Batch| array.has_batch(this, items, next);
+        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.has_batch(this, next);
         many(&self.array, hashes, one, batch, told);
     }
 
@@ -104,9 +102,8 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let Self { array, hasher, .. } = self;
         let hashes = items.into_iter().map(|item| hash(hasher, item));
         let one = |array: &mut &mut A, hash| array.set_alone(hash);
-        let batch = |array: &mut &mut A, this: &Batch, items, next: &Batch| {
-            array.set_batch_alone(this, items, next)
-        };
+        let batch =
+            |array: &mut &mut A, this: &Batch, next: &Batch| array.set_batch_alone(this, next);
         many(array, hashes, one, batch, told);
     }
 
@@ -124,7 +121,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.array.bits_mut().clear();
+        self.array.clear();
     }
 
     pub(crate) fn hasher(&self) -> &S {
@@ -151,9 +148,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         }
         for line in 0..self.geometry.lines() {
             // Read first, then write: at no time is a lock held while another line is waited for.
-            let bits = other.array.bits().read(line);
+            let bits = other.array.read(line);
             if bits != [0; LINE_WORDS] {
-                self.array.bits().unite(line, bits);
+                self.array.unite(line, bits);
             }
         }
         Ok(())
@@ -178,7 +175,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let step = (all / lines.max(1)).max(1);
         let read = (0..all).step_by(step as usize);
         let (ones, usable) = read.fold((0, 0), |(sum, usable), line| {
-            (sum + ones(self.array.bits().read(line)), usable + self.geometry.usable_bits_of(line))
+            (sum + ones(self.array.read(line)), usable + self.geometry.usable_bits_of(line))
         });
         ones as f64 / usable as f64
     }
@@ -200,7 +197,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     fn rate_of_bits(&self) -> f64 {
         let (shape, locked) = match self.geometry.layout() {
             Layout::Classic { probes } => return pow(self.fill(), f64::from(probes)),
-            Layout::Line { shape, locked } => (shape, locked),
+            Layout::Line { shape, .. } => (shape, self.geometry.locked()),
         };
         // (ones / 64)^g for each number of ones, where an item has g bits in a word.
         let table = |probes: u32| -> [f64; 65] {
@@ -225,7 +222,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     fn lines(&self) -> impl Iterator<Item = [u64; LINE_WORDS]> {
-        (0..self.geometry.lines()).map(|line| self.array.bits().read(line))
+        (0..self.geometry.lines()).map(|line| self.array.read(line))
     }
 }
 
@@ -246,10 +243,13 @@ mod tests {
 
     use statrs::distribution::{Binomial, DiscreteCDF};
     use tamis_hash::Rapid;
+    use tamis_sync::LINE_BITS;
 
     use super::*;
     use crate::array::{Classic, InLine};
-    use crate::bits::{Free, Locked};
+    use crate::bits::Free;
+    use crate::exact::Exact;
+    use crate::probe::line::Shape;
 
     const BITS: u64 = (1 << 32) + (1 << 30) + 12_345;
     const ITEMS: u64 = 30_000_000;
@@ -261,7 +261,11 @@ mod tests {
     }
 
     fn reaches_every_region_at_its_rate<A: Array>(probes: u32) {
-        let geometry = Geometry::for_bits(A::KIND, BITS, probes).unwrap();
+        reaches_every_region::<A>(Geometry::for_bits(A::KIND, BITS, probes).unwrap());
+    }
+
+    fn reaches_every_region<A: Array>(geometry: Geometry) {
+        let probes = geometry.probes();
         let hasher = Rapid::with_seed(9);
         let mut filter: Shared<A, u64, Rapid> = Shared::new(geometry, ITEMS, hasher).unwrap();
         for item in 0..ITEMS {
@@ -272,7 +276,7 @@ mod tests {
         let fill = filter.fill();
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
-            let ones: u64 = all.map(|line| ones(filter.array.bits().read(line))).sum();
+            let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
             // Bits of one item in one line are not independent of each other: five probes at most
             // here, so the count spreads at most √5 times as far. A region missed would have none.
             let usable = region * geometry.usable_bits() / lines;
@@ -302,6 +306,14 @@ mod tests {
 
     #[test]
     fn more_than_2_to_the_32_bits_once() {
-        reaches_every_region_at_its_rate::<InLine<Locked>>(2);
+        reaches_every_region_at_its_rate::<Exact>(2);
+    }
+
+    #[test]
+    fn more_than_2_to_the_32_bits_once_by_lock() {
+        let shape = Shape { words: 2, probes: 2 };
+        let geometry = Geometry::of_lines(BITS / LINE_BITS, shape, true);
+        assert!(geometry.locked());
+        reaches_every_region::<Exact>(geometry);
     }
 }

@@ -68,12 +68,22 @@ fn assert_lost_by_chance(none: u64, expected: f64) {
 }
 
 #[test]
-fn the_once_filter_tells_exactly_one() {
+fn the_once_filter_tells_exactly_one_by_one_word() {
+    once_tells_exactly_one(1e-2, 1);
+}
+
+#[test]
+fn the_once_filter_tells_exactly_one_under_locks() {
+    once_tells_exactly_one(1e-3, 2);
+}
+
+fn once_tells_exactly_one(rate: f64, words: u32) {
     let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
         .capacity(ITEMS)
-        .false_positive_rate(1e-3)
+        .false_positive_rate(rate)
         .build()
         .unwrap();
+    assert_eq!(filter.geometry().words(), words);
     let verdicts = race(ITEMS, |hash| filter.insert_hash(hash));
     assert_eq!(verdicts.several, 0, "{verdicts:?}");
     assert_eq!(verdicts.one + verdicts.none, ITEMS);

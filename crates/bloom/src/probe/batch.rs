@@ -4,7 +4,7 @@
 use tamis_hash::split;
 use tamis_sync::{LINE_WORDS, Loop, Width};
 
-use super::line::{Shape, first_bits, next_bit};
+use super::line::{Shape, with_bit};
 
 /// Items of a batch: as many as fill the widest vectors four times, and as there are lines on their way
 /// from memory at a time.
@@ -99,22 +99,27 @@ impl Spread<'_> {
     #[inline(always)]
     fn patterns(&mut self, shape: Shape) {
         let Batch { hashes, words, masks, .. } = self.batch;
-        let mut patterns = [0; BATCH];
+        let (mut patterns, mut cut) = ([0; BATCH], shape.cut());
         for item in 0..BATCH {
             patterns[item] = split::pattern(hashes[item]);
         }
         for (group, (words, masks)) in (0..shape.words).zip(words.iter_mut().zip(masks)) {
-            let mut bits = [0; BATCH];
-            for item in 0..BATCH {
-                words[item] = shape.word(group, patterns[item]);
-                bits[item] = first_bits(patterns[item]);
-                masks[item] = 0;
-                patterns[item] = split::next_pattern(patterns[item]);
-            }
-            for _ in 0..shape.group_probes(group) {
-                for item in 0..BATCH {
-                    masks[item] |= next_bit(&mut bits[item]);
+            if !cut.has_room() {
+                cut = shape.cut();
+                for pattern in &mut patterns {
+                    *pattern = split::next_pattern(*pattern);
                 }
+            }
+            *masks = [0; BATCH];
+            for _ in 0..shape.group_probes(group) {
+                let shift = cut.take(6);
+                for item in 0..BATCH {
+                    masks[item] = with_bit(masks[item], patterns[item] >> shift);
+                }
+            }
+            let shift = cut.take(shape.log_group_words());
+            for item in 0..BATCH {
+                words[item] = shape.word(group, patterns[item] >> shift);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A small filter that keeps the rate: the fewest bits, or in lines up to a tenth more for fewer words.
+//! A small filter that keeps the rate: the fewest bits, or in lines up to a fifth more for fewer words.
 
 use libm::{ceil, exp, log, log2, pow, round};
 
@@ -9,9 +9,11 @@ use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, MOST_PROBES_A_WORD, Sh
 /// A shape that touches fewer words is taken if it needs at most this much more memory than the best.
 ///
 /// MEASURED: inserts of new items on 1, 2, 4 and 8 words, three bits in each, take 12.0, 17.6, 38 and more
-/// than 70 ns (50,000 items in 128 KiB, Sapphire Rapids). At 1 % two words need 10.3 bits an item, four
-/// 10.1, one 12.1.
-const WORD_PRICE: f64 = 1.10;
+/// than 70 ns (50,000 items in 128 KiB, Sapphire Rapids); in batches on 1, 2 and 4 words, at the rates for
+/// which they are chosen, 4.9, 7.8 and 12.6 ns, and queries there 3.0, 3.9 and 5.2 (100,000 items, Zen 4), so
+/// that a word less is worth a fifth more memory. At 1 % one word needs 12.1 bits an item, two 10.3, four
+/// 10.1; at 0.01 % two need 26.0, four 22.6.
+const WORD_PRICE: f64 = 1.21;
 
 /// The fewest bits, and the probes, for a classic filter of `items` at `rate`.
 pub(crate) fn classic(items: u64, rate: f64) -> Option<(u64, u32)> {
@@ -43,8 +45,8 @@ fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
 }
 
 /// The lines, and the shape, for `items` at `rate`.
-pub(crate) fn line(items: u64, rate: f64, locked: bool) -> Option<(u64, Shape)> {
-    let best_of = |words| best_probes(words, rate, locked);
+pub(crate) fn line(items: u64, rate: f64, once: bool) -> Option<(u64, Shape)> {
+    let best_of = |words| best_probes(words, rate, once && words > 1);
     let candidates = [1, 2, 4, 8].map(best_of);
     let most = candidates.iter().map(|&(load, _)| load).fold(0.0, f64::max);
     let &(load, shape) = candidates.iter().find(|&&(load, _)| load * WORD_PRICE >= most)?;
@@ -53,7 +55,7 @@ pub(crate) fn line(items: u64, rate: f64, locked: bool) -> Option<(u64, Shape)> 
         return None;
     }
     // The load is exact for an endless filter; a small one needs a little more, or less.
-    let keeps = |lines| line::rate(lines, shape, locked, items) <= rate;
+    let keeps = |lines| line::rate(lines, shape, once && shape.words > 1, items) <= rate;
     let mut lines = (guess as u64).max(1);
     while !keeps(lines) {
         lines += lines / 1024 + 1;
