@@ -8,6 +8,7 @@ use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::{BATCH, Batch};
 use crate::probe::classic;
 use crate::probe::line::Shape;
+use crate::regions::{Cut, Regions};
 
 /// A filter without its hasher.
 pub(crate) trait Array: Sized {
@@ -32,6 +33,10 @@ pub(crate) trait Array: Sized {
     fn set_batch(&self, batch: &Batch, next: &Batch) -> u32;
     /// The same for [`set_alone`](Self::set_alone).
     fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32;
+    /// Lines of the array.
+    fn lines(&self) -> usize;
+    /// The array, cut into regions of so many lines, a power of two; none if an item lies in many regions.
+    fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>>;
     /// A copy while others may write.
     fn copy(&self) -> Result<Self, AllocError>;
     /// The words of a line, without a lock.
@@ -124,6 +129,14 @@ impl Array for Classic {
         })
     }
 
+    fn lines(&self) -> usize {
+        self.bits.lines()
+    }
+
+    fn regions(&mut self, _: u32) -> Option<Regions<'_>> {
+        None
+    }
+
     fn copy(&self) -> Result<Self, AllocError> {
         Ok(Self { bits: self.bits.copy()?, ..*self })
     }
@@ -159,6 +172,7 @@ macro_rules! with_words {
         }
     };
 }
+pub(crate) use with_words;
 
 /// The answers for the items of a batch, in the bits of a number.
 #[inline(always)]
@@ -169,7 +183,7 @@ fn answers(mut answer: impl FnMut(usize) -> bool) -> u32 {
 /// Bits in one line of the array.
 #[derive(Debug)]
 pub(crate) struct InLine<W> {
-    bits: Bits<W>,
+    pub(crate) bits: Bits<W>,
     lines: u64,
     shape: Shape,
     width: Width,
@@ -293,6 +307,16 @@ impl<W: Writer> Array for InLine<W> {
             self.bits.prefetch_to_write(next.line(item));
             self.bits.insert_alone(batch.line(item), batch.pattern::<WORDS>(item))
         }))
+    }
+
+    fn lines(&self) -> usize {
+        self.bits.lines()
+    }
+
+    fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>> {
+        let Self { lines, shape, width, .. } = *self;
+        let regions = self.bits.regions(1 << log_lines).collect();
+        Some(Regions { regions, cut: Cut { lines, log_lines, shape, width } })
     }
 
     fn copy(&self) -> Result<Self, AllocError> {

@@ -243,13 +243,20 @@ impl<W: Writer> Bits<W> {
         })
     }
 
+    /// The lines, so many at a time; fewer in the last.
+    pub(crate) fn regions(&mut self, lines: usize) -> impl Iterator<Item = Region<'_>> {
+        let firsts = (0..).step_by(lines);
+        let regions = self.lines.chunks_mut(lines).zip(firsts);
+        regions.map(|(lines, first)| Region { lines, first, of_items: W::of_items(0) })
+    }
+
     /// The words of one line, each read once, without the lock.
     pub(crate) fn read(&self, line: u64) -> [u64; LINE_WORDS] {
         core::array::from_fn(|index| Self::load(self.line(line), index))
     }
 
-    /// The words of one line with the lock, which nothing but a model may see.
-    #[cfg(all(test, tamis_loom))]
+    /// The words of one line with the lock, which nothing but a test may see.
+    #[cfg(test)]
     pub(crate) fn read_raw(&self, line: u64) -> [u64; LINE_WORDS] {
         // ORDERING: Relaxed, as `load`.
         core::array::from_fn(|index| self.line(line).words[index].load(Ordering::Relaxed))
@@ -286,5 +293,40 @@ impl Bits<Free> {
         // comes from the very value that it replaced.
         let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
         old & mask != mask
+    }
+}
+
+/// Some lines in a row, in the hands of one thread.
+#[derive(Debug)]
+pub(crate) struct Region<'a> {
+    lines: &'a mut [Line],
+    /// The number of the first of them in the array.
+    first: u64,
+    /// The bits of each line's first word that belong to items.
+    of_items: u64,
+}
+
+impl Region<'_> {
+    /// Asks for all lines ahead of writes to most of them.
+    pub(crate) fn prefetch_all_to_write(&self) {
+        self.lines.iter().for_each(Line::prefetch_to_write);
+    }
+
+    /// Asks for a line, by its number in the array, ahead of a write to it; for one elsewhere it does nothing.
+    #[inline(always)]
+    pub(crate) fn prefetch_to_write(&self, line: u64) {
+        if let Some(line) = self.lines.get(line.wrapping_sub(self.first) as usize) {
+            line.prefetch_to_write();
+        }
+    }
+
+    /// As [`Bits::insert_alone`], without a verdict.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) {
+        let line = &mut self.lines[(line - self.first) as usize];
+        for (index, mask) in pattern {
+            let of_items = if index == 0 { self.of_items } else { u64::MAX };
+            line.words[index].update(|bits| *bits |= mask & of_items);
+        }
     }
 }

@@ -12,23 +12,32 @@ use crate::geometry::Geometry;
 use crate::shared::refused;
 use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 
-/// An empty filter for so many items, at the default rate. If the memory is refused it ends as std's
-/// collections do.
+/// An empty filter for so many items, at the default rate. If there is no such size, or the memory is refused, it
+/// ends as std's collections do.
 fn sized_for<F: Filter>(items: usize, hasher: F::Hasher) -> F {
     let items = (items as u64).max(1);
     let geometry = Geometry::for_items(F::KIND, items, DEFAULT_RATE)
-        .expect("items whose hashes fit in memory have a size at 1 %");
+        .unwrap_or_else(|_| panic!("capacity overflow"));
     F::from_parts(geometry, items, hasher).unwrap_or_else(|_| refused(geometry.size_in_bytes()))
 }
 
-/// Hashes that a thread inserts at a time: many batches, and enough chunks for all threads.
-#[cfg(feature = "rayon")]
-const CHUNK: usize = 4096;
-
-/// A filter of the items with these hashes.
-fn of_hashes<F: Filter>(hashes: &[u64], hasher: F::Hasher) -> F {
+/// A filter of the items.
+fn of_items<F: Filter, I>(
+    items: impl IntoIterator<Item = I>,
+    hasher: F::Hasher,
+    hash: impl Fn(&F::Hasher, I) -> u64,
+) -> F {
+    let items = items.into_iter();
+    if let (count, Some(most)) = items.size_hint()
+        && count == most
+    {
+        let mut filter: F = sized_for(count, hasher);
+        filter.set_all_alone(items, hash);
+        return filter;
+    }
+    let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
     let mut filter: F = sized_for(hashes.len(), hasher);
-    filter.set_many_alone(hashes, |_, &hash| hash, |_, _| ());
+    filter.set_all_alone(hashes, |_, hash| hash);
     filter
 }
 
@@ -51,15 +60,18 @@ macro_rules! collection {
             }
         }
 
+        /// All at once, in whatever order is fastest: while it runs, it may take as much memory again as the
+        /// filter, if that is to be had. If the iterator panics, items before it may be missing.
         impl<T, S: HashItem<T>> Extend<T> for $name<T, S> {
             fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
                 self.get_mut().extend(items);
             }
         }
 
+        /// As for items by value.
         impl<'a, T: ?Sized + 'a, S: HashItem<T>> Extend<&'a T> for $name<T, S> {
             fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
-                self.get_mut().insert_many(items, |_, _| ());
+                self.shared.set_all_alone(items, |hasher: &S, item| hasher.hash_item(item));
             }
         }
 
@@ -78,29 +90,25 @@ macro_rules! collection {
             }
         }
 
-        /// Hashes all items, then makes a filter for exactly so many at the default rate of 1 %.
+        /// Makes a filter for exactly so many items at the default rate of 1 %.
         ///
-        /// Takes 8 bytes an item while it runs; if the memory is refused it ends as std's
-        /// collections do.
+        /// If the iterator does not say how many there will be, all are hashed first, which takes 8 bytes an
+        /// item; if it does, it is believed, and what is inserted takes the memory of the filter once more at
+        /// most. If memory for the filter is refused it ends as std's collections do.
         impl<T, S: HashItem<T> + Default> FromIterator<T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-                let hasher = S::default();
-                let hashes: Vec<u64> =
-                    items.into_iter().map(|item| hasher.hash_item(&item)).collect();
-                of_hashes(&hashes, hasher)
+                of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(&item))
             }
         }
 
-        /// Hashes all items, then makes a filter for exactly so many at the default rate of 1 %.
+        /// Makes a filter for exactly so many items at the default rate of 1 %.
         ///
-        /// Takes 8 bytes an item while it runs; if the memory is refused it ends as std's
-        /// collections do.
+        /// If the iterator does not say how many there will be, all are hashed first, which takes 8 bytes an
+        /// item; if it does, it is believed, and what is inserted takes the memory of the filter once more at
+        /// most. If memory for the filter is refused it ends as std's collections do.
         impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
-                let hasher = S::default();
-                let hashes: Vec<u64> =
-                    items.into_iter().map(|item| hasher.hash_item(item)).collect();
-                of_hashes(&hashes, hasher)
+                of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(item))
             }
         }
 
@@ -128,10 +136,12 @@ macro_rules! collection {
             }
         }
 
+        /// All at once, in whatever order is fastest: while it runs, it may take as much memory again as the
+        /// filter, if that is to be had. If the iterator panics, any items may be missing.
         #[cfg(feature = "rayon")]
         impl<T: Send, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<T> for $name<T, S> {
             fn par_extend<I: rayon::iter::IntoParallelIterator<Item = T>>(&mut self, items: I) {
-                (&*self).par_extend(items);
+                self.shared.par_set_all_alone(items.into_par_iter(), |hasher, item| hasher.hash_item(&item));
             }
         }
 
@@ -140,47 +150,48 @@ macro_rules! collection {
             for $name<T, S>
         {
             fn par_extend<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(&mut self, items: I) {
-                (&*self).par_extend(items);
+                self.shared.par_set_all_alone(items.into_par_iter(), |hasher, item| hasher.hash_item(item));
             }
         }
 
-        /// Hashes all items in parallel, then makes a filter for exactly so many at the default rate.
+        /// In parallel; as [`FromIterator`] otherwise.
         #[cfg(feature = "rayon")]
         impl<T: Send, S: HashItem<T> + Default + Sync> rayon::iter::FromParallelIterator<T>
             for $name<T, S>
         {
             fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = T>>(items: I) -> Self {
-                use rayon::iter::ParallelIterator as _;
-                let hasher = S::default();
-                let hashes: Vec<u64> =
-                    items.into_par_iter().map(|item| hasher.hash_item(&item)).collect();
-                Self::of_hashes_in_parallel(&hashes, hasher)
+                let hash = |hasher: &S, item| hasher.hash_item(&item);
+                Self::par_of_items(items.into_par_iter(), S::default(), hash)
             }
         }
 
-        /// Hashes all items in parallel, then makes a filter for exactly so many at the default rate.
+        /// In parallel; as [`FromIterator`] otherwise.
         #[cfg(feature = "rayon")]
         impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Default + Sync>
             rayon::iter::FromParallelIterator<&'a T> for $name<T, S>
         {
             fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(items: I) -> Self {
-                use rayon::iter::ParallelIterator as _;
-                let hasher = S::default();
-                let hashes: Vec<u64> =
-                    items.into_par_iter().map(|item| hasher.hash_item(item)).collect();
-                Self::of_hashes_in_parallel(&hashes, hasher)
+                let hash = |hasher: &S, item| hasher.hash_item(item);
+                Self::par_of_items(items.into_par_iter(), S::default(), hash)
             }
         }
 
         #[cfg(feature = "rayon")]
         impl<T: ?Sized, S: Sync> $name<T, S> {
-            fn of_hashes_in_parallel(hashes: &[u64], hasher: S) -> Self {
-                use rayon::iter::ParallelIterator as _;
-                use rayon::slice::ParallelSlice as _;
-                let filter: Self = sized_for(hashes.len(), hasher);
-                hashes.par_chunks(CHUNK).for_each(|hashes| {
-                    filter.insert_hashes(hashes.iter().copied(), |_, _| ());
-                });
+            fn par_of_items<I: rayon::iter::ParallelIterator>(
+                items: I,
+                hasher: S,
+                hash: impl Fn(&S, I::Item) -> u64 + Sync + Send,
+            ) -> Self {
+                use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+                if let Some(count) = items.opt_len() {
+                    let mut filter: Self = sized_for(count, hasher);
+                    filter.shared.par_set_all_alone(items, hash);
+                    return filter;
+                }
+                let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
+                let mut filter: Self = sized_for(hashes.len(), hasher);
+                filter.shared.par_set_all_alone(hashes.into_par_iter(), |_, hash| hash);
                 filter
             }
         }

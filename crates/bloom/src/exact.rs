@@ -6,6 +6,7 @@ use crate::array::{Array, InLine};
 use crate::bits::{Free, Locked};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
+use crate::regions::Regions;
 
 /// An array that is of one kind for good, as its geometry has it.
 #[derive(Debug)]
@@ -71,6 +72,14 @@ impl Array for Exact {
 
     fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32 {
         either!(self, array => array.set_batch_alone(batch, next))
+    }
+
+    fn lines(&self) -> usize {
+        either!(self, array => array.lines())
+    }
+
+    fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>> {
+        either!(self, array => array.regions(log_lines))
     }
 
     fn copy(&self) -> Result<Self, AllocError> {

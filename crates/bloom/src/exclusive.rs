@@ -155,7 +155,7 @@ where
     F::Hasher: HashItem<T>,
 {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        self.filter.set_many_alone(items, |hasher, item| hasher.hash_item(&item), |_, _| ());
+        self.filter.set_all_alone(items, |hasher, item| hasher.hash_item(&item));
     }
 }
 

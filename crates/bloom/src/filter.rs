@@ -24,6 +24,11 @@ pub(crate) mod sealed {
         fn hasher(&self) -> &Self::Hasher;
         fn has(&self, hash: u64) -> bool;
         fn set_alone(&mut self, hash: u64) -> bool;
+        fn set_all_alone<I>(
+            &mut self,
+            items: impl IntoIterator<Item = I>,
+            hash: impl Fn(&Self::Hasher, I) -> u64,
+        );
         fn set_many_alone<I>(
             &mut self,
             items: impl IntoIterator<Item = I>,
@@ -83,6 +88,15 @@ macro_rules! filters {
             #[inline]
             fn set_alone(&mut self, hash: u64) -> bool {
                 self.shared.set_alone(hash)
+            }
+
+            #[inline]
+            fn set_all_alone<I>(
+                &mut self,
+                items: impl IntoIterator<Item = I>,
+                hash: impl Fn(&S, I) -> u64,
+            ) {
+                self.shared.set_all_alone(items, hash);
             }
 
             #[inline]

@@ -43,7 +43,7 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "rayon"))]
 extern crate std;
 
 mod array;
@@ -61,7 +61,10 @@ mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;
 mod once;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod probe;
+mod regions;
 mod shared;
 mod sizing;
 

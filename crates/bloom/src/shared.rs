@@ -11,6 +11,7 @@ use crate::array::Array;
 use crate::geometry::{Layout, with_equal_hashes};
 use crate::many::many;
 use crate::probe::batch::Batch;
+use crate::regions::set_all;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -90,6 +91,32 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let one = |array: &mut &A, hash| array.has(hash);
         let batch = |array: &mut &A, this: &Batch, next: &Batch| array.has_batch(this, next);
         many(&self.array, hashes, one, batch, told);
+    }
+
+    /// All of them, in any order.
+    #[inline]
+    pub(crate) fn set_all_alone<I>(
+        &mut self,
+        items: impl IntoIterator<Item = I>,
+        hash: impl Fn(&S, I) -> u64,
+    ) {
+        let Self { array, hasher, .. } = self;
+        set_all(array, items.into_iter().map(|item| hash(hasher, item)));
+    }
+
+    /// All of them, in any order, on all threads.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn par_set_all_alone<I: rayon::iter::ParallelIterator>(
+        &mut self,
+        items: I,
+        hash: impl Fn(&S, I::Item) -> u64 + Sync + Send,
+    ) where
+        A: Sync,
+        S: Sync,
+    {
+        let Self { array, hasher, .. } = self;
+        let hasher = &*hasher;
+        crate::parallel::set_all(array, items.map(|item| hash(hasher, item)));
     }
 
     #[inline]

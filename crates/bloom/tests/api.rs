@@ -1,6 +1,10 @@
 //! The public face: std-shaped use, traits, and every bad input a typed error.
 
 use core::hash::BuildHasher as _;
+#[cfg(feature = "rayon")]
+use core::hash::BuildHasherDefault;
+#[cfg(feature = "rayon")]
+use std::hash::DefaultHasher;
 use std::rc::Rc;
 
 use tamis_bloom::{
@@ -72,6 +76,46 @@ fn collections_collect_in_parallel() {
     let more: Vec<u64> = (10_000..20_000).collect();
     (&filter).par_extend(&more);
     assert!((0..20_000).all(|item| filter.contains(&item)));
+}
+
+/// The same filter, whoever builds it: with its length known and not, in parallel and not.
+#[cfg(feature = "rayon")]
+#[test]
+fn all_ways_to_collect_are_the_same() {
+    use rayon::prelude::*;
+
+    type Once = OnceBloomFilter<u64, BuildHasherDefault<DefaultHasher>>;
+
+    for count in [0, 1, 31, 100, 5000, 70_000, 300_000, 2_000_000_u64] {
+        let items: Vec<u64> = (0..count).collect();
+        let by_one = Once::builder_with_hasher(BuildHasherDefault::default())
+            .capacity(count.max(1))
+            .build()
+            .unwrap();
+        items.iter().for_each(|item| {
+            by_one.insert(item);
+        });
+        let mut extended: Once = by_one.clone();
+        extended.clear();
+        extended.par_extend(&items);
+        for filter in [
+            items.iter().collect(),
+            items.iter().filter(|_| true).collect(),
+            items.iter().copied().collect(),
+            items.par_iter().collect(),
+            items.par_iter().filter(|_| true).collect(),
+            items.par_iter().copied().collect(),
+            extended,
+        ] {
+            let filter: Once = filter;
+            assert_eq!(filter.geometry(), by_one.geometry());
+            assert_eq!(filter.capacity(), by_one.capacity());
+            assert_eq!(filter.fill(), by_one.fill());
+            let same = |item: &u64| filter.contains(item) == by_one.contains(item);
+            assert!(items.iter().all(|item| filter.contains(item)));
+            assert!((count..count + 10_000).all(|item| same(&item)));
+        }
+    }
 }
 
 #[test]
