@@ -1,12 +1,12 @@
 //! The bits of a filter, anywhere or in a line: from a hash to the bits it means.
 
 use tamis_hash::split;
-use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS, Width};
+use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Width};
 
 use crate::bits::{Bits, Free, Writer};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::{BATCH, Batch};
-use crate::probe::classic;
+use crate::probe::classic::{self, Probes};
 use crate::probe::line::Shape;
 use crate::regions::{Cut, Regions};
 
@@ -61,6 +61,22 @@ impl Classic {
     /// in 120 MB it halves them.
     const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
+    /// Probes looked at before it is decided whether to go on: a branch for each would be a guess. MEASURED: misses in
+    /// L2 take 14.9 ns with a branch for each, 7.1, 5.9, 6.6 and 6.9 with one for 2, 3, 4 and 5 of 7; hits 10.6, 8.7,
+    /// 9.4, 8.1 and 8.9 (Zen 4).
+    const AT_ONCE: usize = 4;
+
+    /// Whether all bits at these places are set, without a branch for each.
+    #[inline(always)]
+    fn has_bits(&self, places: impl IntoIterator<Item = u64>) -> bool {
+        let mut all = 1;
+        for place in places {
+            // Of truth values the compiler would make branches.
+            all &= self.bits.bits_from(place);
+        }
+        all != 0
+    }
+
     /// Asks for the lines of an item of the next batch.
     #[inline]
     fn prefetch_next(&self, next: &Batch, item: usize) {
@@ -70,7 +86,7 @@ impl Classic {
     }
 
     #[inline]
-    fn probes(&self, hash: u64) -> impl Iterator<Item = (u64, usize, u64)> + use<> {
+    fn probes(&self, hash: u64) -> Probes {
         classic::probes(hash, self.size, self.probes)
     }
 }
@@ -85,25 +101,47 @@ impl Array for Classic {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        self.probes(hash).for_each(|(line, ..)| self.bits.prefetch(line));
+        for place in self.probes(hash) {
+            self.bits.prefetch(place / LINE_BITS);
+        }
     }
 
     #[inline]
     fn has(&self, hash: u64) -> bool {
-        self.probes(hash).all(|(line, index, mask)| self.bits.has(line, index, mask))
+        let mut probes = self.probes(hash);
+        while let Some(places) = probes.some::<{ Self::AT_ONCE }>() {
+            if !self.has_bits(places) {
+                return false;
+            }
+        }
+        self.has_bits(probes)
     }
 
     #[inline]
     fn set(&self, hash: u64) -> bool {
-        // Every bit must be set, whatever the first ones said: no short cut.
-        self.probes(hash)
-            .fold(false, |new, (line, index, mask)| self.bits.set(line, index, mask) | new)
+        let mut probes = self.probes(hash);
+        while let Some(place) = probes.next() {
+            // Look first: an item seen before then costs no exclusive access to any line.
+            if self.has_bits([place]) {
+                continue;
+            }
+            // From the first that is missing on all are set without a look, which would be a guess.
+            let mut new = self.bits.set_bit(place);
+            for place in probes {
+                new |= self.bits.set_bit(place);
+            }
+            return new;
+        }
+        false
     }
 
     #[inline]
     fn set_alone(&mut self, hash: u64) -> bool {
-        self.probes(hash)
-            .fold(false, |new, (line, index, mask)| self.bits.set_alone(line, index, mask) | new)
+        let mut all = 1;
+        for place in self.probes(hash) {
+            all &= self.bits.set_bit_alone(place);
+        }
+        all == 0
     }
 
     fn spread(&self, _: &mut Batch) {}

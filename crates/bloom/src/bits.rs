@@ -282,6 +282,31 @@ impl<W: Writer> Bits<W> {
 }
 
 impl Bits<Free> {
+    /// The bits from a place in the whole array on: that at the place is the lowest.
+    #[inline(always)]
+    pub(crate) fn bits_from(&self, place: u64) -> u64 {
+        // ORDERING: Relaxed, as `load`.
+        self.lines.word((place / 64) as usize).load(Ordering::Relaxed) >> (place % 64)
+    }
+
+    /// Sets the bit at a place in the whole array; whether this call changed it.
+    #[inline(always)]
+    pub(crate) fn set_bit(&self, place: u64) -> bool {
+        let mask = 1 << (place % 64);
+        // ORDERING: Relaxed, as `set`.
+        self.lines.word((place / 64) as usize).fetch_or(mask, Ordering::Relaxed) & mask == 0
+    }
+
+    /// The same by a plain store; the lowest bit is 0 if this call changed it.
+    #[inline(always)]
+    pub(crate) fn set_bit_alone(&mut self, place: u64) -> u64 {
+        self.lines.word_mut((place / 64) as usize).update(|bits| {
+            let before = *bits;
+            *bits |= 1 << (place % 64);
+            before >> (place % 64)
+        })
+    }
+
     /// Sets the bits of `mask`; whether this call changed one.
     #[inline]
     pub(crate) fn set(&self, line: u64, index: usize, mask: u64) -> bool {

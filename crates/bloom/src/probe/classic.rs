@@ -6,23 +6,43 @@
 //! errs in small filters: Dillinger and Manolios 2004.)
 
 use tamis_hash::{fastrange, split};
-use tamis_sync::{LINE_BITS, LINE_WORDS};
 
 /// Probes at most: optimal for a rate of 2^-64, below which no hash goes.
 pub(crate) const MOST_PROBES: u32 = 64;
 
-/// Line, word and mask of each bit that an item with this hash means in a filter of `bits` bits.
+/// The bits that an item with this hash means in a filter of `bits` bits, by their places.
 #[inline]
-pub(crate) fn probes(
-    hash: u64,
+pub(crate) const fn probes(hash: u64, bits: u64, probes: u32) -> Probes {
+    Probes { state: hash, bits, left: probes }
+}
+
+/// From [`probes`]. (A type of its own, for its `next` to be inlined always: see
+/// [`Pattern`](super::line::Pattern).)
+#[derive(Clone, Debug)]
+pub(crate) struct Probes {
+    state: u64,
     bits: u64,
-    probes: u32,
-) -> impl Iterator<Item = (u64, usize, u64)> + use<> {
-    let mut state = hash;
-    (0..probes).map(move |_| {
-        let position = fastrange(state, bits);
-        state = split::next_pattern(state);
-        let word = position / 64 % LINE_WORDS as u64;
-        (position / LINE_BITS, word as usize, 1 << (position % 64))
-    })
+    left: u32,
+}
+
+impl Probes {
+    /// The next so many, if there are as many.
+    #[inline(always)]
+    pub(crate) fn some<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
+        self.left = self.left.checked_sub(COUNT as u32)?;
+        Some(core::array::from_fn(|_| {
+            let place = fastrange(self.state, self.bits);
+            self.state = split::next_pattern(self.state);
+            place
+        }))
+    }
+}
+
+impl Iterator for Probes {
+    type Item = u64;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u64> {
+        self.some().map(|[place]| place)
+    }
 }
