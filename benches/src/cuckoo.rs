@@ -60,6 +60,10 @@ pub trait Shared: Sync + Sized {
     fn contains(&self, item: u64) -> bool;
     /// As [`Cuckoo::remove`].
     fn remove(&self, item: u64) -> bool;
+    /// Inserts these, in batches where there are such; `false` if one is refused.
+    fn insert_many(&self, items: &[u64]) -> bool {
+        items.iter().all(|&item| self.insert(item))
+    }
 }
 
 impl<F: Shared> Cuckoo for F {

@@ -24,6 +24,8 @@ const LOAD: f64 = 0.9;
 const ABSENT: u64 = 1 << 63;
 /// The items that each thread inserts and removes begin at a multiple of this.
 const OWN: u64 = 1 << 48;
+/// Items that are inserted by one call.
+const SOME: usize = 1024;
 /// How many of its own a thread keeps in the filter.
 const KEPT: u64 = 64;
 
@@ -116,6 +118,16 @@ fn mixed<F: Shared>(filled: &Filled<F>, thread: u64) {
     }
 }
 
+/// The same in batches.
+fn insert_many<F: Shared>(filter: &F, items: Range<u64>) {
+    let mut some = Vec::with_capacity(SOME);
+    for first in items.clone().step_by(SOME) {
+        some.clear();
+        some.extend(first..items.end.min(first + SOME as u64));
+        assert!(filter.insert_many(&some), "an insert is refused");
+    }
+}
+
 /// Millions a second, of so many operations, from when the first began until the last ended.
 fn rate(operations: u64, spans: &[Span]) -> f64 {
     operations as f64 / elapsed(spans).as_secs_f64() / 1e6
@@ -187,7 +199,7 @@ impl Floor {
 }
 
 /// The rate of filling, each thread with its own share of the items.
-fn fill<F: Shared>(slots: u64, threads: u64) -> f64 {
+fn fill<F: Shared>(slots: u64, threads: u64, insert: fn(&F, Range<u64>)) -> f64 {
     // Small filters several times, as one is full in a moment.
     let rates = (0..OPERATIONS.div_ceil(slots)).map(|_| {
         let filter = F::new(slots);
@@ -290,7 +302,8 @@ impl Tables<'_> {
 impl SharedVisitor for Tables<'_> {
     fn visit<F: Shared>(&mut self) {
         self.head(F::NAME);
-        self.row("insert, 0 to 90 %", |threads| fill::<F>(self.slots, threads));
+        self.row("insert, 0 to 90 %", |threads| fill::<F>(self.slots, threads, insert));
+        self.row("insert_many", |threads| fill::<F>(self.slots, threads, insert_many));
         self.work::<F>("hit", hit);
         self.work::<F>("miss", miss);
         self.work::<F>("hit, all the same item", hot);

@@ -46,6 +46,12 @@ macro_rules! ours {
                 let remove: fn(&$filter<u64>, u64) -> bool = $remove;
                 remove(&self.0, item)
             }
+
+            fn insert_many(&self, items: &[u64]) -> bool {
+                let mut all = true;
+                self.0.insert_many(items, |_, inserted| all &= inserted.is_ok());
+                all
+            }
         }
     )*};
 }
