@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::dedup::Options;
 
-    const ITEMS: u64 = 20_000;
+    const ITEMS: u64 = 80_000;
 
     /// Verdicts on some items that come twice, decided in batches of this size, and the fills.
     ///

