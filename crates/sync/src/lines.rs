@@ -45,12 +45,7 @@ impl Line {
     /// ```
     #[inline]
     pub fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: every x86-64 has the instruction, and it may be given any address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(self).cast()) };
-        }
+        prefetch(core::ptr::from_ref(self));
     }
 
     /// The same, ahead of a write: the line is asked for as this core's own.
@@ -77,6 +72,19 @@ impl Line {
             }
         }
     }
+}
+
+/// Asks for the line at this address, which may be any.
+#[inline(always)]
+fn prefetch(line: *const Line) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, and it may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
 }
 
 /// The allocator refused to give this many bytes.
@@ -140,7 +148,8 @@ impl Lines {
         Memory::zeroed(count).map(Self).ok_or(error)
     }
 
-    /// A word by its number among the words of all lines.
+    /// A word, by its number among the words of all lines: one check of a bound, and no arithmetic with the
+    /// number of the line.
     ///
     /// # Panics
     ///
@@ -149,45 +158,28 @@ impl Lines {
     /// # Examples
     ///
     /// ```
-    /// use tamis_sync::{Lines, Ordering};
-    ///
-    /// let lines = Lines::zeroed(2)?;
-    /// // ORDERING: Relaxed, there is one thread.
-    /// lines.word(13).fetch_or(1, Ordering::Relaxed);
-    /// // ORDERING: likewise.
-    /// assert_eq!(lines[1].words[5].load(Ordering::Relaxed), 1);
+    /// # use tamis_sync::Lines;
+    /// let lines = Lines::zeroed(3)?;
+    /// assert!(core::ptr::eq(lines.word(10), &lines[1].words[2]));
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> &Word {
-        #[cfg(not(any(tamis_loom, tamis_shuttle)))]
-        return &self.words()[number];
-        #[cfg(any(tamis_loom, tamis_shuttle))]
-        &self.0[number / LINE_WORDS].words[number % LINE_WORDS]
-    }
-
-    /// All words in a row. MEASURED: a query of a classic filter takes 16 instructions a probe if its line is looked
-    /// up first, and 12 so.
-    #[cfg(not(any(tamis_loom, tamis_shuttle)))]
-    #[inline]
-    fn words(&self) -> &[Word] {
-        const _: () = assert!(size_of::<Line>() == LINE_WORDS * size_of::<Word>());
-        // SAFETY: a line is its words, one after the other, and nothing else (it has their size, above), so lines in a
-        // row are so many words in a row, as well aligned. They are borrowed as long as the lines are.
-        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * LINE_WORDS) }
+        let lines = &**self;
+        if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
+            // The models' words are of another size.
+            return &lines[number / LINE_WORDS].words[number % LINE_WORDS];
+        }
+        // SAFETY: a line is its eight words and, as the sizes say, nothing else: so the lines are this many
+        // words in a row.
+        let words = unsafe {
+            core::slice::from_raw_parts(lines.as_ptr().cast::<Word>(), lines.len() * LINE_WORDS)
+        };
+        &words[number]
     }
 
     /// The same for who holds the lines alone.
-    #[cfg(not(any(tamis_loom, tamis_shuttle)))]
-    #[inline]
-    fn words_mut(&mut self) -> &mut [Word] {
-        let words = self.0.len() * LINE_WORDS;
-        // SAFETY: as in `words`; and nobody else has them while the lines are borrowed.
-        unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), words) }
-    }
-
-    /// A word, for who holds the lines alone.
     ///
     /// # Panics
     ///
@@ -203,12 +195,32 @@ impl Lines {
     /// lines[1].words[5].update(|word| assert_eq!(*word, 7));
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn word_mut(&mut self, number: usize) -> &mut Word {
-        #[cfg(not(any(tamis_loom, tamis_shuttle)))]
-        return &mut self.words_mut()[number];
-        #[cfg(any(tamis_loom, tamis_shuttle))]
-        &mut self.0[number / LINE_WORDS].words[number % LINE_WORDS]
+        let lines = &mut **self;
+        if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
+            return &mut lines[number / LINE_WORDS].words[number % LINE_WORDS];
+        }
+        // SAFETY: as in `word`; and nobody else has the lines while they are borrowed.
+        let words = unsafe {
+            let count = lines.len() * LINE_WORDS;
+            core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<Word>(), count)
+        };
+        &mut words[number]
+    }
+
+    /// Asks for the line of a word, by its number among the words of all lines, ahead of the access, as
+    /// [`Line::prefetch`]. Where there is no such word it does nothing, or asks for memory that nobody needs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// tamis_sync::Lines::zeroed(3)?.prefetch_word(10);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[inline(always)]
+    pub fn prefetch_word(&self, number: usize) {
+        prefetch(self.as_ptr().cast::<u64>().wrapping_add(number).cast());
     }
 }
 

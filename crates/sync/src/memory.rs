@@ -70,6 +70,9 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &[Line] {
+        // SAFETY: both ways to make one give at least one line. (So an index masked by the number less one needs
+        // no check.)
+        unsafe { core::hint::assert_unchecked(self.count != 0) };
         // SAFETY: `lines` points to `count` lines, which live as long as `self`.
         unsafe { core::slice::from_raw_parts(self.lines.as_ptr(), self.count) }
     }
