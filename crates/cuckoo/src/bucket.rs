@@ -49,6 +49,9 @@ macro_rules! with_known_shape {
 pub(crate) use with_known_shape;
 
 impl Shape {
+    /// The default.
+    pub(crate) const OFTEN: Self = SHAPES[3];
+
     const fn new(slots: u32, width: u32) -> Self {
         let mut lows = 0;
         let mut slot = 0;
@@ -92,6 +95,30 @@ impl Shape {
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
         if self.slots * self.width <= 32 { 32 } else { 64 }
+    }
+
+    /// Two narrow buckets share a word.
+    #[inline(always)]
+    const fn narrow(self) -> u64 {
+        (self.bits() == 32) as u64
+    }
+
+    /// Which word a bucket is in.
+    #[inline(always)]
+    pub(crate) const fn word(self, bucket: u64) -> usize {
+        (bucket >> self.narrow()) as usize
+    }
+
+    /// How far a bucket lies from the bottom of its word.
+    #[inline(always)]
+    pub(crate) const fn offset(self, bucket: u64) -> u32 {
+        32 * (bucket & self.narrow()) as u32
+    }
+
+    /// The bucket that lies so far from the bottom of its word.
+    #[inline(always)]
+    pub(crate) const fn cut(self, bits: u64, at: u32) -> u64 {
+        bits >> at & (u64::MAX >> (64 - self.bits()))
     }
 
     /// The highest bit of every slot.

@@ -3,16 +3,23 @@
 use crate::InsertError;
 use crate::place::Class;
 use crate::search::Search;
-use crate::table::Buckets;
+use crate::table::{Buckets, Table};
 
 /// Adds one copy.
 #[inline(always)]
 pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
-    if buckets.add(class) { Ok(()) } else { insert_into_full(buckets, class) }
+    if buckets.add(class) {
+        Ok(())
+    } else {
+        // In numbers, not in structures, which would be spilled to the stack on the way here.
+        insert_into_full(buckets.table(), class.fingerprint, class.buckets[0])
+    }
 }
 
 #[cold]
-fn insert_into_full(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
+fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), InsertError> {
+    let buckets = table.buckets();
+    let class = Class::of(fingerprint, bucket, buckets.geometry().buckets());
     loop {
         if has_too_many(buckets, class) {
             return Err(InsertError::TooManyCopies);
@@ -106,7 +113,6 @@ mod tests {
     use super::*;
     use crate::bucket::SHAPES;
     use crate::geometry::Geometry;
-    use crate::table::Table;
 
     fn words(table: &Table) -> Vec<u64> {
         (0..table.geometry().buckets()).map(|bucket| table.buckets().read(bucket)).collect()

@@ -162,7 +162,7 @@ fn contains_by(table: &Table, class: Class, count: Ordering, bucket: Ordering) -
     let before = moves.load(count);
     let found = class.buckets.map(|number| {
         let (word, at) = buckets.word(number);
-        buckets.shape.has(buckets.cut(word.load(bucket), at), class.fingerprint)
+        buckets.shape.has(buckets.shape.cut(word.load(bucket), at), class.fingerprint)
     });
     found != [false; 2]
         || moves.load(Ordering::Relaxed) != before

@@ -26,7 +26,7 @@
 //! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
 //! before. After a few misses that could not be believed a reader therefore takes the stripe.
 
-use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Word};
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Word};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
@@ -98,6 +98,13 @@ impl Table {
         class.key() as usize & (self.locks.len() - 1)
     }
 
+    /// The move count of the classes with this key.
+    #[inline(always)]
+    fn moves(&self, key: u64) -> &Word {
+        // As many as locks; by the length of the very array, which spares the check of a bound.
+        &self.moves[key as usize & (self.moves.len() - 1)].words[0]
+    }
+
     #[inline]
     fn lock(&self, stripe: usize) {
         // ORDERING: Acquire pairs with the Release of `unlock`: holders of a stripe are totally ordered.
@@ -166,6 +173,11 @@ pub(crate) struct Buckets<'t> {
 }
 
 impl<'t> Buckets<'t> {
+    #[inline]
+    pub(crate) fn table(self) -> &'t Table {
+        self.table
+    }
+
     pub(crate) fn geometry(self) -> Geometry {
         self.table.geometry
     }
@@ -176,32 +188,10 @@ impl<'t> Buckets<'t> {
         Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width())
     }
 
-    /// Two narrow buckets share a word.
-    #[inline(always)]
-    const fn are_narrow(self) -> bool {
-        self.shape.bits() == 32
-    }
-
-    /// The line of a bucket, which of its words it is in, and how far from the bottom of that.
-    #[inline(always)]
-    fn place(self, bucket: u64) -> (&'t Line, usize, u32) {
-        let narrow = u64::from(self.are_narrow());
-        let word = (bucket >> narrow) as usize;
-        let line = &self.table.words[word / LINE_WORDS];
-        (line, word % LINE_WORDS, 32 * (bucket & narrow) as u32)
-    }
-
     /// The word of a bucket, and how far the bucket lies from its bottom.
     #[inline(always)]
     fn word(self, bucket: u64) -> (&'t Word, u32) {
-        let (line, word, at) = self.place(bucket);
-        (&line.words[word], at)
-    }
-
-    /// The bucket that lies so far from the bottom of its word.
-    #[inline(always)]
-    const fn cut(self, bits: u64, at: u32) -> u64 {
-        bits >> at & (u64::MAX >> (64 - self.shape.bits()))
+        (self.table.words.word(self.shape.word(bucket)), self.shape.offset(bucket))
     }
 
     /// A bucket, as it is or was a moment ago.
@@ -210,7 +200,7 @@ impl<'t> Buckets<'t> {
         let (word, at) = self.word(bucket);
         // ORDERING: Acquire pairs with the Release of `Held::take`: who sees that a copy is gone sees the
         // copy that replaces it, and the advance if there was one. See "A miss is a miss".
-        self.cut(word.load(Ordering::Acquire), at)
+        self.shape.cut(word.load(Ordering::Acquire), at)
     }
 
     /// A bucket, for who goes on to add to it or take from it, or looks for a way through it: whatever is
@@ -218,21 +208,26 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn peek(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
-        self.cut(word.peek(), at)
+        self.shape.cut(word.peek(), at)
     }
 
     /// Asks for the memory of a class ahead of the access to it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch(self, class: Class) {
-        class.buckets.iter().for_each(|&bucket| self.place(bucket).0.prefetch());
+        class.buckets.iter().for_each(|&bucket| self.prefetch_bucket(bucket));
+    }
+
+    #[inline(always)]
+    fn prefetch_bucket(self, bucket: u64) {
+        self.table.words.prefetch_word(self.shape.word(bucket));
     }
 
     /// The same ahead of an insert or a removal, which writes to the first bucket, if not to the second.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch_to_write(self, class: Class) {
         let [one, other] = class.buckets;
-        self.place(one).0.prefetch_to_write();
-        self.place(other).0.prefetch();
+        self.table.words[self.shape.word(one) / LINE_WORDS].prefetch_to_write();
+        self.prefetch_bucket(other);
     }
 
     /// One look into both buckets.
@@ -246,7 +241,7 @@ impl<'t> Buckets<'t> {
     /// One look, if it can be believed: a hit always, a miss if nothing moved meanwhile.
     #[inline(always)]
     fn look_between_moves(self, class: Class) -> Option<bool> {
-        let moves = &self.table.moves[self.table.stripe(class)].words[0];
+        let moves = self.table.moves(class.key());
         // ORDERING: Acquire pairs with the Release of the advance whose number it reads: what the mover
         // had added before is seen by the looks that follow.
         let before = moves.load(Ordering::Acquire);
@@ -275,7 +270,7 @@ impl<'t> Buckets<'t> {
         // ORDERING: Relaxed: an RMW disturbs nobody, and what comes to rely on the copy is ordered after
         // it by its caller, or by the advance of a mover.
         let added = word.try_update(Ordering::Relaxed, |bits| {
-            let slot = self.shape.find_empty(self.cut(bits, at))?;
+            let slot = self.shape.find_empty(self.shape.cut(bits, at))?;
             Some(bits | fingerprint << (at + slot))
         });
         added.is_ok()
@@ -284,7 +279,9 @@ impl<'t> Buckets<'t> {
     /// Adds a copy to the first of the two buckets that has an empty slot; whether one had.
     #[inline(always)]
     pub(crate) fn add(self, class: Class) -> bool {
-        class.buckets.iter().any(|&bucket| self.add_to(bucket, class.fingerprint))
+        // Written out: `any` over the two is not inlined. MEASURED: an insert takes 139 instructions by it, not 87.
+        let [one, other] = class.buckets;
+        self.add_to(one, class.fingerprint) || self.add_to(other, class.fingerprint)
     }
 
     /// Waits for the stripe of the class and holds it: nobody else takes copies of the class from their
@@ -333,7 +330,8 @@ impl Held<'_> {
         let (word, at) = buckets.word(bucket);
         // ORDERING: Release pairs with the Acquire of `read`: who misses the copy sees what came before.
         let taken = word.try_update(Ordering::Release, |bits| {
-            let slot = buckets.shape.find_fingerprint(buckets.cut(bits, at), class.fingerprint)?;
+            let slot =
+                buckets.shape.find_fingerprint(buckets.shape.cut(bits, at), class.fingerprint)?;
             Some(bits & !(buckets.shape.mask() << (at + slot)))
         });
         debug_assert!(taken.is_ok(), "a copy vanished under its stripe");
