@@ -54,6 +54,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod batch;
 mod bucket;
 mod builder;
 mod cuckoo;

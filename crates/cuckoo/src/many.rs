@@ -5,118 +5,193 @@ use core::mem::swap;
 
 use tamis_hash::HashItem;
 
+use crate::batch::{BATCH, Classes};
 use crate::bucket::with_known_shape;
-use crate::place::Class;
 use crate::shared::Shared;
-use crate::table::Table;
+use crate::table::{Looks, Table};
 use crate::{CuckooFilter, InsertError, OnceCuckooFilter, evict};
 
-/// Items of a batch: as many as there are lines on their way from memory at a time, two an item.
-const BATCH: usize = 32;
+/// What is done to each of many items.
+trait Work {
+    type Answer: Copy;
+    /// What the answers are before there are any.
+    const IDLE: Self::Answer;
 
-/// Items that belong together: those seen to, or those whose memory is asked for meanwhile.
-struct Batch {
-    hashes: [u64; BATCH],
-    classes: [Class; BATCH],
-    items: usize,
+    fn table(&self) -> &Table;
+
+    /// Does it to one item.
+    fn one(&self, hash: u64) -> Self::Answer;
+
+    /// Does it to a batch, in order, and asks for the memory of the next one meanwhile.
+    fn begin(&mut self, this: &Classes, next: &Classes, answers: &mut [Self::Answer; BATCH]);
+
+    /// What is left to do when some time has passed.
+    #[inline(always)]
+    fn end(&mut self, _this: &Classes, _answers: &mut [Self::Answer; BATCH]) {}
 }
 
-impl Batch {
-    const EMPTY: Self = Self {
-        hashes: [0; BATCH],
-        classes: [Class { fingerprint: 0, buckets: [0; 2] }; BATCH],
-        items: 0,
-    };
-
-    /// Replaces the items by the next ones.
-    #[inline]
-    fn fill(&mut self, hashes: &mut impl Iterator<Item = u64>) {
-        self.items = 0;
-        for (to, hash) in self.hashes.iter_mut().zip(hashes) {
-            *to = hash;
-            self.items += 1;
+/// Does the work to the items with these hashes, and tells each item's number and answer, in order: batch after
+/// batch, and what is left, less than a batch, one by one.
+///
+/// Three batches are under way at once: while one is seen to, the memory of the next is asked for, and the one
+/// after that is hashed.
+///
+/// MEASURED: a query in the second cache takes 4.6 ns instead of 7.3 with hashes, classes and looks item by item,
+/// an insert 6.0 instead of 8.1 (a random line there: 1.7).
+#[inline]
+fn many<W: Work>(
+    mut work: W,
+    hashes: impl IntoIterator<Item = u64>,
+    mut told: impl FnMut(usize, W::Answer),
+) {
+    let mut hashes = hashes.into_iter().fuse();
+    let mut hashed = [0; BATCH];
+    let mut taken = take(&mut hashed, &mut hashes);
+    let mut first = 0;
+    let mut answers = [W::IDLE; BATCH];
+    let mut room = [Classes::EMPTY, Classes::EMPTY];
+    let [mut this, mut next] = room.each_mut();
+    let mut under_way = false;
+    while under_way || taken == BATCH {
+        let last = taken < BATCH;
+        if !last {
+            next.spread(&hashed, work.table().geometry(), work.table().width());
         }
+        if under_way {
+            // Of the last one the memory is asked for once more; it is there already.
+            work.begin(this, if last { this } else { next }, &mut answers);
+        } else {
+            prefetch(work.table(), next);
+        }
+        // Between two steps of the work: what was stored number by number is read in vectors, which has to wait
+        // until it has left the store buffer.
+        if !last {
+            taken = take(&mut hashed, &mut hashes);
+        }
+        if under_way {
+            work.end(this, &mut answers);
+            answers.iter().enumerate().for_each(|(item, &answer)| told(first + item, answer));
+            first += BATCH;
+        }
+        under_way = !last;
+        swap(&mut this, &mut next);
+    }
+    let rest = &hashed[..taken];
+    for &hash in rest {
+        let buckets = work.table().buckets();
+        buckets.prefetch(buckets.class(hash));
+    }
+    for (number, &hash) in (first..).zip(rest) {
+        told(number, work.one(hash));
     }
 }
 
-/// Functions that do something to each item of a batch, in order, and ask for the memory of the next batch
-/// meanwhile.
+/// Takes as many hashes as there is room for; how many that was.
+#[inline]
+fn take(room: &mut [u64; BATCH], hashes: impl Iterator<Item = u64>) -> usize {
+    room.iter_mut().zip(hashes).map(|(to, hash)| *to = hash).count()
+}
+
+fn prefetch(table: &Table, classes: &Classes) {
+    (0..BATCH).for_each(|item| table.buckets().prefetch(classes.class(item)));
+}
+
+struct Contains<'f> {
+    table: &'f Table,
+    looks: Looks<BATCH>,
+}
+
+impl Work for Contains<'_> {
+    type Answer = bool;
+    const IDLE: bool = false;
+
+    #[inline(always)]
+    fn table(&self) -> &Table {
+        self.table
+    }
+
+    #[inline(always)]
+    fn one(&self, hash: u64) -> bool {
+        let buckets = self.table.buckets();
+        buckets.contains(buckets.class(hash))
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, this: &Classes, next: &Classes, _: &mut [bool; BATCH]) {
+        look(self.table, this, next, &mut self.looks);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, this: &Classes, answers: &mut [bool; BATCH]) {
+        *answers = self.table.buckets().contains_each(this, &self.looks);
+    }
+}
+
+/// Looks into the buckets of a batch, and asks for those of the next.
+fn look(table: &Table, this: &Classes, next: &Classes, looks: &mut Looks<BATCH>) {
+    let buckets = table.buckets();
+    (0..BATCH).for_each(|item| buckets.prefetch(next.class(item)));
+    buckets.look_at_each(this, looks);
+}
+
+/// Works that change the filter, each by a function on a class, and by how much all answers of a batch change
+/// the number of items.
 ///
 /// A macro, since closures would not be inlined into all shapes, and a shape that is no constant costs
 /// half as much again.
-macro_rules! batches {
-    ($($name:ident -> $answer:ty, $prefetch:ident, |$buckets:ident, $class:ident| $one:expr;)*) => {$(
-        fn $name(table: &Table, this: &Batch, next: &mut Batch, answers: &mut [$answer; BATCH]) {
+macro_rules! changes {
+    ($($name:ident, $all:ident -> $answer:ty = $idle:expr, $one:ident,
+        |$buckets:ident, $class:ident| $change:expr, $counts:expr => $count:ident;)*) => {$(
+        struct $name<'f, T: ?Sized, S>(&'f Shared<T, S>);
+
+        impl<T: ?Sized, S> Work for $name<'_, T, S> {
+            type Answer = $answer;
+            const IDLE: $answer = $idle;
+
+            #[inline(always)]
+            fn table(&self) -> &Table {
+                &self.0.table
+            }
+
+            #[inline(always)]
+            fn one(&self, hash: u64) -> $answer {
+                self.0.$one(hash)
+            }
+
+            #[inline(always)]
+            fn begin(&mut self, this: &Classes, next: &Classes, answers: &mut [$answer; BATCH]) {
+                $all(&self.0.table, this, next, answers);
+                let counted = answers.iter().filter(|&&answer| answer == $counts);
+                self.0.len.$count(counted.count() as u64);
+            }
+        }
+
+        fn $all(table: &Table, this: &Classes, next: &Classes, answers: &mut [$answer; BATCH]) {
             with_known_shape!(table.geometry().shape(), shape => {
                 let $buckets = table.buckets_of(shape);
-                // As many of both as there are of either, then the rest of the longer one: no branch an item.
-                // (Neither has more than a batch; said again, it spares the checks of bounds.)
-                let both = this.items.min(next.items).min(BATCH);
-                for item in 0..both {
-                    let class = $buckets.class(next.hashes[item]);
-                    $buckets.$prefetch(class);
-                    next.classes[item] = class;
-                    let $class = this.classes[item];
-                    answers[item] = $one;
-                }
-                for item in both..this.items {
-                    let $class = this.classes[item];
-                    answers[item] = $one;
-                }
-                for item in both..next.items {
-                    let class = $buckets.class(next.hashes[item]);
-                    $buckets.$prefetch(class);
-                    next.classes[item] = class;
+                for item in 0..BATCH {
+                    $buckets.prefetch_to_write(next.class(item));
+                    let $class = this.class(item);
+                    answers[item] = $change;
                 }
             });
         }
     )*};
 }
 
-batches! {
-    contains -> bool, prefetch, |buckets, class| buckets.contains(class);
-    insert -> Result<(), InsertError>, prefetch_to_write, |buckets, class| evict::insert(buckets, class);
-    insert_once -> Result<bool, InsertError>, prefetch_to_write, |buckets, class| {
-        evict::insert_once(buckets, class)
-    };
-    remove -> bool, prefetch_to_write, |buckets, class| buckets.hold(class).remove();
-}
-
-/// Does something to the items with these hashes, batch after batch by `batch`, and tells each item's number
-/// and answer, in order.
-#[inline]
-fn many<R: Copy>(
-    hashes: impl IntoIterator<Item = u64>,
-    idle: R,
-    batch: impl Fn(&Batch, &mut Batch, &mut [R; BATCH]),
-    mut told: impl FnMut(usize, R),
-) {
-    let mut hashes = hashes.into_iter().fuse();
-    let mut room = [Batch::EMPTY, Batch::EMPTY];
-    let [mut this, mut next] = room.each_mut();
-    let mut answers = [idle; BATCH];
-    let mut first = 0;
-    loop {
-        next.fill(&mut hashes);
-        if this.items == 0 && next.items == 0 {
-            return;
-        }
-        batch(this, next, &mut answers);
-        for (number, &answer) in (first..).zip(&answers[..this.items]) {
-            told(number, answer);
-        }
-        first += this.items;
-        swap(&mut this, &mut next);
-    }
+changes! {
+    Insert, insert_all -> Result<(), InsertError> = Ok(()), insert,
+        |buckets, class| evict::insert(buckets, class), Ok(()) => add;
+    InsertOnce, insert_once_all -> Result<bool, InsertError> = Ok(false), insert_once,
+        |buckets, class| evict::insert_once(buckets, class), Ok(true) => add;
+    Remove, remove_all -> bool = false, remove,
+        |buckets, class| buckets.hold(class).remove(), true => subtract;
 }
 
 impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
     fn contains_many(&self, hashes: impl IntoIterator<Item = u64>, told: impl FnMut(usize, bool)) {
-        let batch = |this: &Batch, next: &mut Batch, answers: &mut [bool; BATCH]| {
-            contains(&self.table, this, next, answers);
-        };
-        many(hashes, false, batch, told);
+        many(Contains { table: &self.table, looks: Looks::NONE }, hashes, told);
     }
 
     #[inline]
@@ -125,13 +200,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         told: impl FnMut(usize, Result<(), InsertError>),
     ) {
-        let batch =
-            |this: &Batch, next: &mut Batch, answers: &mut [Result<(), InsertError>; BATCH]| {
-                insert(&self.table, this, next, answers);
-                let inserted = answers[..this.items].iter().filter(|answer| answer.is_ok());
-                self.len.add(inserted.count() as u64);
-            };
-        many(hashes, Ok(()), batch, told);
+        many(Insert(self), hashes, told);
     }
 
     #[inline]
@@ -140,23 +209,12 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         told: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        let batch =
-            |this: &Batch, next: &mut Batch, answers: &mut [Result<bool, InsertError>; BATCH]| {
-                insert_once(&self.table, this, next, answers);
-                let new = answers[..this.items].iter().filter(|&&answer| answer == Ok(true));
-                self.len.add(new.count() as u64);
-            };
-        many(hashes, Ok(false), batch, told);
+        many(InsertOnce(self), hashes, told);
     }
 
     #[inline]
     fn remove_many(&self, hashes: impl IntoIterator<Item = u64>, told: impl FnMut(usize, bool)) {
-        let batch = |this: &Batch, next: &mut Batch, answers: &mut [bool; BATCH]| {
-            remove(&self.table, this, next, answers);
-            let removed = answers[..this.items].iter().filter(|&&removed| removed);
-            self.len.subtract(removed.count() as u64);
-        };
-        many(hashes, false, batch, told);
+        many(Remove(self), hashes, told);
     }
 
     /// The hashes of items. The user's code runs here, and where it is told; no stripe is held.
@@ -178,7 +236,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// returned: the same as one after the other, in order. A refusal does not end it.
     ///
     /// Faster than one by one in filters beyond the caches, where the memory of an item is asked for some 32
-    /// items ahead. Items are taken from the iterator up to 64 ahead of what is told, and are inserted
+    /// items ahead. Items are taken from the iterator up to 96 ahead of what is told, and are inserted
     /// although the filter is not asked again.
     ///
     /// # Examples
@@ -277,7 +335,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// returned: the same as one after the other, in order. A refusal does not end it.
     ///
     /// Faster than one by one in filters beyond the caches, where the memory of an item is asked for some 32
-    /// items ahead. Items are taken from the iterator up to 64 ahead of what is told, and are inserted
+    /// items ahead. Items are taken from the iterator up to 96 ahead of what is told, and are inserted
     /// although the filter is not asked again.
     ///
     /// # Examples

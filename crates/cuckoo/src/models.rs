@@ -12,7 +12,7 @@ use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_peeks};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::{Held, Table};
+use super::{Classes, Held, Looks, Table};
 use crate::geometry::Geometry;
 use crate::place::Class;
 use crate::{InsertError, evict};
@@ -63,6 +63,18 @@ type Change = fn(&Held<'_>) -> bool;
 
 fn contains(table: &Table, class: Class) -> bool {
     table.buckets().contains(class)
+}
+
+/// The query of a batch: of the class, and of another that is not in.
+fn contains_beside(table: &Table, class: Class) -> bool {
+    let (both, mut looks) = ([class, Class::of(FAR[0], 1, BUCKETS)], Looks::NONE);
+    let classes = Classes {
+        fingerprints: both.map(|class| class.fingerprint),
+        buckets: [0, 1].map(|which| both.map(|class| class.buckets[which])),
+        keys: both.map(Class::key),
+    };
+    table.buckets().look_at_each(&classes, &mut looks);
+    table.buckets().contains_each(&classes, &looks)[0]
 }
 
 /// A look that does not ask whether something moved meanwhile.
@@ -121,6 +133,7 @@ fn mirrored_contains(table: &Table, class: Class) -> bool {
 fn model_a_moving_item_is_found() {
     check(1300, None, || a_moving_item_is_found(1, 1, contains, shift));
     check(1300, None, || a_moving_item_is_found(1, 2, contains, shift));
+    check(12_000, None, || a_moving_item_is_found(1, 2, contains_beside, shift));
     check(700, None, || a_moving_item_is_found(1, 1, mirrored_contains, shift));
 }
 
@@ -141,6 +154,7 @@ fn model_a_moving_item_is_found_under_the_stripe() {
 fn model_an_item_moved_there_and_back_is_found() {
     check(42_000, None, || a_moving_item_is_found(2, 1, contains, shift));
     check(19_000, None, || a_moving_item_is_found(2, 1, mirrored_contains, shift));
+    check(20_000, Some(2), || a_moving_item_is_found(2, 1, contains_beside, shift));
 }
 
 fn a_move_with(mutant: Mutant, moves: usize, query: Query) {
@@ -185,6 +199,7 @@ fn mutants_of_the_loads_of_a_query() {
 #[test]
 fn mutant_a_count_that_nobody_advances() {
     a_move_with(Mutant::NoAdvance, 1, contains);
+    a_move_with(Mutant::NoAdvance, 1, contains_beside);
 }
 
 #[test]
@@ -222,11 +237,15 @@ fn mutant_copies_taken_without_release() {
 #[test]
 fn mutant_loads_without_acquire() {
     a_move_with(Mutant::LoadRelaxed, 1, mirrored_contains);
+    a_move_with(Mutant::LoadRelaxed, 1, contains_beside);
 }
 
 #[test]
 fn mutant_a_count_advanced_without_release() {
     a_move_with(Mutant::AdvanceRelaxed, 2, contains);
+    must_fail_with(Mutant::AdvanceRelaxed, MISSED, || {
+        check(1, Some(2), || a_moving_item_is_found(2, 1, contains_beside, shift));
+    });
 }
 
 // L10: a colliding item comes and goes: its copy appears in the one bucket after the reader has passed, and

@@ -3,7 +3,7 @@
 use tamis_hash::{fastrange, split};
 
 /// 2^64 divided by the golden ratio, made odd: spreads fingerprints, which are small, over 64 bits.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The items that share a fingerprint and both buckets. The filter cannot tell them apart, and their
 /// copies can stand in for each other.

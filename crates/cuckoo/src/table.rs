@@ -26,8 +26,9 @@
 //! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
 //! before. After a few misses that could not be believed a reader therefore takes the stripe.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Word};
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Width, Word};
 
+use crate::batch::Classes;
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::Class;
@@ -56,6 +57,7 @@ pub(crate) struct Table {
     /// One line a stripe.
     moves: Lines,
     geometry: Geometry,
+    width: Width,
 }
 
 impl Table {
@@ -70,12 +72,19 @@ impl Table {
             locks: Lines::zeroed(stripes)?,
             moves: Lines::zeroed(stripes)?,
             geometry,
+            width: Width::detect(),
         })
     }
 
     #[inline]
     pub(crate) fn geometry(&self) -> Geometry {
         self.geometry
+    }
+
+    /// The vectors of this processor.
+    #[inline]
+    pub(crate) fn width(&self) -> Width {
+        self.width
     }
 
     /// The buckets, cut as they are.
@@ -151,6 +160,14 @@ impl Table {
         looks.unwrap_or_else(|| self.buckets().hold(class).any())
     }
 
+    /// Looks again for what was not found, since something was moved beside.
+    #[cold]
+    fn look_again<const ITEMS: usize>(&self, classes: &Classes<ITEMS>, found: &mut [bool; ITEMS]) {
+        for (item, found) in found.iter_mut().enumerate() {
+            *found = *found || self.buckets().contains(classes.class(item));
+        }
+    }
+
     /// Fingerprints in all buckets. Beside movers, one on its way may be counted twice or not at all.
     pub(crate) fn len(&self) -> u64 {
         let buckets = self.buckets();
@@ -163,6 +180,19 @@ impl Table {
             word.update(|bits| *bits = 0);
         }
     }
+}
+
+/// What was seen in the buckets of many classes.
+#[derive(Debug)]
+pub(crate) struct Looks<const ITEMS: usize> {
+    /// The words that the buckets are in.
+    words: [[u64; ITEMS]; 2],
+    /// Whether something was moved meanwhile in the stripe of any of them.
+    moved: bool,
+}
+
+impl<const ITEMS: usize> Looks<ITEMS> {
+    pub(crate) const NONE: Self = Self { words: [[0; ITEMS]; 2], moved: false };
 }
 
 /// The buckets of a table, and how they are cut.
@@ -261,6 +291,49 @@ impl<'t> Buckets<'t> {
             // In numbers, not in structures, which would be spilled to the stack on the way here.
             None => self.table.contains_in_a_storm(class.fingerprint, class.buckets[0]),
         }
+    }
+
+    /// One look into both buckets of each class; what it found, [`contains_each`](Self::contains_each) tells.
+    #[inline(always)]
+    pub(crate) fn look_at_each<const ITEMS: usize>(
+        self,
+        classes: &Classes<ITEMS>,
+        looks: &mut Looks<ITEMS>,
+    ) {
+        let table = self.table;
+        let mut before = 0_u64;
+        for key in classes.keys {
+            // ORDERING: Acquire, as in `look_between_moves`.
+            before = before.wrapping_add(table.moves(key).load(Ordering::Acquire));
+        }
+        for (words, buckets) in looks.words.iter_mut().zip(&classes.buckets) {
+            for (to, &bucket) in words.iter_mut().zip(buckets) {
+                // ORDERING: Acquire, as in `read`.
+                *to = self.word(bucket).0.load(Ordering::Acquire);
+            }
+        }
+        let mut after = 0_u64;
+        for key in classes.keys {
+            // ORDERING: Relaxed: the Acquire loads of all looks keep it behind them.
+            after = after.wrapping_add(table.moves(key).load(Ordering::Relaxed));
+        }
+        // Sums are enough: no count falls, so they are the same if and only if each count is.
+        looks.moved = after != before;
+    }
+
+    /// Whether a copy of each class is in, of which these are the looks. Misses are believed if nothing moved in
+    /// the stripe of any.
+    #[inline(always)]
+    pub(crate) fn contains_each<const ITEMS: usize>(
+        self,
+        classes: &Classes<ITEMS>,
+        looks: &Looks<ITEMS>,
+    ) -> [bool; ITEMS] {
+        let mut found = classes.are_in(&looks.words, self.shape, self.table.width);
+        if looks.moved {
+            self.table.look_again(classes, &mut found);
+        }
+        found
     }
 
     /// Adds a copy to an empty slot of the bucket; whether there was one.

@@ -75,10 +75,15 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
         let mut at = seed;
         // ORDERING: Relaxed: as above; it wraps when nothing is left.
         while left.fetch_add(0_u64.wrapping_sub(4096), Ordering::Relaxed) < u64::MAX / 2 {
-            for _ in 0..4096 {
+            let hashes = (0..4096).map(|_| {
                 at = at.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
-                let resident = residents[(at >> 33) as usize % residents.len()];
-                missed += u64::from(!filter.contains_hash(resident));
+                residents[(at >> 33) as usize % residents.len()]
+            });
+            // One by one, and many at a time.
+            if done % 8192 == 0 {
+                hashes.for_each(|hash| missed += u64::from(!filter.contains_hash(hash)));
+            } else {
+                filter.contains_hashes(hashes, |_, hit| missed += u64::from(!hit));
             }
             done += 4096;
         }
