@@ -35,6 +35,7 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// So many lines of zeros, at least one; none if the memory is refused.
     pub(crate) fn zeroed(count: usize) -> Option<Self> {
+        let count = count.max(1);
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
         if count >= huge::LEAST {
             let (lines, mapping) = huge::zeroed(count)?;
