@@ -263,7 +263,9 @@ impl<'t> Buckets<'t> {
     /// One look into both buckets.
     #[inline(always)]
     fn look(self, class: Class) -> bool {
-        let [one, other] = class.buckets.map(|bucket| self.read(bucket));
+        // Written out, as in `add`.
+        let [one, other] = class.buckets;
+        let (one, other) = (self.read(one), self.read(other));
         // Both, without a branch in between: which of them has it cannot be guessed.
         self.shape.has(one, class.fingerprint) | self.shape.has(other, class.fingerprint)
     }
