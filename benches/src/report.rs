@@ -1,5 +1,6 @@
 //! The report on all that was measured: from a file of records to `REPORT.md` and its charts.
 
+mod anchors;
 mod axis;
 mod chart;
 mod contenders;
@@ -98,6 +99,7 @@ fn head(records: &Records, time: &str, command: &str) -> String {
 fn body(records: &Records, caches: &[Cache]) -> Page {
     let mut page = Page::default();
     targets::add(&mut page, records);
+    anchors::add(&mut page, records);
     times::add(&mut page, records, caches);
     counts::add(&mut page, records);
     page

@@ -275,6 +275,36 @@ mod tests {
         assert!(!keeps_the_rate(shape, double_hashing_in_the_line, in_the_line));
     }
 
+    /// By a program of another language, from the description: what an item means never changes unseen.
+    #[test]
+    fn patterns_are_pinned() {
+        let pattern = |words, probes| {
+            let shape = Shape { words, probes };
+            shape.pattern(0x0123_4567_89AB_CDEF).collect::<std::vec::Vec<_>>()
+        };
+        assert_eq!(pattern(1, 5), [(6, 0x4000_08C8)]);
+        assert_eq!(pattern(2, 8), [(0, 0x2000_0000_0100_0022), (7, 0x0080_2000_0008_1000)]);
+        assert_eq!(pattern(2, 10), [(3, 0x4000_08C8), (5, 0x0080_4010_0000_0408)]);
+        let four = [
+            (0, 0x2000_0000_0100_0022),
+            (2, 0x0000_8010_0080_0400),
+            (5, 0x0080_2000_0008_1000),
+            (7, 0x0000_0040_0020_1008),
+        ];
+        assert_eq!(pattern(4, 16), four);
+        let eight = [
+            (0, 0x0000_0000_0800_0110),
+            (1, 0x0490_0000_0000_0000),
+            (2, 0x0200_0010_0400_0000),
+            (3, 0x0000_0002_0080_4000),
+            (4, 0x0080_0800_0000_1000),
+            (5, 0x0002_0804_0000_0000),
+            (6, 0x0004_0000_0000_0022),
+            (7, 0x0000_0000_0000_0009),
+        ];
+        assert_eq!(pattern(8, 23), eight);
+    }
+
     #[test]
     fn a_pattern_touches_as_many_words_as_the_shape_says() {
         for words in [1, 2, 4, 8] {
