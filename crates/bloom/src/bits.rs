@@ -34,6 +34,11 @@
 //! totally ordered, and only the first can find a bit missing. The check before the lock may say "not
 //! new" early; by invariant 1 the bits it saw are still set.
 //!
+//! **Exactly one winner, in one word** (`Free`, where all bits of an item lie in one word): the RMWs of the item's
+//! inserts are totally ordered in the modification order of that word, and each sets all its bits, so only the
+//! first can find one missing. The look before may say "not new" early, as above. A union sets bits by RMWs of the
+//! same word, which is as if others' items came between.
+//!
 //! **At least one winner** (`Free`): each bit goes from 0 to 1 in exactly one RMW. If the item was
 //! not yet in, some bit of it was 0, and whoever set it is told "new". Two racers may each set one:
 //! both are told "new". No rule over bits in several words can do better (the bits do not say whose
