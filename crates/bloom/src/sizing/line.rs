@@ -34,11 +34,11 @@ struct Group {
     /// The powers `a_i^j` for the current `j`.
     power: [f64; TERMS],
     /// How many groups are like this one.
-    count: i32,
+    count: u32,
 }
 
 impl Group {
-    fn new(probes: u32, words: u32, locked: bool, count: i32) -> Self {
+    fn new(probes: u32, words: u32, locked: bool, count: u32) -> Self {
         let share = 1.0 / f64::from(words);
         let mut group = Self { c: [0.0; TERMS], a: [0.0; TERMS], power: [0.0; TERMS], count };
         for i in 0..=probes {
@@ -65,7 +65,8 @@ impl Group {
 
     fn chance(&self) -> f64 {
         let sum: f64 = self.c.iter().zip(self.power).map(|(c, power)| c * power).sum();
-        libm::pow(sum.clamp(0.0, 1.0), f64::from(self.count))
+        // Multiplied out: a power by its logarithm would take most of the time that it takes to size a filter.
+        (0..self.count).fold(1.0, |product, _| product * sum.clamp(0.0, 1.0))
     }
 }
 
@@ -132,12 +133,12 @@ impl Groups {
     pub(crate) fn new(shape: Shape, locked: bool) -> Self {
         let words = shape.group_words();
         let most = shape.group_probes(0);
-        let with_most = (0..shape.words).filter(|&group| shape.group_probes(group) == most).count();
-        let with_less = shape.words as usize - with_most;
+        let with_most = (0..shape.words).filter(|&group| shape.group_probes(group) == most);
+        let with_most = with_most.count() as u32;
         Self([
             Group::new(most, words, locked, 1),
-            Group::new(most, words, false, with_most as i32 - 1),
-            Group::new(most.saturating_sub(1), words, false, with_less as i32),
+            Group::new(most, words, false, with_most - 1),
+            Group::new(most.saturating_sub(1), words, false, shape.words - with_most),
         ])
     }
 
