@@ -3,6 +3,7 @@
 //! Where an axis asks for no rate, the record's is 0.
 
 mod bits;
+mod build;
 mod fill;
 pub mod journal;
 mod reproduction;
@@ -10,6 +11,7 @@ mod single;
 mod threads;
 
 use std::io;
+use std::thread::available_parallelism;
 
 use crate::measure::journal::Journal;
 use crate::record::Record;
@@ -44,8 +46,10 @@ pub struct Survey {
 pub type Axis = fn(&mut Survey) -> io::Result<()>;
 
 /// All axes by their names.
-pub const AXES: [(&str, Axis); 11] = [
+pub const AXES: [(&str, Axis); 13] = [
     ("operation", single::operation),
+    ("alone", single::alone),
+    ("build", build::build),
     ("size", single::size),
     ("rate", single::rate),
     ("memory", single::memory),
@@ -64,6 +68,16 @@ impl Survey {
     pub fn new(scale: Scale, journal: Journal) -> Self {
         Self { scale, journal }
     }
+}
+
+fn cores() -> u64 {
+    available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// How many threads are put to work, as far as there are cores for them.
+fn thread_counts() -> Vec<u64> {
+    let cores = cores();
+    [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect()
 }
 
 /// The runs of one figure.

@@ -17,6 +17,11 @@ const LARGE: u64 = 30_000_000;
 const LARGEST: u64 = 1_000_000_000;
 const OF_LARGEST: [&str; 4] = ["blocked", "once", "cuckoo", "fastbloom, atomic"];
 
+/// What one thread has to itself, and what takes part at the largest size.
+const ALONE: [&str; 5] =
+    ["blocked, alone", "once, alone", "classic, alone", "fastbloom", "sbbf-rs-safe"];
+const OF_LARGEST_ALONE: [&str; 2] = ["blocked, alone", "once, alone"];
+
 /// The size at which all but sizes are varied.
 const ITEMS: u64 = 100_000;
 
@@ -196,6 +201,22 @@ pub(super) fn operation(survey: &mut Survey) -> io::Result<()> {
         if survey.scale.quick { (1_000_000, &BEST) } else { (10_000_000, &[]) };
     let large = Point { items, who, ..base };
     large.measure(survey, |pass| contender::each::<u64>(pass))
+}
+
+/// What one thread has to itself: ours through `get_mut`, and the best of those that are not shared.
+pub(super) fn alone(survey: &mut Survey) -> io::Result<()> {
+    let operations = [Operation::Insert, Operation::InsertMany];
+    let (items, largest) =
+        if survey.scale.quick { (1_000_000, 1_000_000) } else { (10_000_000, LARGEST) };
+    for items in [ITEMS, items, largest] {
+        let who = if items == LARGEST { &OF_LARGEST_ALONE[..] } else { &ALONE[..] };
+        let point = Point { items, who, floors: true, ..Point::base("alone", &operations) };
+        point.measure(survey, |pass| {
+            contender::each_alone(pass);
+            contender::each::<u64>(pass);
+        })?;
+    }
+    Ok(())
 }
 
 /// The best at every size.

@@ -5,13 +5,12 @@
 use core::ops::Range;
 use core::time::Duration;
 use std::io;
-use std::thread::available_parallelism;
 
 use tamis_sync::{Ordering, Word};
 
 use crate::contender::{self, BEST, RATE, Shared, SharedVisitor};
 use crate::course::{Operation, highest_rate, least_new};
-use crate::measure::{Row, Scale, Survey, blank};
+use crate::measure::{Row, Scale, Survey, blank, cores, thread_counts};
 use crate::together::{elapsed, together};
 
 /// Beside this many queries one item is inserted.
@@ -135,10 +134,6 @@ impl SharedVisitor<u64> for Pass<'_> {
     }
 }
 
-fn cores() -> u64 {
-    available_parallelism().map_or(1, |cores| cores.get() as u64)
-}
-
 /// The sizes, and who takes part: all at the first, which is all that is measured in a hurry.
 fn sizes(scale: Scale) -> &'static [(u64, &'static [&'static str])] {
     let all: &[(u64, &[&str])] = &[(1_000_000, &[]), (10_000_000, &BEST)];
@@ -147,8 +142,7 @@ fn sizes(scale: Scale) -> &'static [(u64, &'static [&'static str])] {
 
 /// More and more threads.
 pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
-    let cores = cores();
-    let threads: Vec<u64> = [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect();
+    let threads = thread_counts();
     for &(items, who) in sizes(survey.scale) {
         let mut rows = Vec::new();
         for _ in 0..survey.scale.runs {

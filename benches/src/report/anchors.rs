@@ -68,7 +68,7 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 
 fn table(records: &Records) -> Table {
     let columns = ["items", "theirs", "ns", "× a line", "ours", "ns", "× R"];
-    let at_hand = [records.axis("operation"), records.axis("size")].concat();
+    let at_hand = ["operation", "alone", "size"].map(|axis| records.axis(axis)).concat();
     let row = |anchor: &Anchor| {
         let ours = at_hand.iter().find(|record| {
             (&*record.contender, &*record.operation, record.items)

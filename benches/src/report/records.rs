@@ -9,8 +9,10 @@ use super::contenders::{inserts, is_floor, ordered};
 use crate::record::Record;
 
 /// The axes that the report knows.
-const AXES: [&str; 11] = [
+const AXES: [&str; 13] = [
     "operation",
+    "alone",
+    "build",
     "size",
     "rate",
     "memory",
@@ -67,7 +69,9 @@ impl Records {
 
     /// How often the figure is what the memory allows, and which limit that is.
     pub(super) fn multiple(&self, record: &Record) -> Option<(f64, &'static str)> {
-        let name = if inserts(&record.operation) { "W" } else { "R" };
+        // What nobody shares needs no atomic operation.
+        let atomic = inserts(&record.operation) && record.axis != "alone";
+        let name = if atomic { "W" } else { "R" };
         Some((record.value / self.floor(record, name)?.value, name))
     }
 

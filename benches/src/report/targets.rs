@@ -25,7 +25,7 @@ struct Target {
     most: [f64; SIZES.len()],
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     Target {
         kinds: &["blocked"],
         operations: &["hit_many", "miss_many"],
@@ -46,6 +46,12 @@ const TARGETS: [Target; 6] = [
     },
     Target { kinds: &["once"], operations: &["insert_many"], floor: "W", most: [1.4, 1.3, 1.3] },
     Target {
+        kinds: &["blocked, alone", "once, alone"],
+        operations: &["insert_many"],
+        floor: "R",
+        most: [1.6, 1.3, 1.1],
+    },
+    Target {
         kinds: &["cuckoo"],
         operations: &["hit_many", "miss_many"],
         floor: "R",
@@ -57,6 +63,8 @@ const TARGETS: [Target; 6] = [
 
 /// Those that the targets of several threads are for.
 const SHARED: [&str; 3] = ["blocked", "once", "cuckoo"];
+/// A core builds a filter of so many million items a second.
+const BUILT: f64 = 150.0;
 /// Readers keep this share of their speed beside a writer.
 const BESIDE_A_WRITER: f64 = 0.8;
 /// Two threads do this many times the work of one.
@@ -64,7 +72,8 @@ const TWO_THREADS: f64 = 1.8;
 
 /// The section, if there are records for it.
 pub(super) fn add(page: &mut Page, records: &Records) {
-    let tables: Vec<Table> = [costs(records), sharing(records)].into_iter().flatten().collect();
+    let tables: Vec<Table> =
+        [costs(records), building(records), sharing(records)].into_iter().flatten().collect();
     if tables.is_empty() {
         return;
     }
@@ -74,7 +83,7 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 
 /// The costs as multiples of the floors; none if there are no records for it.
 fn costs(records: &Records) -> Option<Table> {
-    let at_hand = [records.axis("operation"), records.axis("size")].concat();
+    let at_hand = ["operation", "alone", "size"].map(|axis| records.axis(axis)).concat();
     let mut table =
         Table { columns: SIZES.map(|(.., name)| name.to_owned()).to_vec(), rows: Vec::new() };
     for Target { kinds, operations, floor, most } in &TARGETS {
@@ -90,6 +99,35 @@ fn costs(records: &Records) -> Option<Table> {
                 };
                 let cells = cells(SIZES.iter().zip(most), cell);
                 table.rows.push((format!("{contender}, `{operation}`"), cells));
+            }
+        }
+    }
+    kept(table)
+}
+
+/// Millions of items a second that a core builds a filter of; none if there are no records for it.
+fn building(records: &Records) -> Option<Table> {
+    let builds = records.axis("build");
+    let sizes: BTreeSet<u64> = builds.iter().map(|record| record.items).collect();
+    let columns = sizes.iter().map(|&items| format!("{} items", count(items))).collect();
+    let mut table = Table { columns, rows: Vec::new() };
+    let threads: BTreeSet<u64> = builds.iter().map(|record| record.threads).collect();
+    for contender in of_kinds(&builds, &["blocked", "once"]) {
+        for operation in ["collect", "collect in parallel"] {
+            for &threads in &threads {
+                let cell = |&items: &u64| {
+                    let mut of = builds.iter().filter(|r| r.contender == contender);
+                    let record = of.find(|record| {
+                        (&*record.operation, record.items, record.threads)
+                            == (operation, items, threads)
+                    });
+                    record.map(|record| at_least(1e3 / record.value, BUILT))
+                };
+                let by = super::times::threads(threads);
+                table.rows.push((
+                    format!("{contender}, {operation}, {by}, 10^6 items/s a core"),
+                    cells(&sizes, cell),
+                ));
             }
         }
     }
@@ -134,11 +172,13 @@ fn cells<T>(columns: impl IntoIterator<Item = T>, cell: impl Fn(T) -> Option<Str
     columns.into_iter().map(|column| Cell::text(cell(column).unwrap_or_default())).collect()
 }
 
-/// The contenders of those kinds that are shared by threads.
+/// The contenders of those kinds.
 fn of_kinds<'a>(records: &[&'a Record], kinds: &[&str]) -> Vec<&'a str> {
     let mut names = ordered(records);
     // `blocked, alone` is another thing than `blocked`, `cuckoo 4 × 16` a shape of `cuckoo`.
-    names.retain(|name| !name.contains(',') && kinds.iter().any(|&of| kind(of) == kind(name)));
+    let alike =
+        |of: &str, name: &str| kind(of) == kind(name) && of.contains(',') == name.contains(',');
+    names.retain(|name| kinds.iter().any(|of| alike(of, name)));
     names
 }
 
@@ -207,6 +247,22 @@ mod tests {
             ]
         );
         assert!(costs(&Records::default()).is_none());
+    }
+
+    #[test]
+    fn what_one_thread_has_alone_and_builds_have_targets_of_their_own() {
+        let read = Records::parse(&lines(&[
+            record("alone", "R", "hit", 2.0),
+            record("alone", "once, alone", "insert_many", 4.0),
+            record("build", "once", "collect", 5.0),
+        ]));
+        let once = (
+            "once, alone, `insert_many`".to_owned(),
+            vec!["2.00 R of 1.6: missed by 0.40".to_owned()],
+        );
+        assert_eq!(shown(costs(&read)), [once]);
+        let collect = "once, collect, 1 thread, 10^6 items/s a core".to_owned();
+        assert_eq!(shown(building(&read)), [(collect, vec!["200.00 of 150: met".to_owned()])]);
     }
 
     #[test]

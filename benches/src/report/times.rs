@@ -13,6 +13,9 @@ use crate::record::Record;
 const OPERATIONS: [&str; 8] =
     ["insert", "hit", "miss", "half", "mixed", "insert_many", "hit_many", "miss_many"];
 
+/// The order of the ways to build.
+const BUILDS: [&str; 3] = ["collect", "collect, length unknown", "collect in parallel"];
+
 /// A section of times: a table for each value of `apart`, in it a column for each of `column`.
 struct Section {
     axis: &'static str,
@@ -22,13 +25,30 @@ struct Section {
     column: fn(&Record) -> Place,
 }
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 9] = [
     Section {
         axis: "operation",
         title: "Operations",
         sentence: "What each operation costs one thread.",
         apart: items,
         column: operation,
+    },
+    Section {
+        axis: "alone",
+        title: "Alone",
+        sentence: "What inserts cost where no other thread may touch the filter.",
+        apart: items,
+        column: operation,
+    },
+    Section {
+        axis: "build",
+        title: "Builds",
+        sentence: "What an item costs of a thread's time when a filter is made of a slice.",
+        apart: items,
+        column: |record| {
+            let place = place(&BUILDS, &record.operation) * 64 + record.threads;
+            (place, format!("{}, {}", record.operation, threads(record.threads)))
+        },
     },
     Section {
         axis: "size",
@@ -202,6 +222,11 @@ fn items(record: &Record) -> Place {
 fn operation_and_items(record: &Record) -> Place {
     let (order, operation) = operation(record);
     (order, format!("{operation}, {} items", count(record.items)))
+}
+
+/// As it stands in titles.
+pub(super) fn threads(count: u64) -> String {
+    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
 /// The rate asked for, large ones first.
