@@ -18,8 +18,8 @@ pub(super) struct Entry {
 /// One shard, whatever its kind of filter. It is called once for a chunk's items, not once an item.
 pub(super) trait Shard: Send {
     /// Says in `fresh`, at the record of each item of the batch, whether it is new, in order. On an
-    /// error the record at which it happened, with those before it decided.
-    fn decide(&mut self, batch: &[Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
+    /// error the record at which it happened, with those before it decided. Of the batch nothing is left.
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
 
     /// The items that each slice has taken in.
     fn fills(&self) -> Vec<u64>;
@@ -40,44 +40,87 @@ trait Slice: Send + Sized {
     fn build(level: &Level) -> Result<Self, BuildError>;
     fn prefetch(&self, hash: u64);
     fn has(&self, hash: u64) -> bool;
+    fn has_many(&self, hashes: impl Iterator<Item = u64>, told: impl FnMut(usize, bool));
     /// Whether it is new; then it is in. None: there is no room for it, and nothing has changed.
     fn add(&mut self, hash: u64) -> Option<bool>;
+    /// Adds all, in order, and tells of each whether it is new; or none, if one may find no room.
+    fn add_many(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        told: impl FnMut(usize, bool),
+    ) -> usize;
 }
 
-macro_rules! slice {
-    ($filter:ident, $sizes:ident, |$slice:ident, $hash:ident| $add:expr) => {
-        impl Slice for $filter<[u8], Rapid> {
-            fn build(level: &Level) -> Result<Self, BuildError> {
-                let Geometry::$sizes(geometry) = level.geometry else {
-                    return Err(tamis::BuildError::Layout.into());
-                };
-                // Only hashes go in and out: the hasher is not used.
-                Ok($filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()?)
-            }
+/// What all kinds have in common. Only hashes go in and out: the hasher is not used.
+macro_rules! made_of_hashes {
+    ($filter:ident, $sizes:ident) => {
+        fn build(level: &Level) -> Result<Self, BuildError> {
+            let Geometry::$sizes(geometry) = level.geometry else {
+                return Err(tamis::BuildError::Layout.into());
+            };
+            Ok($filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()?)
+        }
 
-            #[inline]
-            fn prefetch(&self, hash: u64) {
-                self.prefetch_hash(hash);
-            }
+        #[inline]
+        fn prefetch(&self, hash: u64) {
+            self.prefetch_hash(hash);
+        }
 
-            #[inline]
-            fn has(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
-            }
+        #[inline]
+        fn has(&self, hash: u64) -> bool {
+            self.contains_hash(hash)
+        }
 
-            #[inline]
-            fn add(&mut self, $hash: u64) -> Option<bool> {
-                let $slice = self;
-                $add
-            }
+        #[inline]
+        fn has_many(&self, hashes: impl Iterator<Item = u64>, told: impl FnMut(usize, bool)) {
+            self.contains_hashes(hashes, told);
         }
     };
 }
 
-slice!(BlockedBloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
-slice!(OnceBloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
-slice!(BloomFilter, Bloom, |slice, hash| Some(slice.get_mut().insert_hash(hash)));
-slice!(OnceCuckooFilter, Cuckoo, |slice, hash| slice.insert_hash(hash).ok());
+macro_rules! bloom {
+    ($($filter:ident)*) => {$(
+        impl Slice for $filter<[u8], Rapid> {
+            made_of_hashes!($filter, Bloom);
+
+            #[inline]
+            fn add(&mut self, hash: u64) -> Option<bool> {
+                Some(self.get_mut().insert_hash(hash))
+            }
+
+            #[inline]
+            fn add_many(
+                &mut self,
+                hashes: impl ExactSizeIterator<Item = u64>,
+                told: impl FnMut(usize, bool),
+            ) -> usize {
+                let count = hashes.len();
+                self.get_mut().insert_hashes(hashes, told);
+                count
+            }
+        }
+    )*};
+}
+
+bloom!(BlockedBloomFilter OnceBloomFilter BloomFilter);
+
+impl Slice for OnceCuckooFilter<[u8], Rapid> {
+    made_of_hashes!(OnceCuckooFilter, Cuckoo);
+
+    #[inline]
+    fn add(&mut self, hash: u64) -> Option<bool> {
+        self.insert_hash(hash).ok()
+    }
+
+    #[inline]
+    fn add_many(
+        &mut self,
+        _: impl ExactSizeIterator<Item = u64>,
+        _: impl FnMut(usize, bool),
+    ) -> usize {
+        0
+    }
+}
 
 struct Chain<'l, F> {
     levels: &'l Levels,
@@ -136,27 +179,34 @@ impl<'l, F: Slice> Chain<'l, F> {
 }
 
 impl<F: Slice> Shard for Chain<'_, F> {
-    fn decide(&mut self, batch: &[Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
-        // Ask about all before deciding any: the questions do not depend on each other, so their
-        // cache misses overlap. What a slice has now it has later, and only the newest changes.
-        for entry in batch {
-            fresh[entry.record as usize] = true;
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+        // The largest first, which leaves the fewest to the others. What a slice has now it has later, and only
+        // the newest changes.
+        let mut left = batch.len();
+        for slice in self.older.iter().rev() {
+            let asked = &batch[..left];
+            slice.has_many(asked.iter().map(|entry| entry.hash), |number, found| {
+                fresh[asked[number].record as usize] = !found;
+            });
+            left = keep(&mut batch[..left], |entry| fresh[entry.record as usize]);
         }
-        for slice in core::iter::once(&self.newest).chain(self.older.iter().rev()) {
-            for entry in batch {
-                slice.prefetch(entry.hash);
-            }
-            for entry in batch {
-                let fresh = &mut fresh[entry.record as usize];
-                *fresh = *fresh && !slice.has(entry.hash);
-            }
+        let batch = &batch[..left];
+        let mut added = 0;
+        if self.room >= left as u64 {
+            let mut new = 0;
+            added = self.newest.add_many(batch.iter().map(|entry| entry.hash), |number, is_new| {
+                fresh[batch[number].record as usize] = is_new;
+                new += u64::from(is_new);
+            });
+            self.items += new;
+            self.room -= new;
         }
         let asked = self.older.len();
+        let batch = &batch[added..];
+        batch.iter().for_each(|entry| self.newest.prefetch(entry.hash));
         for entry in batch {
-            let fresh = &mut fresh[entry.record as usize];
-            if *fresh {
-                *fresh = self.insert(entry.hash, asked).map_err(|error| (entry.record, error))?;
-            }
+            let new = self.insert(entry.hash, asked).map_err(|error| (entry.record, error))?;
+            fresh[entry.record as usize] = new;
         }
         Ok(())
     }
@@ -164,6 +214,16 @@ impl<F: Slice> Shard for Chain<'_, F> {
     fn fills(&self) -> Vec<u64> {
         self.fills.iter().copied().chain([self.items]).collect()
     }
+}
+
+/// Brings those to be kept to the front, in order; how many they are.
+fn keep(batch: &mut [Entry], is_kept: impl Fn(Entry) -> bool) -> usize {
+    let mut kept = 0;
+    for at in 0..batch.len() {
+        batch[kept] = batch[at];
+        kept += usize::from(is_kept(batch[at]));
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -185,10 +245,10 @@ mod tests {
         let hashes: Vec<u64> = (0..ITEMS).map(|item| hasher.hash_item(&item)).collect();
         let mut verdicts = Vec::new();
         for hashes in [&hashes[..], &hashes].concat().chunks(batch) {
-            let entries: Vec<Entry> =
+            let mut entries: Vec<Entry> =
                 (0..).zip(hashes).map(|(record, &hash)| Entry { hash, record }).collect();
             let mut fresh = vec![false; hashes.len()];
-            chain.decide(&entries, &mut fresh).map_err(|(_, error)| error).expect("it grows");
+            chain.decide(&mut entries, &mut fresh).map_err(|(_, error)| error).expect("it grows");
             verdicts.extend(fresh);
         }
         (verdicts, chain.fills())

@@ -181,7 +181,7 @@ impl Chunk<'_> {
 
     /// Asks shard `number` which of its keys are new.
     pub(super) fn decide(&mut self, number: usize, shard: &mut dyn Shard) {
-        let batch = &self.sorted[self.starts[number]..self.starts[number + 1]];
+        let batch = &mut self.sorted[self.starts[number]..self.starts[number + 1]];
         if let Err((record, why)) = shard.decide(batch, &mut self.fresh) {
             let record = record as usize;
             if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
