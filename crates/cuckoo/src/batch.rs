@@ -1,7 +1,7 @@
 //! The classes of many items, computed side by side: the arithmetic of [`place`](crate::place) and
 //! [`bucket`](crate::bucket) in loops that the compiler makes vector instructions of.
 
-use tamis_hash::{fastrange, split};
+use tamis_hash::{fastrange, narrow_range, split};
 use tamis_sync::{Loop, Width};
 
 use crate::bucket::Shape;
@@ -56,21 +56,13 @@ struct Spread<'a, const ITEMS: usize> {
     geometry: Geometry,
 }
 
-/// As [`fastrange`], for a number of values that 32 bits can count: the high half of a product of 64 by 32 bits,
-/// from two products that vectors have.
-#[inline(always)]
-const fn narrow_range(hash: u64, n: u64) -> u64 {
-    let low = ((hash & u32::MAX as u64) * n) >> 32;
-    ((hash >> 32) * n + low) >> 32
-}
-
 impl<const ITEMS: usize> Loop for Spread<'_, ITEMS> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         if self.geometry.buckets() <= u64::from(u32::MAX) {
-            self.by(narrow_range);
+            self.by(|hash, n| narrow_range(hash, n as u32));
         } else {
             self.by(fastrange);
         }
@@ -89,7 +81,7 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
         } = self;
         let (buckets, values) = (geometry.buckets(), geometry.shape().fingerprints());
         for item in 0..ITEMS {
-            let fingerprint = narrow_range(split::pattern(hashes[item]), values) + 1;
+            let fingerprint = narrow_range(split::pattern(hashes[item]), values as u32) + 1;
             let one = range(hashes[item], buckets);
             let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
             // As `alternate`: below zero it is a huge number, and `buckets` more is the right one.

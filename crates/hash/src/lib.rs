@@ -41,5 +41,5 @@ mod stable;
 pub use crate::builder::DefaultHashBuilder;
 pub use crate::item::{HashItem, ItemHasher};
 pub use crate::portable::{Encoder, Portable};
-pub use crate::range::fastrange;
+pub use crate::range::{fastrange, narrow_range};
 pub use crate::stable::{Rapid, SipHash13, StableHasher, Xxh3, Xxh64};

@@ -1,7 +1,7 @@
 //! The lines and patterns of many items, computed side by side: the arithmetic of [`line`](super::line)
 //! in loops that the compiler makes vector instructions of.
 
-use tamis_hash::split;
+use tamis_hash::{narrow_range, split};
 use tamis_sync::{LINE_WORDS, Loop, Width};
 
 use super::line::{Shape, with_bit};
@@ -82,17 +82,14 @@ impl Spread<'_> {
     #[inline(always)]
     fn place(&mut self) {
         let Batch { hashes, lines: to, .. } = self.batch;
-        let Ok(lines) = u32::try_from(self.lines) else {
+        if let Ok(lines) = u32::try_from(self.lines) {
+            for item in 0..BATCH {
+                to[item] = narrow_range(hashes[item], lines);
+            }
+        } else {
             for item in 0..BATCH {
                 to[item] = split::place(hashes[item], self.lines);
             }
-            return;
-        };
-        // The high half of a product of 64 by 32 bits, from two products that vectors have.
-        let lines = u64::from(lines);
-        for item in 0..BATCH {
-            let low = ((hashes[item] & u64::from(u32::MAX)) * lines) >> 32;
-            to[item] = ((hashes[item] >> 32) * lines + low) >> 32;
         }
     }
 
