@@ -25,7 +25,7 @@ pub struct Record {
     pub item: String,
     /// `uniform`, `zipf` or `hot`.
     pub distribution: String,
-    /// Nanoseconds an operation of one thread (median of the runs), unless the axis is one without a time: then what `operation` says.
+    /// Nanoseconds an operation of one thread (the fastest of the runs), unless the axis is one without a time: then what `operation` says.
     pub value: f64,
     /// Lowest and highest run.
     pub spread: [f64; 2],

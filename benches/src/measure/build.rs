@@ -56,7 +56,7 @@ pub(super) fn build(survey: &mut Survey) -> io::Result<()> {
             pass::<OnceBloomFilter<u64>>(survey, &items, &mut rows);
         }
         for row in rows {
-            survey.journal.append(&row.finish())?;
+            survey.journal.append(&row.fastest())?;
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ impl Survey {
             return Ok(());
         }
         let runs = measure(self);
-        self.journal.append(&Row { record, runs }.finish())
+        self.journal.append(&Row { record, runs }.median())
     }
 }
 

@@ -96,7 +96,7 @@ impl<'a> Point<'a> {
                 let mean = row.runs.iter().sum::<f64>() / row.runs.len() as f64;
                 of_runs(row.record, mean, &row.runs)
             } else {
-                row.finish()
+                row.fastest()
             };
             survey.journal.append(&record)?;
         }

@@ -150,7 +150,7 @@ pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
             contender::each_shared(&mut pass);
         }
         for row in rows {
-            survey.journal.append(&row.finish())?;
+            survey.journal.append(&row.fastest())?;
         }
     }
     Ok(())
@@ -228,7 +228,7 @@ pub(super) fn readers(survey: &mut Survey) -> io::Result<()> {
             contender::each_shared(&mut pass);
         }
         for row in rows {
-            survey.journal.append(&row.finish())?;
+            survey.journal.append(&row.fastest())?;
         }
     }
     Ok(())
