@@ -43,7 +43,7 @@ trait Slice: Send + Sized {
     fn has_many(&self, hashes: impl Iterator<Item = u64>, told: impl FnMut(usize, bool));
     /// Whether it is new; then it is in. None: there is no room for it, and nothing has changed.
     fn add(&mut self, hash: u64) -> Option<bool>;
-    /// Adds all, in order, and tells of each whether it is new; or none, if one may find no room.
+    /// Adds all, in order, and tells of each whether it is new; or none, if one may find no room. How many it added.
     fn add_many(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
