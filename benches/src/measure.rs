@@ -108,7 +108,7 @@ impl Row {
         of_runs(self.record, value, &self.runs)
     }
 
-    /// The record of what is no time: the median of the runs.
+    /// The record of anything else, what is reproduced among it: the median of the runs.
     fn median(self) -> Record {
         let value = crate::median(self.runs.clone());
         of_runs(self.record, value, &self.runs)

@@ -88,7 +88,7 @@ fn head(records: &Records, time: &str, command: &str) -> String {
     format!(
         "# Measurements\n\n| | |\n|---|---|\n{rows}\n\
          Unless a section says otherwise: one thread, 64-bit items, uniform, at a rate of 1 %; of five runs, or three in a hurry, the \
-         fastest.{}\n\n\
+         fastest, of inserts into filters that take long to fill the mean of one fill.{}\n\n\
          **R** reads one random line of memory an item, **W** sets one bit there: what no filter can go \
          below, in memory of the same size. A multiple is of W for inserts, of R for all else. The best of a \
          column is in bold.{alone}\n{left_out}",

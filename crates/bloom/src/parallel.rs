@@ -30,8 +30,8 @@ const A_LINE: usize = 8;
 /// Regions at least, so that threads seldom meet in one.
 const LOG_REGIONS: u32 = 7;
 
-/// Sets the bits of all hashes. Those that wait take as much memory as the filter at most, and those that a
-/// thread has gathered half a MiB.
+/// Sets the bits of all hashes. Those that wait take as much memory as the filter at most; each thread has
+/// three quarters of a MiB of those that it gathers and inserts (and in filters beyond 16 GiB 16 bytes a region).
 pub(crate) fn set_all<A: Array + Sync>(array: &mut A, hashes: impl ParallelIterator<Item = u64>) {
     let lines = array.lines();
     // As few as that are not worth a pass over the regions.
