@@ -155,7 +155,7 @@ impl<F: Filter> Builder<F> {
     /// ```
     /// # use tamis_bloom::BlockedBloomFilter;
     /// let ten_billion = BlockedBloomFilter::<str>::builder().capacity(10_000_000_000);
-    /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 14);
+    /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 13);
     /// # Ok::<(), tamis_bloom::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {

@@ -4,7 +4,7 @@ use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
 use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, MOST_PROBES_A_WORD, Shape};
+use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape};
 use crate::sizing::{classic, line, solve};
 
 /// The number of 64-bit hashes.
@@ -124,7 +124,7 @@ impl Geometry {
         self.bits
     }
 
-    /// Bits that an item sets; some may fall together.
+    /// Bits that an item sets; in the classic layout some may fall together.
     ///
     /// # Examples
     ///
@@ -306,5 +306,3 @@ const fn words_for(probes: u32) -> u32 {
         _ => 8,
     }
 }
-
-const _: () = assert!(MOST_LINE_PROBES <= 8 * MOST_PROBES_A_WORD);

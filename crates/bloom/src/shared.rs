@@ -12,6 +12,7 @@ use crate::geometry::{Layout, with_equal_hashes};
 use crate::many::many;
 use crate::probe::batch::Batch;
 use crate::regions::set_all;
+use crate::sizing::line::chance_in_word;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -226,12 +227,12 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             Layout::Classic { probes } => return pow(self.fill(), f64::from(probes)),
             Layout::Line { shape, .. } => (shape, self.geometry.locked()),
         };
-        // (ones / 64)^g for each number of ones, where an item has g bits in a word.
+        // By the number of ones, where an item has so many bits in a word.
         let table = |probes: u32| -> [f64; 65] {
-            core::array::from_fn(|ones| pow(ones as f64 / 64.0, f64::from(probes)))
+            core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
         };
         let most = shape.group_probes(0);
-        let tables = [table(most), table(most.saturating_sub(1))];
+        let tables = [table(most), table(most.max(2) - 1)];
         let words = shape.group_words() as usize;
         let rate_of_line = |line: [u64; LINE_WORDS]| -> f64 {
             let groups = line.chunks(words).zip(0..).map(|(group, number)| {
@@ -304,8 +305,8 @@ mod tests {
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
             let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
-            // Bits of one item in one line are not independent of each other: five probes at most
-            // here, so the count spreads at most √5 times as far. A region missed would have none.
+            // Bits of one item in one line are not independent of each other: so few probes are here
+            // that the count spreads at most by their root as far. A region missed would have none.
             let usable = region * geometry.usable_bits() / lines;
             let spread = (ones as f64 - fill * usable as f64).abs();
             let sigma = (fill * usable as f64 * f64::from(probes)).sqrt();

@@ -86,25 +86,26 @@ fn rates_and_fills_grow_with_the_items() {
     }
 }
 
-/// `literature`: exact Poisson sums by an independent program, in bits an item; for one word, at 1 %, of bits
-/// that never fall together, which takes a little less than ours.
+/// Bits an item: of classic filters as published, of blocked ones by exact Poisson sums of an independent program.
+/// (It has the published 11.84 at 1 % where any two items have different masks; from tables of 256 it is 11.95.)
 #[test]
 fn bits_an_item_agree_with_the_published_tables() {
     let table = [
-        ("classic", 0.1, 4.81, 1.0),
-        ("classic", 0.01, 9.59, 1.0),
-        ("classic", 1e-3, 14.38, 1.0),
-        ("classic", 1e-4, 19.17, 1.0),
-        ("classic", 1e-6, 28.76, 1.0),
-        ("blocked", 0.01, 11.84, 1.025),
-        ("blocked", 1e-3, 17.04, 1.0),
-        ("blocked", 1e-4, 25.99, 1.0),
-        ("blocked", 1e-6, 41.1, 1.0),
+        ("classic", 0.1, 4.81),
+        ("classic", 0.01, 9.59),
+        ("classic", 1e-3, 14.38),
+        ("classic", 1e-4, 19.17),
+        ("classic", 1e-6, 28.76),
+        ("blocked", 0.03, 8.24),
+        ("blocked", 0.01, 11.95),
+        ("blocked", 1e-3, 16.84),
+        ("blocked", 1e-4, 25.61),
+        ("blocked", 1e-6, 40.67),
     ];
-    for (name, rate, published, more) in table {
+    for (name, rate, published) in table {
         let sizing = TYPES.iter().find(|(other, _)| *other == name).unwrap().1;
         let bits = sizing(1_000_000, rate).unwrap().bits() as f64 / 1e6;
-        assert!((bits / published / more - 1.0).abs() < 2e-3, "{name} {rate}: {bits} {published}");
+        assert!((bits / published - 1.0).abs() < 2e-3, "{name} {rate}: {bits} {published}");
     }
 }
 

@@ -29,7 +29,7 @@ fn plan_says_what_each_kind_costs() {
         let expected = match kind["kind"].as_str().expect("a name") {
             "bloom" => 9.59,
             "cuckoo" => 13.13,
-            _ => 12.14,
+            _ => 11.95,
         };
         assert!((bits - expected).abs() < 0.01, "{kind}");
         let rate = kind["false_positive_rate"].as_f64().expect("a number");

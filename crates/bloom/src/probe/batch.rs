@@ -2,9 +2,9 @@
 //! in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{narrow_range, split};
-use tamis_sync::{LINE_WORDS, Loop, Width};
+use tamis_sync::{Loop, Width};
 
-use super::line::{Shape, with_bit};
+use super::line::{GROUPS_A_PATTERN, MOST_PATTERNS, Shape};
 
 /// Items of a batch: as many as fill the widest vectors four times, and as there are lines on their way
 /// from memory at a time.
@@ -18,18 +18,12 @@ type Lanes = [u64; BATCH];
 pub(crate) struct Batch {
     pub(crate) hashes: Lanes,
     lines: Lanes,
-    /// For each group of words: which of them, and the bits in it.
-    words: [Lanes; LINE_WORDS],
-    masks: [Lanes; LINE_WORDS],
+    patterns: [Lanes; MOST_PATTERNS],
 }
 
 impl Batch {
-    pub(crate) const EMPTY: Self = Self {
-        hashes: [0; BATCH],
-        lines: [0; BATCH],
-        words: [[0; BATCH]; LINE_WORDS],
-        masks: [[0; BATCH]; LINE_WORDS],
-    };
+    pub(crate) const EMPTY: Self =
+        Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MOST_PATTERNS] };
 
     /// Computes all that follows from the hashes in a filter of so many lines.
     pub(crate) fn spread(&mut self, lines: u64, shape: Shape, width: Width) {
@@ -43,15 +37,16 @@ impl Batch {
         self.lines[item % BATCH]
     }
 
-    /// As [`Shape::pattern`] of an item, where the shape has so many words.
+    /// As [`Shape::pattern`] of an item.
     #[inline(always)]
-    pub(crate) fn pattern<const WORDS: usize>(
+    pub(crate) fn pattern(
         &self,
+        shape: Shape,
         item: usize,
     ) -> impl Iterator<Item = (usize, u64)> + Clone {
         let item = item % BATCH;
-        (0..WORDS).map(move |group| {
-            (self.words[group][item] as usize % LINE_WORDS, self.masks[group][item])
+        (0..shape.words).map(move |group| {
+            shape.part(group, self.patterns[(group / GROUPS_A_PATTERN) as usize][item])
         })
     }
 }
@@ -68,11 +63,7 @@ impl Loop for Spread<'_> {
     #[inline(always)]
     fn run(mut self) {
         self.place();
-        if self.shape == Shape::OFTEN {
-            self.patterns(Shape::OFTEN);
-        } else {
-            self.patterns(self.shape);
-        }
+        self.patterns();
     }
 }
 
@@ -93,31 +84,20 @@ impl Spread<'_> {
         }
     }
 
+    /// As [`split::pattern`] and those after it, as many as the shape has.
     #[inline(always)]
-    fn patterns(&mut self, shape: Shape) {
-        let Batch { hashes, words, masks, .. } = self.batch;
-        let (mut patterns, mut cut) = ([0; BATCH], shape.cut());
+    fn patterns(&mut self) {
+        let Batch { hashes, patterns, .. } = self.batch;
+        let [first, others @ ..] = patterns;
         for item in 0..BATCH {
-            patterns[item] = split::pattern(hashes[item]);
+            first[item] = split::pattern(hashes[item]);
         }
-        for (group, (words, masks)) in (0..shape.words).zip(words.iter_mut().zip(masks)) {
-            if !cut.has_room() {
-                cut = shape.cut();
-                for pattern in &mut patterns {
-                    *pattern = split::next_pattern(*pattern);
-                }
-            }
-            *masks = [0; BATCH];
-            for _ in 0..shape.group_probes(group) {
-                let shift = cut.take(6);
-                for item in 0..BATCH {
-                    masks[item] = with_bit(masks[item], patterns[item] >> shift);
-                }
-            }
-            let shift = cut.take(shape.log_group_words());
+        let mut last = first;
+        for next in others.iter_mut().take(self.shape.patterns() - 1) {
             for item in 0..BATCH {
-                words[item] = shape.word(group, patterns[item] >> shift);
+                next[item] = split::next_pattern(last[item]);
             }
+            last = next;
         }
     }
 }
@@ -130,10 +110,10 @@ mod tests {
 
     use super::*;
 
-    fn is_as_one_by_one<const WORDS: usize>(batch: &Batch, lines: u64, shape: Shape) {
+    fn is_as_one_by_one(batch: &Batch, lines: u64, shape: Shape) {
         for (item, &hash) in batch.hashes.iter().enumerate() {
             assert_eq!(batch.line(item), split::place(hash, lines));
-            let pattern: Vec<_> = batch.pattern::<WORDS>(item).collect();
+            let pattern: Vec<_> = batch.pattern(shape, item).collect();
             assert_eq!(pattern, shape.pattern(hash).collect::<Vec<_>>(), "{shape:?}");
         }
     }
@@ -149,17 +129,10 @@ mod tests {
         ) {
             let words = 1 << log_words;
             let shape = Shape { words, probes: words + more * words };
-            for shape in [shape, Shape::OFTEN] {
-                for &width in Width::all() {
-                    let mut batch = Batch { hashes, ..Batch::EMPTY };
-                    batch.spread(lines, shape, width);
-                    match shape.words {
-                        1 => is_as_one_by_one::<1>(&batch, lines, shape),
-                        2 => is_as_one_by_one::<2>(&batch, lines, shape),
-                        4 => is_as_one_by_one::<4>(&batch, lines, shape),
-                        _ => is_as_one_by_one::<8>(&batch, lines, shape),
-                    }
-                }
+            for &width in Width::all() {
+                let mut batch = Batch { hashes, ..Batch::EMPTY };
+                batch.spread(lines, shape, width);
+                is_as_one_by_one(&batch, lines, shape);
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! * [`classic`]: positions anywhere in the array.
 //! * [`line`]: a pattern within one cache line.
+//! * [`masks`]: the bits within one word.
 //! * [`batch`]: such patterns of many items at once.
 //!
 //! What they compute is part of every saved filter and never changes.
@@ -9,3 +10,4 @@
 pub(crate) mod batch;
 pub(crate) mod classic;
 pub(crate) mod line;
+pub(crate) mod masks;

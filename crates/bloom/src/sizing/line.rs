@@ -3,19 +3,22 @@
 //! # Derivation
 //!
 //! The number of items in a line is binomial, `B(items, 1 / lines)`. Given `j` items in the line, the
-//! groups are independent. In a group of `w` words each item hits the query's word with chance `1/w`
-//! and throws `g` bits into it, so after `t` hits a given set of `i` bits is empty with chance
-//! `(1 − i/64)^(g·t)`, and, `t` being binomial, with `a_i^j`, `a_i = 1 − (1 − (1 − i/64)^g) / w`.
+//! groups are independent. In a group of `w` words each item hits the query's word with chance `1/w` and sets a
+//! mask of `g` bits there, as the query has one. It is the query's own mask with chance `s`
+//! ([`SAME`]). Otherwise it misses `i` given bits with chance `C(64 − i, g) / C(64, g)`, and for each of them
+//! by a factor `1 / (1 − s)` more often, since as masks lie at all places a bit is hit with chance `g / 64`
+//! by all of them together. So `i > 0` bits of the query's mask are missed with chance
+//! `m_i = (1 − s)^(1 − i) · C(64 − i, g) / C(64, g)`, and by `j` items with `a_i^j`, `a_i = 1 − (1 − m_i) / w`.
 //!
-//! The query throws `g` bits too. With `U` empty bits among the 64 it finds all ones with chance
-//! `E[(1 − U/64)^g]`. Expanding the power, and powers in falling factorials by Stirling numbers,
-//! `E[U (U−1) … (U−i+1)] = u (u−1) … (u−i+1) · a_i^j` with `u` usable bits (64, or 63 in the word
-//! with the lock bit, which counts as set), gives the chance as `Σ c_i · a_i^j`. The one approximation is
-//! Poisson for binomial in filters of millions of items.
+//! By inclusion and exclusion the query finds its mask full with chance `Σ c_i · a_i^j`, `c_i = (−1)^i · C(g, i)`.
+//! In the word with the lock bit, which counts as set, only sets of bits that are not the lock are summed:
+//! `c_i · (64 − i) / 64`. The approximations are Poisson for binomial in filters of millions of items, and that
+//! the tables of masks, which the tests go through, were drawn but once.
 
 use libm::{exp, lgamma, log, log1p, pow};
 
-use crate::probe::line::{MOST_PROBES_A_WORD, Shape};
+use crate::probe::line::Shape;
+use crate::probe::masks::{MOST_PROBES_A_WORD, SAME};
 
 const TERMS: usize = MOST_PROBES_A_WORD as usize + 1;
 
@@ -42,13 +45,12 @@ impl Group {
         let share = 1.0 / f64::from(words);
         let mut group = Self { c: [0.0; TERMS], a: [0.0; TERMS], power: [0.0; TERMS], count };
         for i in 0..=probes {
-            let free = coefficient(probes, i, 64);
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
             // The lock bit lies in one word of the group.
-            let locked = if locked { coefficient(probes, i, 63) } else { free };
+            let on_lock = if locked { share * f64::from(i) / 64.0 } else { 0.0 };
             let index = i as usize;
-            group.c[index] = share * locked + (1.0 - share) * free;
-            let empty = pow(1.0 - f64::from(i) / 64.0, f64::from(probes));
-            group.a[index] = 1.0 - share * (1.0 - empty);
+            group.c[index] = sign * choose(probes, i) * (1.0 - on_lock);
+            group.a[index] = 1.0 - share * (1.0 - missed(probes, i));
         }
         group
     }
@@ -70,33 +72,31 @@ impl Group {
     }
 }
 
-/// `c_i` for a word with `usable` bits that can be empty.
-fn coefficient(probes: u32, i: u32, usable: u32) -> f64 {
-    let falling: f64 = (0..i).map(|d| f64::from(usable - d)).product();
-    let sum: f64 = (i..=probes)
-        .map(|m| {
-            let sign = if m % 2 == 0 { 1.0 } else { -1.0 };
-            sign * choose(probes, m) * stirling(m, i) / pow(64.0, f64::from(m))
-        })
-        .sum();
-    falling * sum
+/// `m_i`, the chance that a mask misses `i` bits of another.
+fn missed(probes: u32, i: u32) -> f64 {
+    let factor = |d| f64::from(64 - i - d) / f64::from(64 - d);
+    let others: f64 = (0..probes).map(factor).product();
+    if i == 0 { 1.0 } else { others * pow(1.0 - SAME, 1.0 - f64::from(i)) }
 }
 
 fn choose(n: u32, k: u32) -> f64 {
     (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
 }
 
-/// The ways to part `m` things into `i` sets that are not empty (Stirling numbers of the second kind).
-fn stirling(m: u32, i: u32) -> f64 {
-    let mut row = [0.0; TERMS];
-    row[0] = 1.0;
-    for _ in 0..m {
-        for set in (1..TERMS).rev() {
-            row[set] = set as f64 * row[set] + row[set - 1];
-        }
-        row[0] = 0.0;
+/// The chance that a query finds its mask in a word with so many ones.
+///
+/// They are of about `t` items, `1 − ones / 64 = (1 − probes / 64)^t`, of which one has the query's own mask with
+/// chance `1 − (1 − s)^t`. Otherwise each of its bits is missing by a factor `1 / (1 − s)^t` more often, as above.
+pub(crate) fn chance_in_word(probes: u32, ones: u32) -> f64 {
+    if ones >= 64 {
+        return 1.0;
     }
-    row[i as usize]
+    let empty = 1.0 - f64::from(ones) / 64.0;
+    let items = log(empty) / log1p(-f64::from(probes) / 64.0);
+    let differ = pow(1.0 - SAME, items);
+    let ones = 64.0 * (1.0 - empty / differ);
+    let factor = |d| (ones - f64::from(d)).max(0.0) / f64::from(64 - d);
+    1.0 - differ + differ * (0..probes).map(factor).product::<f64>()
 }
 
 /// The expected share of ones among the bits that items can set.
@@ -104,7 +104,7 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
     let share = f64::from(shape.words) / (8.0 * lines as f64);
     let groups = 0..shape.words;
     let of_group = |group| {
-        let hit = 1.0 - pow(63.0 / 64.0, f64::from(shape.group_probes(group)));
+        let hit = f64::from(shape.group_probes(group)) / 64.0;
         -libm::expm1(items * log1p(-share * hit))
     };
     groups.map(of_group).sum::<f64>() / f64::from(shape.words)
@@ -205,6 +205,50 @@ impl Chances {
         match self {
             Self::Poisson => load / (j + 1.0),
             Self::Binomial { items, share } => (items - j) / (j + 1.0) * share / (1.0 - share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::masks::{MASKS, masks};
+
+    /// The rate in one word, each item with a mask of the tables: subset by subset of every mask, the share of
+    /// masks at all places that miss it is counted.
+    fn rate_by_the_tables(probes: u32, items_a_word: f64) -> f64 {
+        let masks = masks(probes);
+        let rate_of = |query: u64| -> f64 {
+            let mut subset = query;
+            let mut sum = 0.0;
+            loop {
+                let hit_at = |mask: u64| {
+                    let bits = (0..64).filter(|bit| mask >> bit & 1 == 1);
+                    bits.fold(0, |places, bit| places | subset.rotate_right(bit)).count_ones()
+                };
+                let hit: u32 = masks.iter().map(|&mask| hit_at(mask)).sum();
+                let sign = if subset.count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+                sum += sign * exp(-items_a_word * f64::from(hit) * SAME);
+                if subset == 0 {
+                    return sum;
+                }
+                subset = (subset - 1) & query;
+            }
+        };
+        masks.iter().map(|&query| rate_of(query)).sum::<f64>() / MASKS as f64
+    }
+
+    /// The tables are like masks drawn at random, in words that are full to a third and to a half.
+    #[test]
+    fn the_rate_is_that_of_the_tables() {
+        for probes in 1..=MOST_PROBES_A_WORD - 2 {
+            for empty in [2.0 / 3.0, 0.5] {
+                let items_a_word = -log(empty) * 64.0 / f64::from(probes);
+                let groups = Groups::new(Shape { words: 1, probes }, false);
+                let expected = groups.rate_at_load(8.0 * items_a_word);
+                let ratio = rate_by_the_tables(probes, items_a_word) / expected;
+                assert!((ratio - 1.0).abs() < 1e-3, "{probes} bits, {empty} empty: {ratio}");
+            }
         }
     }
 }

@@ -4,15 +4,16 @@ use libm::{ceil, exp, log, log2, pow, round};
 
 use super::{classic, line};
 use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, MOST_PROBES_A_WORD, Shape};
+use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape};
+use crate::probe::masks::MOST_PROBES_A_WORD;
 
 /// A shape that touches fewer words is taken if it needs at most this much more memory than the best.
 ///
 /// MEASURED: inserts of new items on 1, 2, 4 and 8 words, three bits in each, take 12.0, 17.6, 38 and more
 /// than 70 ns (50,000 items in 128 KiB, Sapphire Rapids); in batches on 1, 2 and 4 words, at the rates for
-/// which they are chosen, 4.9, 7.8 and 12.6 ns, and queries there 3.0, 3.9 and 5.2 (100,000 items, Zen 4), so
-/// that a word less is worth a fifth more memory. At 1 % one word needs 12.1 bits an item, two 10.3, four
-/// 10.1; at 0.01 % two need 26.0, four 22.6.
+/// which they are chosen, 12, 21 and 48 ns, and queries there 4.6, 5.7 and 11 (100,000 items, Emerald Rapids), so
+/// that a word less is worth a fifth more memory. At 1 % one word needs 11.95 bits an item, two 10.2, four
+/// 10.1; at 0.01 % two need 25.6, four 22.4.
 const WORD_PRICE: f64 = 1.21;
 
 /// The fewest bits, and the probes, for a classic filter of `items` at `rate`.
