@@ -1,9 +1,9 @@
 //! The bits of a filter, anywhere or in a line: from a hash to the bits it means.
 
-use tamis_hash::split;
-use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Width};
+use tamis_hash::{fastrange, split};
+use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Span, Width};
 
-use crate::bits::{Bits, Free, Writer};
+use crate::bits::{Bits, Free, Writer, bits_from};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::{BATCH, Batch};
 use crate::probe::classic::{self, Probes};
@@ -66,13 +66,13 @@ impl Classic {
     /// 9.4, 8.1 and 8.9 (Zen 4).
     const AT_ONCE: usize = 4;
 
-    /// Whether all bits at these places are set, without a branch for each.
+    /// Whether all these bits are set, without a branch for each.
     #[inline(always)]
-    fn has_bits(&self, places: impl IntoIterator<Item = u64>) -> bool {
+    fn has_bits(bits: Span<'_>, shares: impl IntoIterator<Item = u64>) -> bool {
         let mut all = 1;
-        for place in places {
+        for share in shares {
             // Of truth values the compiler would make branches.
-            all &= self.bits.bits_from(place);
+            all &= bits_from(bits, share);
         }
         all != 0
     }
@@ -85,9 +85,15 @@ impl Classic {
         }
     }
 
+    /// Where in the array the bit with this share lies.
+    #[inline]
+    fn place(&self, share: u64) -> u64 {
+        fastrange(share, self.size)
+    }
+
     #[inline]
     fn probes(&self, hash: u64) -> Probes {
-        classic::probes(hash, self.size, self.probes)
+        classic::probes(hash, self.probes)
     }
 }
 
@@ -101,33 +107,35 @@ impl Array for Classic {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        for place in self.probes(hash) {
-            self.bits.prefetch(place / LINE_BITS);
+        for share in self.probes(hash) {
+            self.bits.prefetch(self.place(share) / LINE_BITS);
         }
     }
 
     #[inline]
     fn has(&self, hash: u64) -> bool {
-        let mut probes = self.probes(hash);
-        while let Some(places) = probes.some::<{ Self::AT_ONCE }>() {
-            if !self.has_bits(places) {
+        let (bits, mut probes) = (self.bits.span(self.size), self.probes(hash));
+        while let Some(shares) = probes.some::<{ Self::AT_ONCE }>() {
+            if !Self::has_bits(bits, shares) {
                 return false;
             }
         }
-        self.has_bits(probes)
+        Self::has_bits(bits, probes)
     }
 
     #[inline]
     fn set(&self, hash: u64) -> bool {
-        let mut probes = self.probes(hash);
-        while let Some(place) = probes.next() {
+        // By places: without the check of a bound between two probes the compiler sets two bits at a time, and the
+        // branch on odd and even is one guess more. MEASURED: 10 % slower out of the caches.
+        let mut places = self.probes(hash).map(|share| self.place(share));
+        while let Some(place) = places.next() {
             // Look first: an item seen before then costs no exclusive access to any line.
-            if self.has_bits([place]) {
+            if self.bits.has_bit(place) {
                 continue;
             }
             // From the first that is missing on all are set without a look, which would be a guess.
             let mut new = self.bits.set_bit(place);
-            for place in probes {
+            for place in places {
                 new |= self.bits.set_bit(place);
             }
             return new;
@@ -138,8 +146,8 @@ impl Array for Classic {
     #[inline]
     fn set_alone(&mut self, hash: u64) -> bool {
         let mut all = 1;
-        for place in self.probes(hash) {
-            all &= self.bits.set_bit_alone(place);
+        for share in self.probes(hash) {
+            all &= self.bits.set_bit_alone(self.place(share));
         }
         all == 0
     }

@@ -46,7 +46,7 @@
 
 use core::marker::PhantomData;
 
-use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering};
+use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Span};
 
 /// The lock bit of a line, in its first word. No item's bit ever lies there.
 ///
@@ -287,11 +287,17 @@ impl<W: Writer> Bits<W> {
 }
 
 impl Bits<Free> {
-    /// The bits from a place in the whole array on: that at the place is the lowest.
+    /// The first so many bits of the whole array.
     #[inline(always)]
-    pub(crate) fn bits_from(&self, place: u64) -> u64 {
+    pub(crate) fn span(&self, bits: u64) -> Span<'_> {
+        self.lines.span(bits)
+    }
+
+    /// Whether the bit at a place in the whole array is set.
+    #[inline(always)]
+    pub(crate) fn has_bit(&self, place: u64) -> bool {
         // ORDERING: Relaxed, as `load`.
-        self.lines.word((place / 64) as usize).load(Ordering::Relaxed) >> (place % 64)
+        self.lines.word((place / 64) as usize).load(Ordering::Relaxed) >> (place % 64) & 1 != 0
     }
 
     /// Sets the bit at a place in the whole array; whether this call changed it.
@@ -324,6 +330,14 @@ impl Bits<Free> {
         let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
         old & mask != mask
     }
+}
+
+/// The bits from that with this share on, which is the lowest.
+#[inline(always)]
+pub(crate) fn bits_from(span: Span<'_>, share: u64) -> u64 {
+    let (word, bit) = span.find(share);
+    // ORDERING: Relaxed, as `Bits::load`.
+    word.load(Ordering::Relaxed) >> bit
 }
 
 /// Some lines in a row, in the hands of one thread.

@@ -30,6 +30,7 @@ mod memory;
 pub mod model;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
+mod span;
 mod wide;
 #[cfg(tamis_loom)]
 #[path = "modelled.rs"]
@@ -44,6 +45,7 @@ pub use crossbeam_utils::CachePadded;
 pub use crate::backoff::Backoff;
 pub use crate::counter::Counter;
 pub use crate::lines::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Line, Lines};
+pub use crate::span::Span;
 pub use crate::wide::{Loop, Width};
 pub use crate::word::Word;
 
