@@ -30,3 +30,29 @@ pub struct Record {
     /// Lowest and highest run.
     pub spread: [f64; 2],
 }
+
+impl Record {
+    /// What the figure depends on, without the figure.
+    ///
+    /// # Errors
+    ///
+    /// If a condition is no number.
+    pub fn conditions(&self) -> serde_json::Result<String> {
+        // Memory is what comes out, except where it is what was asked for.
+        let bits = if self.axis == "memory" { self.bits } else { 0.0 };
+        let figures =
+            Self { measured_rate: None, bits, value: 0.0, spread: [0.0; 2], ..self.clone() };
+        serde_json::to_string(&figures)
+    }
+
+    /// The better of two figures under the same conditions: the faster, if they are times, and else the later one.
+    #[must_use]
+    pub fn better(self, later: Self) -> Self {
+        if ["fill", "bits", "reproduction"].contains(&self.axis.as_str()) {
+            return later;
+        }
+        let spread = [self.spread[0].min(later.spread[0]), self.spread[1].max(later.spread[1])];
+        let faster = if later.value < self.value { later } else { self };
+        Self { spread, ..faster }
+    }
+}

@@ -9,12 +9,15 @@ pub(crate) struct Args {
     /// Measure for two minutes instead of most of an hour, and leave the committed report as it is
     #[arg(long)]
     quick: bool,
+    /// Measure once more what an earlier run has left, and take the better figures: for noisy machines
+    #[arg(long, conflicts_with = "fresh")]
+    again: bool,
     /// Measure all anew, instead of what an earlier run has left
     #[arg(long)]
     fresh: bool,
 }
 
-pub(crate) fn run(sh: &Shell, Args { quick, fresh }: Args) -> Result {
+pub(crate) fn run(sh: &Shell, Args { quick, again, fresh }: Args) -> Result {
     let folder = workspace::target_dir("report");
     let (name, flag, out) = if quick {
         ("quick", Some("--quick"), folder.clone())
@@ -28,7 +31,8 @@ pub(crate) fn run(sh: &Shell, Args { quick, fresh }: Args) -> Result {
     }
     // One set of features for both, so that nothing is built twice.
     let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
-    cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} --out {records}").run()?;
+    let again = again.then_some("--again");
+    cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} {again...} --out {records}").run()?;
     let command = ["cargo xtask report"].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
     cmd!(sh, "cargo {cargo...} --bin report -- {records} {out} {command}").run()?;
     Ok(())

@@ -29,8 +29,13 @@ impl Journal {
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::End(0))?;
         let records = text[..whole].lines().map(serde_json::from_str::<Record>);
-        let known = records.map(|record| key(&record?)).collect::<Result<_, _>>()?;
+        let known = records.map(|record| record?.conditions()).collect::<Result<_, _>>()?;
         Ok(Self { file, known })
+    }
+
+    /// Takes all that is in the file for not measured: a report takes the better of two figures.
+    pub fn forget(&mut self) {
+        self.known.clear();
     }
 
     /// Whether a record with these conditions is there, whatever its figures.
@@ -40,7 +45,7 @@ impl Journal {
     /// If a condition is no number.
     #[must_use]
     pub fn has(&self, record: &Record) -> bool {
-        self.known.contains(&key(record).expect("numbers"))
+        self.known.contains(&record.conditions().expect("numbers"))
     }
 
     /// Writes a record to the file.
@@ -50,18 +55,9 @@ impl Journal {
     /// If the file cannot be written.
     pub fn append(&mut self, record: &Record) -> io::Result<()> {
         let line = serde_json::to_string(record)?;
-        self.known.insert(key(record)?);
+        self.known.insert(record.conditions()?);
         writeln!(self.file, "{line}")
     }
-}
-
-/// What a figure depends on, without the figure.
-fn key(record: &Record) -> serde_json::Result<String> {
-    // Memory is what comes out, except where it is what was asked for.
-    let bits = if record.axis == "memory" { record.bits } else { 0.0 };
-    let figures =
-        Record { measured_rate: None, bits, value: 0.0, spread: [0.0; 2], ..record.clone() };
-    serde_json::to_string(&figures)
 }
 
 #[cfg(test)]
@@ -88,6 +84,19 @@ mod tests {
         assert!(journal.has(&record("hit", 3.0)));
         assert!(!journal.has(&record("miss", 1.0)));
         assert!(!journal.has(&Record { rate: 0.1, ..record("hit", 1.0) }));
+    }
+
+    #[test]
+    fn what_was_forgotten_stays_in_the_file_and_is_measured_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        let mut journal = Journal::open(&path).expect("a new file");
+        journal.append(&record("hit", 1.0)).expect("a line");
+        journal.forget();
+        assert!(!journal.has(&record("hit", 1.0)));
+        journal.append(&record("hit", 2.0)).expect("a line");
+        assert!(journal.has(&record("hit", 1.0)));
+        assert_eq!(std::fs::read_to_string(&path).expect("the file").lines().count(), 2);
     }
 
     #[test]

@@ -40,13 +40,22 @@ impl Records {
         Ok(Self::parse(&String::from_utf8_lossy(&text)))
     }
 
-    /// A record a line. A run that is killed leaves a broken line, and the next one goes on behind it.
+    /// A record a line, of figures that were measured again the better. A run that is killed leaves a broken line,
+    /// and the next one goes on behind it.
     pub(super) fn parse(text: &str) -> Self {
         let mut read = Self::default();
-        let mut unknown = BTreeMap::new();
+        let (mut unknown, mut known) = (BTreeMap::new(), BTreeMap::new());
         for (line, number) in text.lines().zip(1..) {
             match serde_json::from_str::<Record>(line) {
-                Ok(record) if AXES.contains(&record.axis.as_str()) => read.records.push(record),
+                Ok(record) if AXES.contains(&record.axis.as_str()) => {
+                    let conditions = record.conditions().expect("as it was read");
+                    let index = *known.entry(conditions).or_insert(read.records.len());
+                    if let Some(earlier) = read.records.get_mut(index) {
+                        *earlier = earlier.clone().better(record);
+                    } else {
+                        read.records.push(record);
+                    }
+                }
                 Ok(record) => *unknown.entry(record.axis).or_insert(0) += 1,
                 Err(_) => {
                     read.left_out.push(format!("line {number}, which is broken: `{line:.60}`"));
@@ -121,6 +130,17 @@ mod tests {
         assert_eq!(read.left_out.len(), 2, "{:?}", read.left_out);
         assert!(read.left_out[0].starts_with("line 3, which is broken: `{"));
         assert_eq!(read.left_out[1], "1 of the unknown axis `taste`");
+    }
+
+    #[test]
+    fn of_figures_measured_again_the_faster_counts_and_of_others_the_later() {
+        let two = |axis| {
+            let twice = [3.0, 2.0, 4.0].map(|value| record(axis, "once", "hit", value));
+            let read = Records::parse(&lines(&twice));
+            read.axis(axis).iter().map(|&record| (record.value, record.spread)).collect::<Vec<_>>()
+        };
+        assert_eq!(two("size"), [(2.0, [2.0, 4.0])]);
+        assert_eq!(two("fill"), [(4.0, [4.0, 4.0])]);
     }
 
     #[test]

@@ -332,7 +332,7 @@ impl Bits<Free> {
     }
 }
 
-/// The bits from that with this share on, which is the lowest.
+/// The word of the bit with this share, shifted so that the bit is the lowest.
 #[inline(always)]
 pub(crate) fn bits_from(span: Span<'_>, share: u64) -> u64 {
     let (word, bit) = span.find(share);

@@ -17,7 +17,7 @@ use crate::{Builder, Exclusive, Geometry, UnionError};
 /// Singler 2007; cache-sectorized as in Lang et al. 2019). The number of words, 1 to 8, is chosen for
 /// the rate: each costs an insert one atomic operation. Lines fill unevenly, which takes a few more
 /// bits for the same rate: 12.0 an item at 1 %, 16.8 at 0.1 %, 40.7 at 1e-6; sizes and rates are solved
-/// exactly for that.
+/// for that.
 ///
 /// Lock-free: an insert is one `fetch_or` for each word that misses a bit. See the [crate](crate) for
 /// what holds under races.
@@ -487,8 +487,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     }
 
     /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
-    /// is taken for one that was. Exact for the contents: the mean over the
-    /// lines. Reads all bits: `O(bits)`.
+    /// is taken for one that was. From the contents: the mean over the
+    /// lines, to a few thousandths (a hundredth in a filter that is nearly empty). Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///

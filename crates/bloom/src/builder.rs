@@ -95,7 +95,7 @@ impl<F: Filter> Builder<F> {
     }
 
     /// The number of bits that an item sets: 1 to 64, in the line layouts 1 to 32, spread there over
-    /// 1, 2, 4 or 8 words (up to 3, 8, 18, 32 probes).
+    /// 1, 2, 4 or 8 words (up to 5, 10, 20, 32 probes).
     ///
     /// # Examples
     ///

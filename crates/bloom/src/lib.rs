@@ -11,7 +11,7 @@
 //! | take it when | memory is what counts | speed is what counts | each item must be claimed by one |
 //!
 //! All of them: no false negative, ever, for an insert that happens before the query; a
-//! false-positive rate that is solved exactly for the layout and reported exactly for the contents;
+//! false-positive rate that is solved for the very layout and reported for the contents as they are;
 //! any size, up to 2^64 bits; methods on `&self` may race, methods on `&mut self` cannot.
 //!
 //! # Examples

@@ -492,8 +492,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     }
 
     /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
-    /// is taken for one that was. Exact for the contents: the mean over the
-    /// lines. Reads all bits: `O(bits)`.
+    /// is taken for one that was. From the contents: the mean over the
+    /// lines, to a few thousandths (a hundredth in a filter that is nearly empty). Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///

@@ -232,6 +232,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
         };
         let most = shape.group_probes(0);
+        // Where the most is one bit, there is no group with less.
         let tables = [table(most), table(most.max(2) - 1)];
         let words = shape.group_words() as usize;
         let rate_of_line = |line: [u64; LINE_WORDS]| -> f64 {

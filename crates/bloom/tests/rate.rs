@@ -1,8 +1,8 @@
 //! The measured false-positive rate against the reported one: exact binomial bounds at alpha 1e-6,
 //! for every layout, at 10, 16 and 20 bits an item, with random, sequential and URL items.
 //!
-//! The null is the filter's own reported rate, which is exact for its contents: given the bits,
-//! queries are independent, and nothing but chance may lie between. (The planted mutant that this
+//! The null is the filter's own reported rate, which follows from its contents: given the bits,
+//! queries are independent, and little but chance may lie between. (The planted mutant that this
 //! test must refuse is in `src/probe/line.rs`, where patterns can be exchanged.)
 
 use statrs::distribution::{Binomial, DiscreteCDF};

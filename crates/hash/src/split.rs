@@ -51,7 +51,18 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
     (((hash & 0xFFFF_FFFF) * shards as u64) >> 32) as u32
 }
 
-/// Bits to cut a bit pattern from: use no more than the top 51. [`next_pattern`] gives more.
+/// The bits of a pattern that are good, from its top down.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_hash::split::{GOOD_BITS, pattern};
+/// let uniform = pattern(1) >> (64 - GOOD_BITS);
+/// assert!(uniform < 1 << GOOD_BITS);
+/// ```
+pub const GOOD_BITS: u32 = 51;
+
+/// Bits to cut a bit pattern from: use no more than the top [`GOOD_BITS`]. [`next_pattern`] gives more.
 ///
 /// The high half of the hash is added to the low one, then one multiplication carries every bit upwards. (A
 /// folded product of 128 bits would mix more than is needed, and vectors have none.)
@@ -69,7 +80,7 @@ pub const fn pattern(hash: u64) -> u64 {
 }
 
 /// The pattern after `pattern`: one step of a multiplicative generator. Its high bits are the good
-/// ones; use no more than the top 51.
+/// ones; use no more than the top [`GOOD_BITS`].
 ///
 /// # Examples
 ///

@@ -61,11 +61,12 @@ fn shards_are_flat_in_every_place() {
 
 #[test]
 fn patterns_are_flat_in_every_place_and_shard() {
-    // Slices of six bits of the first and second pattern word, down to the lowest bit that is used.
-    for shift in [58, 52, 30, 16, 13] {
+    // Slices of six bits of three patterns in a row, down to the lowest good bit.
+    for shift in [58, 52, 30, 16, 64 - split::GOOD_BITS] {
         for (name, slice) in [
             ("first", split::pattern as fn(u64) -> u64),
             ("second", |h| split::next_pattern(split::pattern(h))),
+            ("third", |h| split::next_pattern(split::next_pattern(split::pattern(h)))),
         ] {
             let bin = |h| {
                 let part = slice(h) >> shift & 63;

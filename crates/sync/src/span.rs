@@ -32,7 +32,7 @@ impl Lines {
     #[inline(always)]
     #[must_use]
     pub fn span(&self, bits: u64) -> Span<'_> {
-        assert!(bits.div_ceil(LINE_BITS) <= self.len() as u64, "no such bits");
+        assert!(bits.saturating_sub(1) / LINE_BITS < self.len() as u64, "no such bits");
         Span { lines: self, bits }
     }
 }
@@ -53,10 +53,9 @@ impl<'a> Span<'a> {
             // The models' words are of another size.
             return (&self.lines[number / LINE_WORDS].words[number % LINE_WORDS], place % 64);
         }
-        // SAFETY: the share is below 2^64, so the place is below `bits`, and `span` has seen that the lines have as
-        // many (of none of them nothing can be found but the first word, and there is at least one line). A line is
-        // its eight words and, as the sizes say, nothing else, so that they lie in a row. No word is borrowed for
-        // writing while the span borrows the lines.
+        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if they are none; either way `span` has
+        // seen that the lines have it. A line is its eight words and, as the sizes say, nothing else, so that they
+        // lie in a row. No word is borrowed for writing while the span borrows the lines.
         let word = unsafe { self.lines.as_ptr().cast::<Word>().add(number) };
         // SAFETY: as above.
         let word = unsafe { &*word };

@@ -12,7 +12,7 @@
 //! | claims at rates of 0.1 % and below, in less memory; an error when full | [`OnceCuckooFilter`] | **exactly one** `true` | 13.1 / 37 |
 //!
 //! All: `insert` and `contains` on `&self`, no false negative ever, a false-positive rate that is
-//! solved exactly for the layout and reported exactly for the contents. Not for: exact answers (a
+//! solved for the very layout and reported for the contents as they are. Not for: exact answers (a
 //! `HashSet` or `DashMap`), fewer than some 100,000 items (likewise).
 //!
 //! Items hash by ahash with random keys; a filter that is to be saved or shared takes a stable hasher

@@ -18,6 +18,7 @@ type Lanes = [u64; BATCH];
 pub(crate) struct Batch {
     pub(crate) hashes: Lanes,
     lines: Lanes,
+    /// As [`split::pattern`], and those that follow it.
     patterns: [Lanes; MOST_PATTERNS],
 }
 
@@ -25,7 +26,7 @@ impl Batch {
     pub(crate) const EMPTY: Self =
         Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MOST_PATTERNS] };
 
-    /// Computes all that follows from the hashes in a filter of so many lines.
+    /// Computes the lines in a filter of so many, and the patterns of this shape, from the hashes.
     pub(crate) fn spread(&mut self, lines: u64, shape: Shape, width: Width) {
         width.run(Spread { batch: self, lines, shape });
     }
@@ -108,6 +109,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::line::MOST_PROBES;
     use super::*;
 
     fn is_as_one_by_one(batch: &Batch, lines: u64, shape: Shape) {
@@ -125,10 +127,10 @@ mod tests {
             hashes in any::<[u64; BATCH]>(),
             lines in prop_oneof![1..=u64::from(u32::MAX), 1_u64 << 32..1 << 55],
             log_words in 0..4_u32,
-            more in 0..8_u32,
+            more in 0..32_u32,
         ) {
             let words = 1 << log_words;
-            let shape = Shape { words, probes: words + more * words };
+            let shape = Shape { words, probes: (words + more).min(8 * words).min(MOST_PROBES) };
             for &width in Width::all() {
                 let mut batch = Batch { hashes, ..Batch::EMPTY };
                 batch.spread(lines, shape, width);

@@ -14,11 +14,11 @@
 use tamis_hash::split;
 use tamis_sync::LINE_WORDS;
 
-use super::masks::{MASK_BITS, MOST_PROBES_A_WORD, mask, masks};
+use super::masks::{MASK_BITS, MOST_PROBES_A_WORD, mask};
 
-/// Groups that share a pattern: so many times 17 bits find room in the 51 that are good.
+/// Groups that share a pattern: so many times 17 bits find room in those that are good.
 pub(super) const GROUPS_A_PATTERN: u32 = 3;
-const _: () = assert!(GROUPS_A_PATTERN * (MASK_BITS + 3) <= 51);
+const _: () = assert!(GROUPS_A_PATTERN * (MASK_BITS + 3) <= split::GOOD_BITS);
 
 /// Patterns that an item needs at most.
 pub(super) const MOST_PATTERNS: usize = (LINE_WORDS as u32).div_ceil(GROUPS_A_PATTERN) as usize;
@@ -64,6 +64,21 @@ impl Shape {
         Pattern { shape: self, group: 0, bits: split::pattern(hash) }
     }
 
+    /// All parts of a pattern at once, for who needs them twice: before a lock is taken, too, since what is computed
+    /// under it keeps the next item waiting. MEASURED: an insert of 16 bits in 4 words takes 23 ns so, and 34
+    /// otherwise (bits put together one by one).
+    #[inline(always)]
+    pub(crate) fn at_once(
+        self,
+        pattern: impl Iterator<Item = (usize, u64)>,
+    ) -> impl Iterator<Item = (usize, u64)> + Clone {
+        let mut parts = [(0, 0); LINE_WORDS];
+        for (to, part) in parts.iter_mut().zip(pattern) {
+            *to = part;
+        }
+        parts.into_iter().take(self.words as usize)
+    }
+
     /// The word of the line, and the bits in it, that an item with this pattern means in a group.
     #[inline(always)]
     pub(super) const fn part(self, group: u32, pattern: u64) -> (usize, u64) {
@@ -72,7 +87,7 @@ impl Shape {
         let word = bits >> (64 - MASK_BITS - log_words) & (self.group_words() - 1) as u64;
         let word = (group * self.group_words()) as usize + word as usize;
         // The remainder changes nothing, and spares the check of a bound.
-        (word % LINE_WORDS, mask(masks(self.group_probes(group)), bits))
+        (word % LINE_WORDS, mask(self.group_probes(group), bits))
     }
 
     /// Patterns that the groups need.
@@ -99,20 +114,6 @@ pub(crate) struct Pattern {
     bits: u64,
 }
 
-impl Pattern {
-    /// All at once, for who needs them twice: before a lock is taken, too, since what is computed under it keeps
-    /// the next item waiting. MEASURED: an insert of 16 bits in 4 words takes 23 ns so, and 34 otherwise.
-    #[inline(always)]
-    pub(crate) fn parts(self) -> impl Iterator<Item = (usize, u64)> + Clone {
-        let count = self.shape.words as usize;
-        let mut parts = [(0, 0); LINE_WORDS];
-        for (to, part) in parts.iter_mut().zip(self) {
-            *to = part;
-        }
-        parts.into_iter().take(count)
-    }
-}
-
 impl Iterator for Pattern {
     type Item = (usize, u64);
 
@@ -133,7 +134,7 @@ impl Iterator for Pattern {
 #[cfg(test)]
 mod tests {
     //! The rate test of `tests/rate.rs`, on patterns that can be exchanged: the real one passes, and
-    //! double hashing in its place is refused.
+    //! others in its place are refused.
 
     use std::vec;
     use std::vec::Vec;
@@ -142,8 +143,9 @@ mod tests {
     use tamis_hash::{Rapid, split};
 
     use super::*;
-    use crate::probe::masks::SAME;
+    use crate::probe::masks::{SAME, masks};
     use crate::sizing::line::chance_in_word;
+    use crate::sizing::solve;
 
     const ITEMS: u64 = 50_000;
     /// 20 bits an item, where patterns that repeat show most.
@@ -167,8 +169,8 @@ mod tests {
         for group in 0..shape.words {
             let (picks, words) = (pattern >> 56, u64::from(shape.group_words()));
             let word = u64::from(group) * words + (pattern >> 32) % words;
-            let masks = masks(shape.group_probes(group));
-            line[word as usize] = mask(masks, picks << 56 | (picks % 64) << 50);
+            let bits = picks << 56 | (picks % 64) << 50;
+            line[word as usize] = mask(shape.group_probes(group), bits);
             pattern = split::next_pattern(pattern);
         }
         line
@@ -255,12 +257,12 @@ mod tests {
         assert!(!keeps_the_rate(shape, double_hashing_in_the_line, in_the_line));
     }
 
-    /// What a filter reports is what its contents imply, mask by mask, to a hundredth: at 10 items a
-    /// line 0.8 % were seen, at the loads that the sizing chooses 0.1 %.
+    /// What a filter reports is what its contents imply, mask by mask: to a few thousandths at the loads that the
+    /// sizing chooses, to a hundredth in nearly empty filters. (Of one bit a word they are the same.)
     #[test]
     fn the_reported_rate_is_that_of_the_contents() {
-        for (words, probes) in [(1, 1), (1, 2), (1, 3), (1, 5), (1, 8), (2, 8), (4, 16)] {
-            for items in [LINES * 10, ITEMS, LINES * 70] {
+        for (words, probes) in [(1, 2), (1, 3), (1, 5), (1, 8), (2, 8), (4, 11), (4, 16)] {
+            for (items, most) in [(LINES * 10, 0.01), (ITEMS, 0.003), (LINES * 70, 0.002)] {
                 let shape = Shape { words, probes };
                 let lines = filled(shape, real, items);
                 let mean = |chance: fn(u32, u64) -> f64| {
@@ -268,7 +270,7 @@ mod tests {
                 };
                 let reported = mean(|probes, word| chance_in_word(probes, word.count_ones()));
                 let ratio = reported / mean(of_all_masks);
-                assert!((ratio - 1.0).abs() < 0.01, "{shape:?}, {items} items: {ratio}");
+                assert!((ratio - 1.0).abs() < most, "{shape:?}, {items} items: {ratio}");
             }
         }
     }
@@ -301,6 +303,11 @@ mod tests {
             (7, 0x0000_0020_0004_0000),
         ];
         assert_eq!(pattern(8, 23), eight);
+    }
+
+    #[test]
+    fn the_shape_that_is_a_constant_is_the_one_of_the_default_rate() {
+        assert_eq!(solve::line(1_000_000, 0.01, false).unwrap().1, Shape::OFTEN);
     }
 
     #[test]
