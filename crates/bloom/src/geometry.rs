@@ -52,7 +52,7 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// A filter of this kind that keeps `rate` at `items`, as small as can be (in lines, within a tenth
+    /// A filter of this kind that keeps `rate` at `items`, as small as can be (in lines, within 21 %
     /// of it).
     pub(crate) fn for_items(kind: Kind, items: u64, rate: f64) -> Result<Self, BuildError> {
         if items == 0 {
