@@ -44,7 +44,7 @@ impl Visitor<u64> for Operations<'_, '_> {
 fn floors(capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {
     let mut floor = None;
     let new = || {
-        let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity);
+        let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity as usize);
         let geometry = builder.false_positive_rate(RATE).geometry().expect("a capacity above 0");
         Floor::new(geometry.size_in_bytes())
     };

@@ -1,7 +1,8 @@
 //! What the three Bloom filters have in common, so that one target serves all.
 
+use tamis::bloom::Geometry;
 use tamis::hash::Rapid;
-use tamis::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter, UnionError};
+use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, UnionError};
 
 /// A Bloom filter, hashes in and answers out.
 pub(crate) trait Bloom: Sized {
@@ -26,7 +27,7 @@ macro_rules! bloom {
     ($($name:ident),*) => {$(
         impl Bloom for $name<u64, Rapid> {
             fn sized_by_items(capacity: u64, rate: f64) -> Result<Geometry, BuildError> {
-                $name::<u64>::builder().capacity(capacity).false_positive_rate(rate).geometry()
+                $name::<u64>::builder().capacity(capacity as usize).false_positive_rate(rate).geometry()
             }
 
             fn sized_by_bits(bits: u64, probes: u32) -> Result<Geometry, BuildError> {

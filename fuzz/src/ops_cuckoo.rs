@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Unstructured};
-use tamis::cuckoo::{Filter, Geometry};
+use tamis::cuckoo::{Buildable, Geometry};
 use tamis::hash::{Rapid, fastrange, split};
 use tamis::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
@@ -261,7 +261,7 @@ trait Cuckoo: Sized {
     fn false_positive_rate(&self) -> f64;
 }
 
-fn like<F: Filter>(new: tamis::cuckoo::Builder<F>, geometry: Geometry) -> F {
+fn like<F: Buildable>(new: tamis::cuckoo::Builder<F>, geometry: Geometry) -> F {
     new.like(geometry).build().expect("such few buckets can be had")
 }
 
@@ -292,7 +292,7 @@ macro_rules! cuckoo {
             }
 
             fn len(&self) -> u64 {
-                self.len()
+                self.len() as u64
             }
 
             fn false_positive_rate(&self) -> f64 {

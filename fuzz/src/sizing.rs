@@ -1,8 +1,9 @@
 //! The sizing arithmetic on any numbers: it never panics, and what it grants it keeps.
 
 use arbitrary::{Arbitrary, Unstructured};
+use tamis::bloom::Geometry;
 use tamis::hash::Rapid;
-use tamis::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter};
+use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 
 use crate::bloom::Bloom;
 
@@ -68,7 +69,7 @@ fn check<F: Bloom>(case: &Case, slack: fn(f64) -> f64) {
     let rate = case.rate.value();
     let Ok(geometry) = F::sized_by_items(capacity, rate) else { return };
     is_sound(geometry, case.items);
-    let expected = geometry.false_positive_rate_at(capacity);
+    let expected = geometry.false_positive_rate_at(capacity as usize);
     assert!(expected <= 1.03 * rate, "{expected:e} at capacity, {rate:e} asked: {geometry:?}");
     let bits = geometry.bits() as f64;
     let larger = [
@@ -83,7 +84,8 @@ fn check<F: Bloom>(case: &Case, slack: fn(f64) -> f64) {
 fn is_sound(geometry: Geometry, items: u64) {
     assert!(geometry.bits() >= 1 && geometry.probes() >= 1 && geometry.words() >= 1);
     assert!(geometry.size_in_bytes() >= geometry.bits() / 8);
-    for share in [geometry.fill_at(items), geometry.false_positive_rate_at(items)] {
+    for share in [geometry.fill_at(items as usize), geometry.false_positive_rate_at(items as usize)]
+    {
         assert!((0.0..=1.0).contains(&share), "{share} at {items} items: {geometry:?}");
     }
 }

@@ -17,7 +17,7 @@ macro_rules! bloom {
             const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
-                let builder = Self::builder().capacity(items).false_positive_rate(rate);
+                let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
                 Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
             }
 
@@ -27,7 +27,7 @@ macro_rules! bloom {
                 };
                 let rate = |probes: &u32| {
                     let geometry = builder(*probes).geometry();
-                    geometry.map_or(1.0, |geometry| geometry.false_positive_rate_at(items))
+                    geometry.map_or(1.0, |geometry| geometry.false_positive_rate_at(items as usize))
                 };
                 let best = (1..=32).min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
                 let builder = builder(best).hasher(hasher());
@@ -125,7 +125,7 @@ macro_rules! cuckoo {
             const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
-                let builder = Self::builder().capacity(items).false_positive_rate(rate);
+                let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
                 Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
             }
 
@@ -138,8 +138,8 @@ macro_rules! cuckoo {
                 });
                 let fitting = builders.into_iter().filter_map(|builder| {
                     let geometry = builder.geometry().ok()?;
-                    let rate = geometry.false_positive_rate_at(items);
-                    (geometry.capacity() >= items).then_some((rate, builder))
+                    let rate = geometry.false_positive_rate_at(items as usize);
+                    (geometry.capacity() >= items as usize).then_some((rate, builder))
                 });
                 let (_, best) = fitting.min_by(|a, b| a.0.total_cmp(&b.0))?;
                 Some(best.hasher(hasher()).build().expect("a filter that fits in memory"))

@@ -77,7 +77,7 @@ pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
         ($($filter:ident)*) => {$(
             let filter = <$filter<u64> as Filter<u64>>::new(capacity, RATE).expect("memory");
             let (layout, geometry) = (<$filter<u64> as Filter<u64>>::NAME, filter.geometry());
-            let theory = &|items| geometry.false_positive_rate_at(items);
+            let theory = &|items: u64| geometry.false_positive_rate_at(items as usize);
             Curve { layout, rate: RATE, capacity, filter, theory }.measure(survey, &BLOOM)?;
         )*};
     }
@@ -88,9 +88,10 @@ pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
         let builder = builder.fingerprint_bits(bits).hasher(hasher());
         let filter = builder.build().expect("a filter that fits in memory");
         let (layout, geometry) = (format!("cuckoo {slots} × {bits}"), filter.geometry());
-        let theory = &|items| geometry.false_positive_rate_at(items);
+        let theory = &|items: u64| geometry.false_positive_rate_at(items as usize);
         let capacity = geometry.capacity();
-        Curve { layout: &layout, rate: 0.0, capacity, filter, theory }.measure(survey, CUCKOO)?;
+        Curve { layout: &layout, rate: 0.0, capacity: capacity as u64, filter, theory }
+            .measure(survey, CUCKOO)?;
     }
     Ok(())
 }

@@ -177,8 +177,10 @@ fn crossing(survey: &mut Survey) -> io::Result<()> {
     let rates =
         || (STEPS..=6 * STEPS).map(|step| 10.0_f64.powf(f64::from(-step) / f64::from(STEPS)));
     let cuckoo_is_smaller = |rate: f64| {
-        let classic = BloomFilter::<u64>::builder().capacity(ITEMS).false_positive_rate(rate);
-        let cuckoo = CuckooFilter::<u64>::builder().capacity(ITEMS).false_positive_rate(rate);
+        let classic =
+            BloomFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(rate);
+        let cuckoo =
+            CuckooFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(rate);
         let classic = classic.geometry().expect("a rate between 0 and 1").size_in_bytes();
         cuckoo.geometry().expect("a rate above 1e-9").size_in_bytes() < classic
     };

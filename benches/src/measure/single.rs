@@ -132,7 +132,7 @@ impl Pass<'_> {
         if self.survey.journal.has(&read) && self.survey.journal.has(&write) {
             return;
         }
-        let builder = BlockedBloomFilter::<u64>::builder().capacity(self.point.items);
+        let builder = BlockedBloomFilter::<u64>::builder().capacity(self.point.items as usize);
         let geometry = builder.false_positive_rate(RATE).geometry().expect("a capacity above 0");
         let bytes = geometry.size_in_bytes();
         let mut floor = Floor::new(bytes);

@@ -7,22 +7,22 @@ use core::fmt;
 use tamis_hash::HashItem;
 
 use crate::builder::DEFAULT_RATE;
-use crate::filter::Filter;
+use crate::filter::Buildable;
 use crate::geometry::Geometry;
 use crate::shared::refused;
 use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 
 /// An empty filter for so many items, at the default rate. If there is no such size, or the memory is refused, it
 /// ends as std's collections do.
-fn sized_for<F: Filter>(items: usize, hasher: F::Hasher) -> F {
-    let items = (items as u64).max(1);
-    let geometry = Geometry::for_items(F::KIND, items, DEFAULT_RATE)
+fn sized_for<F: Buildable>(items: usize, hasher: F::Hasher) -> F {
+    let geometry = Geometry::for_items(F::KIND, items as u64, DEFAULT_RATE, None)
         .unwrap_or_else(|_| panic!("capacity overflow"));
-    F::from_parts(geometry, items, hasher).unwrap_or_else(|_| refused(geometry.size_in_bytes()))
+    F::from_parts(geometry, items.max(1), hasher)
+        .unwrap_or_else(|_| refused(geometry.size_in_bytes()))
 }
 
 /// A filter of the items.
-fn of_items<F: Filter, I>(
+fn of_items<F: Buildable, I>(
     items: impl IntoIterator<Item = I>,
     hasher: F::Hasher,
     hash: impl Fn(&F::Hasher, I) -> u64,
@@ -90,25 +90,41 @@ macro_rules! collection {
             }
         }
 
-        /// Makes a filter for exactly so many items at the default rate of 1 %.
+        /// Makes a filter for exactly this number of items at the default rate of 1 %.
         ///
-        /// If the iterator does not say how many there will be, all are hashed first, which takes 8 bytes an
-        /// item; if it does, it is believed, and what is inserted takes the memory of the filter once more at
-        /// most. If memory for the filter is refused it ends as std's collections do.
+        /// If the iterator does not know how many there will be, all are hashed first, which takes 8 bytes per
+        /// item; if it does, it is believed, and inserting takes at most the memory of the filter once more. If
+        /// memory for the filter is refused, it ends as std's collections do.
         impl<T, S: HashItem<T> + Default> FromIterator<T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
                 of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(&item))
             }
         }
 
-        /// Makes a filter for exactly so many items at the default rate of 1 %.
+        /// Makes a filter for exactly this number of items at the default rate of 1 %.
         ///
-        /// If the iterator does not say how many there will be, all are hashed first, which takes 8 bytes an
-        /// item; if it does, it is believed, and what is inserted takes the memory of the filter once more at
-        /// most. If memory for the filter is refused it ends as std's collections do.
+        /// If the iterator does not know how many there will be, all are hashed first, which takes 8 bytes per
+        /// item; if it does, it is believed, and inserting takes at most the memory of the filter once more. If
+        /// memory for the filter is refused, it ends as std's collections do.
         impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for $name<T, S> {
             fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
                 of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(item))
+            }
+        }
+
+        /// As collecting the array.
+        #[cfg(feature = "std")]
+        impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $name<T> {
+            fn from(items: [T; N]) -> Self {
+                items.into_iter().collect()
+            }
+        }
+
+        /// As collecting the array.
+        #[cfg(feature = "std")]
+        impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]> for $name<T> {
+            fn from(items: [&'a T; N]) -> Self {
+                items.into_iter().collect()
             }
         }
 

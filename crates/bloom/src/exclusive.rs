@@ -1,11 +1,13 @@
 //! A filter in the hands of one thread: plain loads and stores.
 
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 
+use tamis_core::AsItem;
 use tamis_hash::HashItem;
 
-use crate::filter::Filter;
+use crate::filter::Buildable;
 
 /// A filter that nobody else can touch for now, from `get_mut`.
 ///
@@ -14,7 +16,8 @@ use crate::filter::Filter;
 /// # Examples
 ///
 /// ```
-/// use tamis_bloom::BlockedBloomFilter;
+/// # use tamis_bloom as tamis;
+/// use tamis::BlockedBloomFilter;
 ///
 /// let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
 /// let mut alone = filter.get_mut();
@@ -22,13 +25,13 @@ use crate::filter::Filter;
 ///     alone.insert(&item);
 /// }
 /// assert!(filter.contains(&999));
-/// # Ok::<(), tamis_bloom::BuildError>(())
+/// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct Exclusive<'a, F> {
     filter: &'a mut F,
 }
 
-impl<'a, F: Filter> Exclusive<'a, F> {
+impl<'a, F: Buildable> Exclusive<'a, F> {
     pub(crate) fn new(filter: &'a mut F) -> Self {
         Self { filter }
     }
@@ -38,11 +41,12 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
     /// assert!(filter.get_mut().insert("a"));
     /// assert!(!filter.get_mut().insert("a"));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn insert<Q: ?Sized>(&mut self, item: &Q) -> bool
@@ -59,39 +63,71 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
     /// assert!(filter.get_mut().insert_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
         self.filter.set_alone(hash)
     }
 
-    /// Inserts many items, and tells for each, by its number, whether it was certainly new: the same as one
-    /// after the other, in order, but in batches whose memory is asked for ahead.
+    /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls `on_result` in order,
+    /// with each item's number and whether it was certainly new. See [batches](crate#batches).
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BlockedBloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BlockedBloomFilter;
     /// # let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
     /// filter.get_mut().insert_many(&[1, 2, 1], |_, is_new| new += u32::from(is_new));
     /// assert_eq!(new, 2);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<'i, Q: ?Sized + 'i>(
-        &mut self,
-        items: impl IntoIterator<Item = &'i Q>,
-        told: impl FnMut(usize, bool),
-    ) where
-        F::Item: Borrow<Q>,
-        F::Hasher: HashItem<Q>,
+    pub fn insert_many<I>(&mut self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<F::Item>>,
+        F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        self.filter.set_many_alone(items, |hasher, item| hasher.hash_item(item), told);
+        self.filter.set_many_alone(
+            items,
+            |hasher, item| hasher.hash_item(item.as_item()),
+            on_result,
+        );
+    }
+
+    /// [`insert_many`](Self::insert_many) with the results collected: for each item whether it was certainly new.
+    ///
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item: if the iterator or the hasher panics,
+    /// nothing has been inserted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BlockedBloomFilter;
+    ///
+    /// let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+    /// assert_eq!(filter.get_mut().insert_each([1, 2, 1]), [true, true, false]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use = "`extend` inserts without results"]
+    pub fn insert_each<I>(&mut self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<F::Item>>,
+        F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
+    {
+        let hasher = self.filter.hasher();
+        let hashes: Vec<u64> =
+            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
+        let mut results = Vec::with_capacity(hashes.len());
+        self.insert_hashes(hashes, |_, new| results.push(new));
+        results
     }
 
     /// [`insert_many`](Self::insert_many) by hash.
@@ -99,18 +135,19 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
     /// filter.get_mut().insert_hashes([0x9E37_79B9_7F4A_7C15], |_, new| assert!(new));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn insert_hashes(
         &mut self,
         hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, bool),
+        on_result: impl FnMut(usize, bool),
     ) {
-        self.filter.set_many_alone(hashes, |_, hash| hash, told);
+        self.filter.set_many_alone(hashes, |_, hash| hash, on_result);
     }
 
     /// Whether the item may have been inserted.
@@ -118,10 +155,11 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
     /// assert!(!filter.get_mut().contains("a"));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -138,10 +176,11 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
     /// assert!(!filter.get_mut().contains_hash(1));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -150,7 +189,7 @@ impl<'a, F: Filter> Exclusive<'a, F> {
     }
 }
 
-impl<T, F: Filter<Item = T>> Extend<T> for Exclusive<'_, F>
+impl<T, F: Buildable<Item = T>> Extend<T> for Exclusive<'_, F>
 where
     F::Hasher: HashItem<T>,
 {
@@ -159,7 +198,7 @@ where
     }
 }
 
-impl<F: Filter + fmt::Debug> fmt::Debug for Exclusive<'_, F> {
+impl<F: Buildable + fmt::Debug> fmt::Debug for Exclusive<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Exclusive").field(&self.filter).finish()
     }

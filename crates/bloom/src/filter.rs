@@ -1,13 +1,18 @@
-//! What the three filter types have in common, for the types that are generic over them.
+//! What the three filter types have in common: for this crate's generic types, and for generic code of users.
+
+use core::convert::Infallible;
 
 use crate::array::{Array, Classic, InLine};
 use crate::bits::Free;
 use crate::exact::Exact;
 use crate::geometry::Kind;
 use crate::shared::Shared;
-use crate::{BlockedBloomFilter, BloomFilter, BuildError, Geometry, OnceBloomFilter};
+use crate::{
+    BlockedBloomFilter, BloomFilter, BuildError, Builder, Filter, Geometry, OnceBloomFilter,
+    OnceFilter, Sampled,
+};
 
-/// The machinery behind [`Filter`], out of reach.
+/// The machinery behind [`Buildable`], out of reach.
 pub(crate) mod sealed {
     use crate::geometry::Kind;
     use crate::{BuildError, Geometry};
@@ -18,7 +23,7 @@ pub(crate) mod sealed {
 
         fn from_parts(
             geometry: Geometry,
-            capacity: u64,
+            capacity: usize,
             hasher: Self::Hasher,
         ) -> Result<Self, BuildError>;
         fn hasher(&self) -> &Self::Hasher;
@@ -33,7 +38,7 @@ pub(crate) mod sealed {
             &mut self,
             items: impl IntoIterator<Item = I>,
             hash: impl Fn(&Self::Hasher, I) -> u64,
-            told: impl FnMut(usize, bool),
+            on_result: impl FnMut(usize, bool),
         );
     }
 }
@@ -41,14 +46,16 @@ pub(crate) mod sealed {
 /// A filter type of this crate: what [`Builder`](crate::Builder) builds and
 /// [`Exclusive`](crate::Exclusive) gives alone.
 ///
-/// Sealed; it is here to be read in signatures, its methods are those of the types.
+/// Sealed, for signatures; code that is generic over filters uses [`Filter`].
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_bloom::{BloomFilter, BlockedBloomFilter, BuildError, Builder, Filter, Geometry};
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::{Buildable, Builder};
+/// use tamis::{BlockedBloomFilter, BloomFilter, BuildError};
 ///
-/// fn size_of<F: Filter>(builder: &Builder<F>) -> Result<u64, BuildError> {
+/// fn size_of<F: Buildable>(builder: &Builder<F>) -> Result<u64, BuildError> {
 ///     Ok(builder.geometry()?.size_in_bytes())
 /// }
 ///
@@ -57,12 +64,12 @@ pub(crate) mod sealed {
 /// assert!(size_of(&classic)? < size_of(&blocked)?);
 /// # Ok::<(), BuildError>(())
 /// ```
-pub trait Filter: sealed::Sealed {
+pub trait Buildable: sealed::Sealed {
     /// What is inserted.
     type Item: ?Sized;
 
     /// The same type of filter with another hasher.
-    type WithHasher<S>: Filter<Item = Self::Item> + sealed::Sealed<Hasher = S>;
+    type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
 }
 
 macro_rules! filters {
@@ -71,7 +78,7 @@ macro_rules! filters {
             const KIND: Kind = <$array as Array>::KIND;
             type Hasher = S;
 
-            fn from_parts(geometry: Geometry, capacity: u64, hasher: S) -> Result<Self, BuildError> {
+            fn from_parts(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
                 Ok(Self { shared: Shared::new(geometry, capacity, hasher)? })
             }
 
@@ -104,15 +111,90 @@ macro_rules! filters {
                 &mut self,
                 items: impl IntoIterator<Item = I>,
                 hash: impl Fn(&S, I) -> u64,
-                told: impl FnMut(usize, bool),
+                on_result: impl FnMut(usize, bool),
             ) {
-                self.shared.set_many_alone(items, hash, told);
+                self.shared.set_many_alone(items, hash, on_result);
             }
+        }
+
+        impl<T: ?Sized, S> Buildable for $name<T, S> {
+            type Item = T;
+            type WithHasher<R> = $name<T, R>;
         }
 
         impl<T: ?Sized, S> Filter for $name<T, S> {
             type Item = T;
-            type WithHasher<R> = $name<T, R>;
+            type Hasher = S;
+            type InsertError = Infallible;
+
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+
+            #[inline]
+            fn hasher(&self) -> &S {
+                self.shared.hasher()
+            }
+
+            #[inline]
+            fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
+                Ok(self.shared.set(hash))
+            }
+
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.has(hash)
+            }
+
+            #[inline]
+            fn try_insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                mut on_result: impl FnMut(usize, Result<bool, Infallible>),
+            ) {
+                self.shared.set_many(hashes, |number, new| on_result(number, Ok(new)));
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.has_many(hashes, on_result);
+            }
+
+            fn capacity(&self) -> usize {
+                self.shared.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.geometry().size_in_bytes()
+            }
+
+            fn len_estimate(&self) -> f64 {
+                self.shared.len_estimate()
+            }
+
+            fn saturation(&self) -> f64 {
+                self.shared.saturation()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.shared.false_positive_rate()
+            }
+
+            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+                self.shared.len_estimate_sampled(lines)
+            }
+
+            fn saturation_sampled(&self, lines: u64) -> Sampled {
+                self.shared.saturation_sampled(lines)
+            }
+
+            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+                self.shared.false_positive_rate_sampled(lines)
+            }
         }
     )*};
 }
@@ -122,3 +204,27 @@ filters! {
     BlockedBloomFilter, InLine<Free>;
     OnceBloomFilter, Exact;
 }
+
+impl<T: ?Sized, S> OnceFilter for OnceBloomFilter<T, S> {}
+
+/// A filter type whose items lie in one line each: what [`Builder::words`] is for. Sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::{Builder, Geometry, InLines};
+/// use tamis::{BlockedBloomFilter, BuildError};
+///
+/// fn smallest<F: InLines>(builder: Builder<F>) -> Result<Geometry, BuildError> {
+///     builder.words(8).geometry()
+/// }
+///
+/// let builder = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-6);
+/// assert_eq!(smallest(builder)?.words(), 8);
+/// # Ok::<(), BuildError>(())
+/// ```
+pub trait InLines: Buildable {}
+
+impl<T: ?Sized, S> InLines for BlockedBloomFilter<T, S> {}
+impl<T: ?Sized, S> InLines for OnceBloomFilter<T, S> {}

@@ -4,7 +4,8 @@ use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
 use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape};
+use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape, WORDS};
+use crate::probe::masks::MOST_PROBES_A_WORD;
 use crate::sizing::{classic, line, solve};
 
 /// The number of 64-bit hashes.
@@ -18,7 +19,8 @@ pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 /// # Examples
 ///
 /// ```
-/// use tamis_bloom::BloomFilter;
+/// # use tamis_bloom as tamis;
+/// use tamis::BloomFilter;
 ///
 /// let geometry = BloomFilter::<str>::builder()
 ///     .capacity(1_000_000)
@@ -27,7 +29,7 @@ pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 /// assert_eq!((geometry.bits(), geometry.probes()), (9_592_957, 7));
 /// assert!(geometry.false_positive_rate_at(1_000_000) <= 0.01);
 /// assert!(geometry.false_positive_rate_at(2_000_000) > 0.1);
-/// # Ok::<(), tamis_bloom::BuildError>(())
+/// # Ok::<(), tamis::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometry {
@@ -52,11 +54,19 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// A filter of this kind that keeps `rate` at `items`, as small as can be (in lines, within 21 %
-    /// of it).
-    pub(crate) fn for_items(kind: Kind, items: u64, rate: f64) -> Result<Self, BuildError> {
-        if items == 0 {
-            return Err(BuildError::NoCapacity);
+    /// A filter of this kind that keeps `rate` at `items` (at least 1), as small as possible. In the line layouts, with
+    /// `words` words per item; if none is given, the fewest with at most 21 % more memory than the best.
+    pub(crate) fn for_items(
+        kind: Kind,
+        items: u64,
+        rate: f64,
+        words: Option<u32>,
+    ) -> Result<Self, BuildError> {
+        let items = items.max(1);
+        if let Some(words) = words
+            && !WORDS.contains(&words)
+        {
+            return Err(BuildError::Words { words });
         }
         // Written so that NaN is refused too.
         if !(rate > 0.0 && rate < 1.0) {
@@ -76,28 +86,39 @@ impl Geometry {
         let sizes = match kind {
             Kind::Classic => solve::classic(items, rate)
                 .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
-            Kind::Line { once } => solve::line(items, rate, once)
+            Kind::Line { once } => solve::line(items, rate, once, words)
                 .map(|(lines, shape)| Self::of_lines(lines, shape, once)),
         };
         sizes.ok_or(BuildError::TooLarge)
     }
 
-    /// A filter of this kind with so many bits (a line layout rounds up to whole lines) and probes.
-    pub(crate) fn for_bits(kind: Kind, bits: u64, probes: u32) -> Result<Self, BuildError> {
+    /// A filter of this kind with `bits` bits (a line layout rounds up to whole lines) and `probes` probes; in the line
+    /// layouts over `words` words, or over the number that the sizing chooses for them.
+    pub(crate) fn for_bits(
+        kind: Kind,
+        bits: u64,
+        probes: u32,
+        words: Option<u32>,
+    ) -> Result<Self, BuildError> {
         if bits == 0 {
-            return Err(BuildError::NoBits);
+            return Err(BuildError::Bits);
         }
-        let most = match kind {
+        let max = match kind {
             Kind::Classic => MOST_CLASSIC_PROBES,
             Kind::Line { .. } => MOST_LINE_PROBES,
         };
-        if !(1..=most).contains(&probes) {
-            return Err(BuildError::Probes { probes, most });
+        if !(1..=max).contains(&probes) {
+            return Err(BuildError::Probes { probes, max });
         }
         Ok(match kind {
             Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
             Kind::Line { once } => {
-                let shape = Shape { words: words_for(probes), probes };
+                let words = words.unwrap_or(words_for(probes));
+                if !WORDS.contains(&words) || probes < words || probes > words * MOST_PROBES_A_WORD
+                {
+                    return Err(BuildError::Words { words });
+                }
+                let shape = Shape { words, probes };
                 Self::of_lines(bits.div_ceil(LINE_BITS), shape, once)
             }
         })
@@ -114,10 +135,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// # use tamis_bloom as tamis;
+    /// use tamis::{BlockedBloomFilter, BloomFilter};
     /// let geometry = BlockedBloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
     /// assert_eq!(geometry.bits(), 1024);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn bits(&self) -> u64 {
@@ -129,10 +151,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// # use tamis_bloom as tamis;
+    /// use tamis::{BlockedBloomFilter, BloomFilter};
     /// let geometry = BloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
     /// assert_eq!(geometry.probes(), 6);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn probes(&self) -> u32 {
@@ -148,10 +171,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// # use tamis_bloom as tamis;
+    /// use tamis::{BlockedBloomFilter, BloomFilter};
     /// let geometry = BlockedBloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
     /// assert_eq!(geometry.words(), 2);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn words(&self) -> u32 {
@@ -166,10 +190,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::{BlockedBloomFilter, BloomFilter};
+    /// # use tamis_bloom as tamis;
+    /// use tamis::{BlockedBloomFilter, BloomFilter};
     /// let geometry = BloomFilter::<str>::builder().bits(1000).probes(6).geometry()?;
     /// assert_eq!(geometry.size_in_bytes(), 128);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
@@ -181,13 +206,14 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
     /// assert!((0.45..0.55).contains(&geometry.fill_at(1000)));
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn fill_at(&self, items: u64) -> f64 {
+    pub fn fill_at(&self, items: usize) -> f64 {
         self.fill(items as f64)
     }
 
@@ -201,18 +227,21 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_bloom::BloomFilter;
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
     /// // 20 bits and 6 probes an item: 0.0303 %, as published.
     /// let geometry = BloomFilter::<str>::builder().bits(1_600_000).probes(6).geometry()?;
     /// let per_cent = geometry.false_positive_rate_at(80_000) * 100.0;
     /// assert_eq!((per_cent * 10_000.0).round(), 303.0);
-    /// # Ok::<(), tamis_bloom::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn false_positive_rate_at(&self, items: u64) -> f64 {
+    pub fn false_positive_rate_at(&self, items: usize) -> f64 {
         let of_bits = match self.layout {
-            Layout::Classic { probes } => classic::rate(self.bits, probes, items),
-            Layout::Line { shape, .. } => line::rate(self.lines(), shape, self.locked(), items),
+            Layout::Classic { probes } => classic::rate(self.bits, probes, items as u64),
+            Layout::Line { shape, .. } => {
+                line::rate(self.lines(), shape, self.locked(), items as u64)
+            }
         };
         with_equal_hashes(of_bits, items as f64)
     }
@@ -249,14 +278,6 @@ impl Geometry {
     /// Bits that an item can set.
     pub(crate) const fn usable_bits(&self) -> u64 {
         if self.locked() { self.bits - self.lines() } else { self.bits }
-    }
-
-    /// Bits of this line that an item can set.
-    pub(crate) fn usable_bits_of(&self, line: u64) -> u64 {
-        match self.layout {
-            Layout::Classic { .. } => LINE_BITS.min(self.bits - line * LINE_BITS),
-            Layout::Line { .. } => LINE_BITS - u64::from(self.locked()),
-        }
     }
 
     /// The items after which a filter with this share of bits set is expected to have it: the

@@ -17,14 +17,34 @@
 //! # Examples
 //!
 //! ```
-//! use tamis_bloom::BlockedBloomFilter;
+//! # use tamis_bloom as tamis;
+//! use tamis::BlockedBloomFilter;
 //!
 //! let seen = BlockedBloomFilter::<str>::with_capacity(1_000_000)?;
 //! assert!(seen.insert("https://example.org/"));
 //! assert!(!seen.insert("https://example.org/"));
 //! assert!(seen.contains("https://example.org/"));
-//! # Ok::<(), tamis_bloom::BuildError>(())
+//! # Ok::<(), tamis::BuildError>(())
 //! ```
+//!
+//! # Batches
+//!
+//! `insert_many`, `contains_many` and their relatives hash items ahead, request their memory ahead, and work on 32 items
+//! at a time. They take items owned or borrowed ([`AsItem`]) and pass results in order to a callback; `insert_each` and
+//! `contains_each` collect the results.
+//!
+//! * **They look ahead.** Up to 32 items are looked up before the first result is passed on. What the callback inserts
+//!   may be invisible to the results after it. Up to 96 items are pulled from the iterator before the first result.
+//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
+//!   items that are at hand (`receiver.try_iter()`), and block for the first of the next batch only.
+//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any of their batch is inserted,
+//!   so every inserted item has had its result passed on (`insert_each` hashes all items first). After a panic in the callback up to 31 further items are in
+//!   whose results were not passed on. The filter stays valid either way.
+//!
+//! # Metrics
+//!
+//! `fill`, `len_estimate`, `saturation` and `false_positive_rate` read all bits. Each has a `_sampled` form that reads
+//! some lines and states its own error ([`Sampled`]).
 //!
 //! # Memory order
 //!
@@ -43,6 +63,9 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+// For the examples, which use this crate under the name `tamis`.
+#[doc(hidden)]
+pub extern crate self as bloom;
 #[cfg(any(test, feature = "rayon"))]
 extern crate std;
 
@@ -55,6 +78,7 @@ mod collect;
 mod error;
 mod exact;
 mod exclusive;
+mod figures;
 mod filter;
 mod geometry;
 mod many;
@@ -71,8 +95,10 @@ mod sizing;
 pub use crate::blocked::BlockedBloomFilter;
 pub use crate::builder::Builder;
 pub use crate::classic::BloomFilter;
-pub use crate::error::{BuildError, UnionError};
+pub use crate::error::UnionError;
 pub use crate::exclusive::Exclusive;
-pub use crate::filter::Filter;
+pub use crate::filter::{Buildable, InLines};
 pub use crate::geometry::Geometry;
 pub use crate::once::OnceBloomFilter;
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
+pub use tamis_hash as hash;

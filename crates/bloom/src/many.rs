@@ -17,14 +17,14 @@ pub(crate) fn many<A: Array, R: Deref<Target = A>>(
     hashes: impl IntoIterator<Item = u64>,
     one: impl Fn(&mut R, u64) -> bool,
     batch: impl Fn(&mut R, &Batch, &Batch) -> u32,
-    mut told: impl FnMut(usize, bool),
+    mut on_result: impl FnMut(usize, bool),
 ) {
     let mut hashes = hashes.into_iter().fuse();
     let mut hashed = [0; BATCH];
     let mut taken = take(&mut hashed, &mut hashes);
     let mut first = 0;
     let mut tell = |answers: u32| {
-        (0..BATCH).for_each(|item| told(first + item, answers >> item & 1 != 0));
+        (0..BATCH).for_each(|item| on_result(first + item, answers >> item & 1 != 0));
         first += BATCH;
     };
     let mut room = [Batch::EMPTY, Batch::EMPTY];
@@ -49,7 +49,7 @@ pub(crate) fn many<A: Array, R: Deref<Target = A>>(
     let rest = &hashed[..taken];
     rest.iter().for_each(|&hash| array.prefetch(hash));
     for (number, &hash) in (first..).zip(rest) {
-        told(number, one(&mut array, hash));
+        on_result(number, one(&mut array, hash));
     }
 }
 

@@ -194,7 +194,7 @@ mod tests {
 
     fn zeroed<W: Writer>(lines: u64, probes: u32) -> InLine<W> {
         let kind = InLine::<W>::KIND;
-        let geometry = Geometry::for_bits(kind, lines * LINE_BITS, probes).unwrap();
+        let geometry = Geometry::for_bits(kind, lines * LINE_BITS, probes, None).unwrap();
         assert_eq!(geometry.lines(), lines);
         InLine::zeroed(geometry).unwrap()
     }

@@ -1,32 +1,31 @@
-//! What the three filter types share: hashing an item, and figures read off the bits.
+//! What the three filter types share: hashing an item, and reaching its bits.
 
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use libm::pow;
+use tamis_core::AsItem;
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{LINE_BYTES, LINE_WORDS};
 
 use crate::array::Array;
-use crate::geometry::{Layout, with_equal_hashes};
 use crate::many::many;
 use crate::probe::batch::Batch;
 use crate::regions::set_all;
-use crate::sizing::line::chance_in_word;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
 pub(crate) struct Shared<A, T: ?Sized, S> {
-    array: A,
+    pub(crate) array: A,
     geometry: Geometry,
-    capacity: u64,
+    capacity: usize,
     hasher: S,
     /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
 }
 
 impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
-    pub(crate) fn new(geometry: Geometry, capacity: u64, hasher: S) -> Result<Self, BuildError> {
+    pub(crate) fn new(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
         let array = A::zeroed(geometry).map_err(|error| BuildError::Alloc {
             bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
         })?;
@@ -76,22 +75,22 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     pub(crate) fn set_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, bool),
+        on_result: impl FnMut(usize, bool),
     ) {
         let one = |array: &mut &A, hash| array.set(hash);
         let batch = |array: &mut &A, this: &Batch, next: &Batch| array.set_batch(this, next);
-        many(&self.array, hashes, one, batch, told);
+        many(&self.array, hashes, one, batch, on_result);
     }
 
     #[inline]
     pub(crate) fn has_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, bool),
+        on_result: impl FnMut(usize, bool),
     ) {
         let one = |array: &mut &A, hash| array.has(hash);
         let batch = |array: &mut &A, this: &Batch, next: &Batch| array.has_batch(this, next);
-        many(&self.array, hashes, one, batch, told);
+        many(&self.array, hashes, one, batch, on_result);
     }
 
     /// All of them, in any order.
@@ -125,27 +124,42 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         &mut self,
         items: impl IntoIterator<Item = I>,
         hash: impl Fn(&S, I) -> u64,
-        told: impl FnMut(usize, bool),
+        on_result: impl FnMut(usize, bool),
     ) {
         let Self { array, hasher, .. } = self;
         let hashes = items.into_iter().map(|item| hash(hasher, item));
         let one = |array: &mut &mut A, hash| array.set_alone(hash);
         let batch =
             |array: &mut &mut A, this: &Batch, next: &Batch| array.set_batch_alone(this, next);
-        many(array, hashes, one, batch, told);
+        many(array, hashes, one, batch, on_result);
+    }
+
+    /// [`set_many`](Self::set_many) with the results collected. All hashes are pulled before the first is inserted: a
+    /// panic in the iterator loses no result.
+    #[inline]
+    pub(crate) fn set_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+        let hashes: Vec<u64> = hashes.collect();
+        let mut results = Vec::with_capacity(hashes.len());
+        self.set_many(hashes, |_, new| results.push(new));
+        results
+    }
+
+    /// [`has_many`](Self::has_many) with the results collected.
+    #[inline]
+    pub(crate) fn has_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+        let mut results = Vec::with_capacity(hashes.size_hint().0);
+        self.has_many(hashes, |_, hit| results.push(hit));
+        results
     }
 
     /// The hashes of items. The user's code runs here, before a line is touched or locked.
     #[inline]
-    pub(crate) fn hashes<'i, Q: ?Sized + 'i>(
-        &self,
-        items: impl IntoIterator<Item = &'i Q>,
-    ) -> impl Iterator<Item = u64>
+    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
     where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        items.into_iter().map(|item| self.hasher.hash_item(item))
+        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
     pub(crate) fn clear(&mut self) {
@@ -160,7 +174,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         self.geometry
     }
 
-    pub(crate) fn capacity(&self) -> u64 {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
@@ -192,71 +206,6 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let array = self.array.copy().unwrap_or_else(|_| refused(geometry.size_in_bytes()));
         Self { array, geometry, capacity, hasher: self.hasher.clone(), item: PhantomData }
     }
-
-    pub(crate) fn fill(&self) -> f64 {
-        let ones: u64 = self.lines().map(ones).sum();
-        ones as f64 / self.geometry.usable_bits() as f64
-    }
-
-    pub(crate) fn fill_sampled(&self, lines: u64) -> f64 {
-        let all = self.geometry.lines();
-        let step = (all / lines.max(1)).max(1);
-        let read = (0..all).step_by(step as usize);
-        let (ones, usable) = read.fold((0, 0), |(sum, usable), line| {
-            (sum + ones(self.array.read(line)), usable + self.geometry.usable_bits_of(line))
-        });
-        ones as f64 / usable as f64
-    }
-
-    pub(crate) fn len_estimate(&self) -> f64 {
-        self.geometry.items_at_fill(self.fill())
-    }
-
-    pub(crate) fn saturation(&self) -> f64 {
-        self.len_estimate() / self.capacity as f64
-    }
-
-    pub(crate) fn false_positive_rate(&self) -> f64 {
-        let items = self.len_estimate();
-        with_equal_hashes(self.rate_of_bits(), items)
-    }
-
-    /// The chance that all bits of a hash drawn at random are set.
-    fn rate_of_bits(&self) -> f64 {
-        let (shape, locked) = match self.geometry.layout() {
-            Layout::Classic { probes } => return pow(self.fill(), f64::from(probes)),
-            Layout::Line { shape, .. } => (shape, self.geometry.locked()),
-        };
-        // By the number of ones, where an item has so many bits in a word.
-        let table = |probes: u32| -> [f64; 65] {
-            core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
-        };
-        let most = shape.group_probes(0);
-        // Where the most is one bit, there is no group with less.
-        let tables = [table(most), table(most.max(2) - 1)];
-        let words = shape.group_words() as usize;
-        let rate_of_line = |line: [u64; LINE_WORDS]| -> f64 {
-            let groups = line.chunks(words).zip(0..).map(|(group, number)| {
-                let table = &tables[(most - shape.group_probes(number)) as usize];
-                let chances = group.iter().zip(0..).map(|(word, index)| {
-                    // A query takes the lock bit, which is masked here, as set.
-                    let lock = usize::from(locked && number == 0 && index == 0);
-                    table[word.count_ones() as usize + lock]
-                });
-                chances.sum::<f64>() / words as f64
-            });
-            groups.product()
-        };
-        self.lines().map(rate_of_line).sum::<f64>() / self.geometry.lines() as f64
-    }
-
-    fn lines(&self) -> impl Iterator<Item = [u64; LINE_WORDS]> {
-        (0..self.geometry.lines()).map(|line| self.array.read(line))
-    }
-}
-
-fn ones(line: [u64; LINE_WORDS]) -> u64 {
-    line.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// Memory is refused where std would not return an error either.
@@ -278,6 +227,7 @@ mod tests {
     use crate::array::{Classic, InLine};
     use crate::bits::Free;
     use crate::exact::Exact;
+    use crate::figures::ones;
     use crate::probe::line::Shape;
 
     const BITS: u64 = (1 << 32) + (1 << 30) + 12_345;
@@ -290,13 +240,14 @@ mod tests {
     }
 
     fn reaches_every_region_at_its_rate<A: Array>(probes: u32) {
-        reaches_every_region::<A>(Geometry::for_bits(A::KIND, BITS, probes).unwrap());
+        reaches_every_region::<A>(Geometry::for_bits(A::KIND, BITS, probes, None).unwrap());
     }
 
     fn reaches_every_region<A: Array>(geometry: Geometry) {
         let probes = geometry.probes();
         let hasher = Rapid::with_seed(9);
-        let mut filter: Shared<A, u64, Rapid> = Shared::new(geometry, ITEMS, hasher).unwrap();
+        let mut filter: Shared<A, u64, Rapid> =
+            Shared::new(geometry, ITEMS as usize, hasher).unwrap();
         for item in 0..ITEMS {
             filter.set_alone(filter.hasher.hash_item(&item));
         }
@@ -318,7 +269,7 @@ mod tests {
         let hits = (ITEMS..ITEMS + queries).filter(|item| filter.contains(item)).count() as u64;
         let bounds = bounds(rate, queries);
         assert!(bounds.contains(&hits), "{hits} hits, {bounds:?} expected");
-        let ratio = rate / geometry.false_positive_rate_at(ITEMS);
+        let ratio = rate / geometry.false_positive_rate_at(ITEMS as usize);
         assert!((0.99..1.01).contains(&ratio), "reported over expected: {ratio}");
         assert!((0..10_000).all(|item| filter.contains(&item)), "a false negative");
     }

@@ -8,8 +8,8 @@ use std::hash::DefaultHasher;
 use std::rc::Rc;
 
 use tamis_bloom::{
-    BlockedBloomFilter, BloomFilter, BuildError, Builder, Filter, Geometry, OnceBloomFilter,
-    UnionError,
+    BlockedBloomFilter, BloomFilter, BuildError, Buildable, Builder, Geometry, InLines,
+    OnceBloomFilter, UnionError,
 };
 use tamis_hash::{DefaultHashBuilder, Rapid, SipHash13};
 
@@ -89,7 +89,7 @@ fn all_ways_to_collect_are_the_same() {
     for count in [0, 1, 31, 100, 5000, 70_000, 300_000, 2_000_000_u64] {
         let items: Vec<u64> = (0..count).collect();
         let by_one = Once::builder_with_hasher(BuildHasherDefault::default())
-            .capacity(count.max(1))
+            .capacity(count.max(1) as usize)
             .build()
             .unwrap();
         items.iter().for_each(|item| {
@@ -152,11 +152,10 @@ fn debug_shows_the_shape_and_no_secret() -> Result<(), BuildError> {
 }
 
 /// A table over one type of filter, called for each.
-fn bad_sizes<F: Filter>(new: impl Fn() -> Builder<F>, most_probes: u32, other: Geometry) {
+fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>, most_probes: u32, other: Geometry) {
     let geometry = |builder: Builder<F>| builder.geometry().map(|_| ());
     assert_eq!(geometry(new()), Err(BuildError::Unsized));
     assert_eq!(geometry(new().false_positive_rate(0.1)), Err(BuildError::Unsized));
-    assert_eq!(geometry(new().capacity(0)), Err(BuildError::NoCapacity));
     for rate in [0.0, -0.0, 1.0, 1.5, -0.1, f64::INFINITY, f64::NEG_INFINITY] {
         let result = geometry(new().capacity(10).false_positive_rate(rate));
         assert_eq!(result, Err(BuildError::Rate { rate }));
@@ -167,10 +166,10 @@ fn bad_sizes<F: Filter>(new: impl Fn() -> Builder<F>, most_probes: u32, other: G
         let result = geometry(new().capacity(10).false_positive_rate(rate));
         assert!(matches!(result, Err(BuildError::RateTooLow { .. })), "{result:?}");
     }
-    assert_eq!(geometry(new().capacity(u64::MAX)), Err(BuildError::TooLarge));
-    assert_eq!(geometry(new().bits(0).probes(1)), Err(BuildError::NoBits));
+    assert_eq!(geometry(new().capacity(usize::MAX)), Err(BuildError::TooLarge));
+    assert_eq!(geometry(new().bits(0).probes(1)), Err(BuildError::Bits));
     for probes in [0, most_probes + 1, u32::MAX] {
-        let error = BuildError::Probes { probes, most: most_probes };
+        let error = BuildError::Probes { probes, max: most_probes };
         assert_eq!(geometry(new().bits(100).probes(probes)), Err(error));
     }
     assert_eq!(geometry(new().bits(1)), Err(BuildError::Incomplete));
@@ -185,7 +184,10 @@ fn bad_sizes<F: Filter>(new: impl Fn() -> Builder<F>, most_probes: u32, other: G
     let sizes = new().capacity(10).geometry().unwrap();
     assert_eq!(new().like(sizes).geometry(), Ok(sizes));
     assert_eq!(new().like(sizes).capacity(7).geometry(), Ok(sizes));
-    assert_eq!(geometry(new().like(sizes).capacity(0)), Err(BuildError::NoCapacity));
+    // A capacity of 0 counts as 1: the smallest filter, as from an empty iterator.
+    let smallest = new().capacity(0);
+    assert_eq!(smallest.geometry(), new().capacity(1).geometry());
+    assert_eq!(new().like(sizes).capacity(0).geometry(), Ok(sizes));
     assert_eq!(geometry(new().like(sizes).bits(1).probes(1)), Err(BuildError::Conflict));
     assert_eq!(geometry(new().like(sizes).false_positive_rate(0.1)), Err(BuildError::Conflict));
     assert_eq!(geometry(new().like(other)), Err(BuildError::Layout));
@@ -273,4 +275,45 @@ fn a_panicking_hash_leaves_the_filter_valid() {
     assert_eq!(filter.fill(), 0.0);
     // The one line of the filter is not locked: this insert returns.
     assert!(filter.insert_hash(1));
+}
+
+#[test]
+fn words_are_a_choice_between_memory_and_speed() {
+    fn check<F: InLines>(new: impl Fn() -> Builder<F>) {
+        let sized =
+            |words| new().capacity(100_000).false_positive_rate(1e-4).words(words).geometry();
+        let bits = [1, 2, 4, 8].map(|words| {
+            let geometry = sized(words).unwrap();
+            assert_eq!(geometry.words(), words);
+            let rate = geometry.false_positive_rate_at(100_000);
+            assert!((0.97e-4..=1e-4).contains(&rate), "{words} words: {rate}");
+            geometry.bits()
+        });
+        assert!(bits.is_sorted_by(|more, fewer| more >= fewer), "{bits:?}");
+        for words in [0, 3, 16, u32::MAX] {
+            assert_eq!(sized(words), Err(BuildError::Words { words }));
+        }
+        // With probes, each word has 1 to 8 of them.
+        let spread = |probes, words| new().bits(1000).probes(probes).words(words).geometry();
+        assert_eq!(spread(6, 1).unwrap().words(), 1);
+        assert_eq!(spread(32, 4).unwrap().words(), 4);
+        for (probes, words) in [(9, 1), (3, 4), (17, 2), (6, 3)] {
+            assert_eq!(spread(probes, words), Err(BuildError::Words { words }));
+        }
+        assert_eq!(new().words(2).geometry(), Err(BuildError::Unsized));
+        let like = sized(2).unwrap();
+        assert_eq!(new().like(like).words(2).geometry(), Err(BuildError::Conflict));
+    }
+    check(BlockedBloomFilter::<u64>::builder);
+    check(OnceBloomFilter::<u64>::builder);
+}
+
+#[test]
+fn arrays_become_filters_as_collections_do() {
+    let names = BlockedBloomFilter::<str>::from(["a", "b"]);
+    assert!(names.contains("a") && names.contains("b") && !names.contains("c"));
+    let numbers: OnceBloomFilter<u64> = [1, 2, 3].into();
+    assert!(!numbers.insert(&2) && numbers.insert(&4));
+    let none = BloomFilter::<str>::from([]);
+    assert_eq!((none.capacity(), none.fill()), (1, 0.0));
 }

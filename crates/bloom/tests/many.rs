@@ -70,7 +70,7 @@ fn large_filters() {
 fn racing_batches_have_one_winner() {
     const ITEMS: u64 = 200_000;
     let filter = OnceBloomFilter::<u64>::builder()
-        .capacity(ITEMS)
+        .capacity(ITEMS as usize)
         .false_positive_rate(1e-9)
         .build()
         .unwrap();

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, Builder, Exclusive, Filter, OnceBloomFilter};
+use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, Buildable, Builder, Exclusive, OnceBloomFilter,
+};
 use tamis_hash::Rapid;
 
 #[derive(Clone, Debug)]
@@ -44,7 +46,7 @@ fn hash(item: u16) -> u64 {
     Rapid::with_seed(1).hash_bytes(&item.to_le_bytes())
 }
 
-fn run<F: Filter>(new: impl Fn() -> Builder<F>, ops: Vec<Op>, on: &Type<F>) {
+fn run<F: Buildable>(new: impl Fn() -> Builder<F>, ops: Vec<Op>, on: &Type<F>) {
     let mut filter = new().build().unwrap();
     let mut oracle = HashSet::new();
     for op in ops {

@@ -79,7 +79,7 @@ fn the_once_filter_tells_exactly_one_under_locks() {
 
 fn once_tells_exactly_one(rate: f64, words: u32) {
     let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
-        .capacity(ITEMS)
+        .capacity(ITEMS as usize)
         .false_positive_rate(rate)
         .build()
         .unwrap();
@@ -89,7 +89,7 @@ fn once_tells_exactly_one(rate: f64, words: u32) {
     assert_eq!(verdicts.one + verdicts.none, ITEMS);
     assert_lost_by_chance(
         verdicts.none,
-        expected_lost(|items| filter.geometry().false_positive_rate_at(items)),
+        expected_lost(|items| filter.geometry().false_positive_rate_at(items as usize)),
     );
     let hasher = Rapid::with_seed(11);
     assert!(
@@ -103,13 +103,14 @@ fn the_lock_free_filters_tell_at_least_one() {
     macro_rules! check {
         ($type:ident) => {
             let filter = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
-                .capacity(ITEMS)
+                .capacity(ITEMS as usize)
                 .false_positive_rate(1e-3)
                 .build()
                 .unwrap();
             let verdicts = race(ITEMS, |hash| filter.insert_hash(hash));
             assert_eq!(verdicts.one + verdicts.several + verdicts.none, ITEMS);
-            let expected = expected_lost(|items| filter.geometry().false_positive_rate_at(items));
+            let expected =
+                expected_lost(|items| filter.geometry().false_positive_rate_at(items as usize));
             assert_lost_by_chance(verdicts.none, expected);
             let hasher = Rapid::with_seed(11);
             assert!(
@@ -127,7 +128,7 @@ fn the_lock_free_filters_tell_at_least_one() {
 #[test]
 fn the_count_would_see_two_winners() {
     let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
-        .capacity(ITEMS)
+        .capacity(ITEMS as usize)
         .build()
         .unwrap();
     let verdicts = race(ITEMS, |hash| {

@@ -19,7 +19,7 @@ macro_rules! race {
     ($type:ident, $rate:literal) => {{
         let new = || {
             let builder = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
-            Arc::new(builder.capacity(ITEMS).false_positive_rate($rate).build().unwrap())
+            Arc::new(builder.capacity(ITEMS as usize).false_positive_rate($rate).build().unwrap())
         };
         let (filter, other) = (new(), new());
         let threads: Vec<_> = (0..THREADS)
@@ -36,7 +36,7 @@ macro_rules! race {
                         0 => drop(filter.snapshot()),
                         1 => filter.union_with(&other).unwrap(),
                         2 => assert!(filter.false_positive_rate() < 1.0),
-                        _ => assert!(filter.fill_sampled(10) <= 1.0),
+                        _ => assert!(filter.fill_sampled(10).value <= 1.0),
                     }
                     new
                 })

@@ -4,9 +4,9 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use tamis::cuckoo;
+use tamis::BuildError;
 
-use crate::BuildError;
+use crate::Kind;
 use crate::key::NoKey;
 use crate::units::{bytes, grouped, rate_up};
 
@@ -64,6 +64,8 @@ pub enum Error {
     },
     /// No filter of the size and rate asked for can be built.
     Filter {
+        /// The kind asked for.
+        kind: Kind,
         /// The capacity asked for; none for the growth beyond it.
         capacity: Option<u64>,
         /// The rate asked for.
@@ -144,48 +146,40 @@ impl fmt::Display for Error {
                 grouped(*line),
                 grouped(*capacity)
             ),
-            Self::Filter { capacity, rate, source } => {
+            Self::Filter { kind, capacity, rate, source } => {
                 write!(f, "no filter of rate {rate:e}")?;
                 if let Some(items) = capacity {
                     write!(f, " for {} items", grouped(*items))?;
                 }
-                match (*source, capacity.is_some()) {
-                    (BuildError::Bloom(tamis::BuildError::RateTooLow { .. }), true) => write!(
+                match (*source, kind, capacity.is_some()) {
+                    (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, true) => write!(
+                        f,
+                        ": that of a cuckoo filter is at least {}; raise --rate, or take another \
+                         --kind",
+                        rate_up(lowest)
+                    ),
+                    (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, false) => write!(
+                        f,
+                        " that grows on: each slice of a cuckoo filter takes {} of it; give a \
+                         --capacity that suffices, raise --rate, or take another --kind",
+                        rate_up(lowest)
+                    ),
+                    (BuildError::RateTooLow { .. }, _, true) => write!(
                         f,
                         ": items with equal 64-bit hashes are more than that; lower --capacity or \
                          raise --rate"
                     ),
-                    (BuildError::Bloom(tamis::BuildError::RateTooLow { .. }), false) => write!(
+                    (BuildError::RateTooLow { .. }, _, false) => write!(
                         f,
                         " that grows on: items with equal 64-bit hashes are nearly as many; give a \
                          --capacity that suffices, or raise --rate"
                     ),
-                    (BuildError::Cuckoo(cuckoo::BuildError::RateTooLow { lowest, .. }), true) => {
-                        write!(
-                            f,
-                            ": that of a cuckoo filter is at least {}; raise --rate, or take another \
-                             --kind",
-                            rate_up(lowest)
-                        )
+                    (BuildError::TooLarge, ..) => {
+                        write!(f, ": it would be too large for any machine; lower --capacity")
                     }
-                    (BuildError::Cuckoo(cuckoo::BuildError::RateTooLow { lowest, .. }), false) => {
-                        write!(
-                            f,
-                            " that grows on: each slice of a cuckoo filter takes {} of it; give a \
-                             --capacity that suffices, raise --rate, or take another --kind",
-                            rate_up(lowest)
-                        )
+                    (BuildError::Alloc { .. }, ..) => {
+                        write!(f, ": the system gave no memory for it; lower --capacity")
                     }
-                    (
-                        BuildError::Bloom(tamis::BuildError::TooLarge)
-                        | BuildError::Cuckoo(cuckoo::BuildError::TooLarge),
-                        _,
-                    ) => write!(f, ": it would be too large for any machine; lower --capacity"),
-                    (
-                        BuildError::Bloom(tamis::BuildError::Alloc { .. })
-                        | BuildError::Cuckoo(cuckoo::BuildError::Alloc { .. }),
-                        _,
-                    ) => write!(f, ": the system gave no memory for it; lower --capacity"),
                     _ => write!(f, ": {source}"),
                 }
             }

@@ -3,10 +3,11 @@
 use core::fmt;
 
 use clap::ValueEnum;
-use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, OnceCuckooFilter};
+use tamis::{
+    BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCuckooFilter, bloom,
+};
 
-use crate::BuildError;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, lowest_rate};
 
 /// A kind of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,6 +27,7 @@ impl Kind {
 
     /// The sizes of a filter of this kind for `items` at `rate`. Allocates nothing.
     pub(crate) fn geometry(self, items: u64, rate: f64) -> Result<Geometry, BuildError> {
+        let items = usize::try_from(items).map_err(|_| BuildError::TooLarge)?;
         macro_rules! solve {
             ($filter:ident, $sizes:ident) => {
                 $filter::<[u8]>::builder()
@@ -43,12 +45,21 @@ impl Kind {
         })
     }
 
+    /// The sizes of a blocked filter for `items` at `rate` whose items touch `words` words each. Allocates nothing.
+    pub(crate) fn blocked_of_words(
+        items: u64,
+        rate: f64,
+        words: u32,
+    ) -> Result<bloom::Geometry, BuildError> {
+        let items = usize::try_from(items).map_err(|_| BuildError::TooLarge)?;
+        let builder = BlockedBloomFilter::<[u8]>::builder().capacity(items);
+        builder.false_positive_rate(rate).words(words).geometry()
+    }
+
     /// The lowest rate that a filter of this kind can keep with `items`; 0 if there is none of any rate.
     pub(crate) fn lowest_rate(self, items: u64) -> f64 {
         // No filter of 64-bit hashes keeps 2^-64, and the refusal says what it keeps.
-        self.geometry(items, 2.0_f64.powi(-64))
-            .map_or_else(|refusal| refusal.lowest_rate(), |_| None)
-            .unwrap_or(0.0)
+        self.geometry(items, 2.0_f64.powi(-64)).map_or_else(lowest_rate, |_| None).unwrap_or(0.0)
     }
 
     pub(crate) const fn name(self) -> &'static str {

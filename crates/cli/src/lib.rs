@@ -6,7 +6,6 @@
 //! | [`key`], [`policy`] | which part of a record is its key, in which normal form |
 //! | [`input`] | files, compressed or not, and standard input |
 //! | [`kind`](Kind) | the kinds of filter to choose from |
-//! | [`geometry`](BuildError) | the sizes of a filter of any kind |
 //! | [`error`](Error) | what can go wrong, and the exit codes |
 
 #![forbid(unsafe_code)]
@@ -31,7 +30,6 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 pub use crate::error::Error;
-pub use crate::geometry::BuildError;
 pub use crate::kind::Kind;
 
 use crate::args::{Cli, Command, DedupArgs, Stats};

@@ -3,11 +3,12 @@
 use core::fmt::Write;
 
 use serde_json::{Value, json};
+use tamis::BuildError;
 
 use crate::args::PlanArgs;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, lowest_rate};
 use crate::units::{bytes, grouped, rate_up};
-use crate::{BuildError, Error, Kind};
+use crate::{Error, Kind};
 
 /// One kind of filter for the items and the rate asked for.
 struct Row {
@@ -36,7 +37,7 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     });
     match rows[0].sizes {
         Err(source) if rows.iter().all(|row| row.sizes.is_err()) => {
-            Err(Error::Filter { capacity: Some(capacity), rate, source })
+            Err(Error::Filter { kind: rows[0].kind, capacity: Some(capacity), rate, source })
         }
         _ if json => Ok(to_json(args, &rows)),
         _ => Ok(to_table(args, &rows)),
@@ -114,7 +115,7 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
                 per_million(sizes.false_positive_rate_at(args.capacity)),
                 purpose(kind),
             ),
-            Err(refusal) => match refusal.lowest_rate() {
+            Err(refusal) => match lowest_rate(*refusal) {
                 Some(lowest) => {
                     writeln!(text, "{kind:<8} cannot go below rate {}", rate_up(lowest))
                 }
@@ -122,6 +123,7 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
             },
         };
     }
+    let _ = write!(text, "\n{}", words_line(args, rows));
     let Some(memory) = args.max_memory else { return text };
     let _ = writeln!(text, "\nin {}", bytes(memory));
     for Row { kind, fit, .. } in rows {
@@ -141,6 +143,34 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
     text
 }
 
+/// Bits per item of a filter in lines, by the number of words that an item touches; none where it has no size.
+fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
+    [1, 2, 4, 8].map(|words| {
+        let geometry = Kind::blocked_of_words(capacity, rate, words);
+        (words, geometry.ok().map(|sizes| sizes.bits() as f64 / capacity as f64))
+    })
+}
+
+/// The choice between memory and speed that the library leaves to its users.
+fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
+    let default = rows.iter().find_map(|row| match (row.kind, &row.sizes) {
+        (Kind::Blocked, Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
+        _ => None,
+    });
+    let by_words: Vec<String> = bits_by_words(args.capacity, args.rate)
+        .into_iter()
+        .filter_map(|(words, bits)| {
+            let mark = if Some(words) == default { " (default)" } else { "" };
+            Some(format!("{words}: {:.2}{mark}", bits?))
+        })
+        .collect();
+    format!(
+        "blocked, once: bits/item by words per item, {}; each word is one atomic operation of an insert; \
+         choose by `.words(n)` in a program\n",
+        by_words.join(", ")
+    )
+}
+
 /// What an item takes part in: the bits that it sets, or a bucket.
 fn layout(sizes: &Geometry) -> String {
     match sizes {
@@ -154,7 +184,7 @@ fn layout(sizes: &Geometry) -> String {
 /// The share of bits that are set, or of slots that are taken, with so many items.
 fn fill(sizes: &Geometry, items: u64) -> f64 {
     match sizes {
-        Geometry::Bloom(sizes) => sizes.fill_at(items),
+        Geometry::Bloom(sizes) => sizes.fill_at(items as usize),
         Geometry::Cuckoo(sizes) => {
             items as f64 / (sizes.buckets() as f64 * f64::from(sizes.slots()))
         }
@@ -176,8 +206,16 @@ fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
         .map(|Row { kind, sizes, fit }| {
             let mut value = json!({ "kind": kind.name(), "for": purpose(*kind) });
             match sizes {
-                Ok(sizes) => describe(&mut value, sizes, args.capacity),
-                Err(refusal) => value["lowest_rate"] = json!(refusal.lowest_rate()),
+                Ok(sizes) => {
+                    describe(&mut value, sizes, args.capacity);
+                    if matches!(kind, Kind::Blocked | Kind::Once) {
+                        value["bits_per_item_by_words"] = bits_by_words(args.capacity, args.rate)
+                            .into_iter()
+                            .filter_map(|(words, bits)| Some((words.to_string(), json!(bits?))))
+                            .collect();
+                    }
+                }
+                Err(refusal) => value["lowest_rate"] = json!(lowest_rate(*refusal)),
             }
             if let Some(fit) = fit {
                 value["fits"] = json!(fit.fits);

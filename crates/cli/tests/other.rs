@@ -17,6 +17,7 @@ fn plan_says_what_each_kind_costs() {
     }
     assert!(text.contains("10,000,000 items"), "{text}");
     assert!(text.contains("   5 slots of 12 bits  97.5%  "), "{text}");
+    assert!(text.contains("by words per item, 1: 11.95 (default), 2: 10.2"), "{text}");
 
     let json =
         stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB", "--json"]);
@@ -25,6 +26,9 @@ fn plan_says_what_each_kind_costs() {
     assert_eq!(kinds.len(), 4);
     for kind in kinds {
         let cuckoo = kind["kind"] == "cuckoo";
+        let by_words = &kind["bits_per_item_by_words"];
+        assert_eq!(by_words["1"].is_f64(), kind["kind"] == "blocked" || kind["kind"] == "once");
+        assert!(by_words["2"].as_f64().is_none_or(|bits| (10.2..10.3).contains(&bits)), "{kind}");
         let bits = kind["bits_per_item"].as_f64().expect("a number");
         let expected = match kind["kind"].as_str().expect("a name") {
             "bloom" => 9.59,

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use crate::filter::Filter;
+use crate::filter::Buildable;
 use crate::{BuildError, Geometry};
 
 /// The rate of a filter whose user names none.
-const DEFAULT_RATE: f64 = 0.01;
+pub(crate) const DEFAULT_RATE: f64 = 0.01;
 
 /// Collects the sizes and the hasher of a filter, and builds it.
 ///
@@ -19,19 +19,20 @@ const DEFAULT_RATE: f64 = 0.01;
 /// # Examples
 ///
 /// ```
-/// use tamis_cuckoo::CuckooFilter;
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
 ///
 /// let filter = CuckooFilter::<str>::builder()
 ///     .capacity(1_000_000)
 ///     .false_positive_rate(1e-3)
 ///     .build()?;
 /// assert!(filter.geometry().false_positive_rate_at(1_000_000) <= 1e-3);
-/// # Ok::<(), tamis_cuckoo::BuildError>(())
+/// # Ok::<(), tamis::BuildError>(())
 /// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
-pub struct Builder<F: Filter> {
-    capacity: Option<u64>,
+pub struct Builder<F: Buildable> {
+    capacity: Option<usize>,
     rate: Option<f64>,
     buckets: Option<u64>,
     slots: Option<u32>,
@@ -40,7 +41,7 @@ pub struct Builder<F: Filter> {
     hasher: F::Hasher,
 }
 
-impl<F: Filter> Builder<F> {
+impl<F: Buildable> Builder<F> {
     pub(crate) fn new(hasher: F::Hasher) -> Self {
         Self {
             capacity: None,
@@ -53,18 +54,19 @@ impl<F: Filter> Builder<F> {
         }
     }
 
-    /// The number of items that the filter is to hold at its rate, at least 1. A filter made so takes
-    /// any so many distinct items, but for one filter in a million.
+    /// The number of distinct items that the filter is to hold at its rate: it does with a probability of more than
+    /// 1 − 10⁻⁶. 0 counts as 1 and makes a smallest filter.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::builder().capacity(100).build()?;
     /// assert_eq!(filter.capacity(), 100);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
-    pub fn capacity(mut self, items: u64) -> Self {
+    pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self
     }
@@ -75,11 +77,12 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().capacity(100_000).false_positive_rate(0.03);
     /// let rate = builder.geometry()?.false_positive_rate_at(100_000);
     /// assert!(rate <= 0.03 && rate > 0.028);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
         self.rate = Some(rate);
@@ -91,7 +94,8 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::{BuildError, CuckooFilter};
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::{BuildError, CuckooFilter};
     /// let builder = CuckooFilter::<str>::builder().buckets(1001).slots(4).fingerprint_bits(16);
     /// assert_eq!(builder.build().unwrap_err(), BuildError::Buckets { buckets: 1001 });
     /// ```
@@ -106,10 +110,11 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(8).fingerprint_bits(8);
     /// assert_eq!(builder.geometry()?.slots(), 8);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn slots(mut self, slots: u32) -> Self {
         self.slots = Some(slots);
@@ -121,10 +126,11 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(3).fingerprint_bits(20);
     /// assert_eq!(builder.geometry()?.fingerprint_bits(), 20);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits);
@@ -137,11 +143,12 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let one = CuckooFilter::<str>::with_capacity(1000)?;
     /// let other = CuckooFilter::<str>::builder().like(one.geometry()).build()?;
     /// assert_eq!(other.geometry(), one.geometry());
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn like(mut self, geometry: Geometry) -> Self {
         self.like = Some(geometry);
@@ -153,12 +160,13 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// use tamis_hash::Xxh3;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::Xxh3;
     ///
     /// let filter = CuckooFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7)).build()?;
     /// assert_eq!(filter.insert("a"), Ok(()));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
         let Self { capacity, rate, buckets, slots, fingerprint_bits, like, .. } = self;
@@ -174,18 +182,18 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let ten_billion = CuckooFilter::<str>::builder().capacity(10_000_000_000);
     /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 15);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
         let sizes = (self.buckets, self.slots, self.fingerprint_bits);
         match (self.capacity, self.rate, sizes, self.like) {
-            (Some(0), ..) => Err(BuildError::NoCapacity),
             (_, None, (None, None, None), Some(geometry)) => Ok(geometry),
             (Some(items), rate, (None, None, None), None) => {
-                Geometry::for_items(items, rate.unwrap_or(DEFAULT_RATE))
+                Geometry::for_items(items as u64, rate.unwrap_or(DEFAULT_RATE))
             }
             (None, None, (Some(buckets), Some(slots), Some(bits)), None) => {
                 Geometry::for_buckets(buckets, slots, bits)
@@ -206,18 +214,19 @@ impl<F: Filter> Builder<F> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::{BuildError, CuckooFilter};
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::{BuildError, CuckooFilter};
     /// let error = CuckooFilter::<str>::builder().capacity(10).false_positive_rate(1.0).build();
     /// assert_eq!(error.unwrap_err(), BuildError::Rate { rate: 1.0 });
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
         let capacity = self.capacity.unwrap_or_else(|| geometry.capacity());
-        F::from_parts(geometry, capacity, self.hasher)
+        F::from_parts(geometry, capacity.max(1), self.hasher)
     }
 }
 
-impl<F: Filter> fmt::Debug for Builder<F> {
+impl<F: Buildable> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("capacity", &self.capacity)

@@ -1,9 +1,12 @@
-//! What the two filter types have in common, for the builder.
+//! What the two filter types have in common: for the builder, and for generic code of users.
 
 use crate::shared::Shared;
-use crate::{BuildError, CuckooFilter, Geometry, OnceCuckooFilter};
+use crate::{
+    BuildError, Builder, CuckooFilter, Filter, Geometry, InsertError, OnceCuckooFilter, OnceFilter,
+    Sampled,
+};
 
-/// The machinery behind [`Filter`], out of reach.
+/// The machinery behind [`Buildable`], out of reach.
 pub(crate) mod sealed {
     use crate::{BuildError, Geometry};
 
@@ -12,7 +15,7 @@ pub(crate) mod sealed {
 
         fn from_parts(
             geometry: Geometry,
-            capacity: u64,
+            capacity: usize,
             hasher: Self::Hasher,
         ) -> Result<Self, BuildError>;
     }
@@ -20,43 +23,128 @@ pub(crate) mod sealed {
 
 /// A filter type of this crate: what [`Builder`](crate::Builder) builds.
 ///
-/// Sealed; it is here to be read in signatures, its methods are those of the types.
+/// Sealed, for signatures; code that is generic over filters uses [`Filter`].
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_cuckoo::{BuildError, Builder, CuckooFilter, Filter};
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::{Buildable, Builder};
+/// use tamis::{BuildError, CuckooFilter};
 ///
-/// fn size_of<F: Filter>(builder: &Builder<F>) -> Result<u64, BuildError> {
+/// fn size_of<F: Buildable>(builder: &Builder<F>) -> Result<u64, BuildError> {
 ///     Ok(builder.geometry()?.size_in_bytes())
 /// }
 ///
 /// assert!(size_of(&CuckooFilter::<str>::builder().capacity(1_000_000))? < 2_000_000);
 /// # Ok::<(), BuildError>(())
 /// ```
-pub trait Filter: sealed::Sealed {
+pub trait Buildable: sealed::Sealed {
     /// What is inserted.
     type Item: ?Sized;
 
     /// The same type of filter with another hasher.
-    type WithHasher<S>: Filter<Item = Self::Item> + sealed::Sealed<Hasher = S>;
+    type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
 }
 
 macro_rules! filters {
-    ($($name:ident)*) => {$(
+    ($($name:ident: $insert:ident => $insert_many:ident, |$stored:ident| $result:expr;)*) => {$(
         impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
             type Hasher = S;
 
-            fn from_parts(geometry: Geometry, capacity: u64, hasher: S) -> Result<Self, BuildError> {
+            fn from_parts(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
                 Ok(Self { shared: Shared::new(geometry, capacity, hasher)? })
             }
         }
 
-        impl<T: ?Sized, S> Filter for $name<T, S> {
+        impl<T: ?Sized, S> Buildable for $name<T, S> {
             type Item = T;
             type WithHasher<R> = $name<T, R>;
+        }
+
+        impl<T: ?Sized, S> Filter for $name<T, S> {
+            type Item = T;
+            type Hasher = S;
+            type InsertError = InsertError;
+
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+
+            #[inline]
+            fn hasher(&self) -> &S {
+                self.shared.hasher()
+            }
+
+            #[inline]
+            fn try_insert_hash(&self, hash: u64) -> Result<bool, InsertError> {
+                self.shared.$insert(hash).map(|$stored| $result)
+            }
+
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.contains(hash)
+            }
+
+            #[inline]
+            fn try_insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                mut on_result: impl FnMut(usize, Result<bool, InsertError>),
+            ) {
+                self.shared.$insert_many(hashes, |number, result| {
+                    on_result(number, result.map(|$stored| $result));
+                });
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.contains_many(hashes, on_result);
+            }
+
+            fn capacity(&self) -> usize {
+                self.shared.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.shared.geometry().size_in_bytes()
+            }
+
+            fn len_estimate(&self) -> f64 {
+                self.shared.len() as f64
+            }
+
+            fn saturation(&self) -> f64 {
+                self.shared.saturation()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.shared.false_positive_rate()
+            }
+
+            fn len_estimate_sampled(&self, _: u64) -> Sampled {
+                Sampled::exact(self.shared.len() as f64)
+            }
+
+            fn saturation_sampled(&self, _: u64) -> Sampled {
+                Sampled::exact(self.shared.saturation())
+            }
+
+            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+                self.shared.false_positive_rate_sampled(lines)
+            }
         }
     )*};
 }
 
-filters! { CuckooFilter OnceCuckooFilter }
+filters! {
+    // Each insert stores a copy.
+    CuckooFilter: insert => insert_many, |_stored| true;
+    OnceCuckooFilter: insert_once => insert_once_many, |new| new;
+}
+
+impl<T: ?Sized, S> OnceFilter for OnceCuckooFilter<T, S> {}

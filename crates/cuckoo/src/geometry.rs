@@ -26,7 +26,8 @@ const MOST_PARTS: u64 = 1 << 6;
 /// # Examples
 ///
 /// ```
-/// use tamis_cuckoo::CuckooFilter;
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
 ///
 /// let geometry = CuckooFilter::<str>::builder()
 ///     .capacity(1_000_000)
@@ -34,7 +35,7 @@ const MOST_PARTS: u64 = 1 << 6;
 ///     .geometry()?;
 /// assert_eq!((geometry.slots(), geometry.fingerprint_bits()), (4, 16));
 /// assert!(geometry.false_positive_rate_at(1_000_000) < 1.2e-4);
-/// # Ok::<(), tamis_cuckoo::BuildError>(())
+/// # Ok::<(), tamis::BuildError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Geometry {
@@ -45,9 +46,7 @@ pub struct Geometry {
 impl Geometry {
     /// The smallest filter that takes so many items and then keeps the rate.
     pub(crate) fn for_items(items: u64, rate: f64) -> Result<Self, BuildError> {
-        if items == 0 {
-            return Err(BuildError::NoCapacity);
-        }
+        let items = items.max(1);
         // Written so that NaN is refused too.
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate });
@@ -76,10 +75,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(16);
     /// assert_eq!(builder.geometry()?.buckets(), 1000);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn buckets(&self) -> u64 {
@@ -91,10 +91,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(0.01);
     /// assert_eq!(builder.geometry()?.slots(), 5);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn slots(&self) -> u32 {
@@ -106,10 +107,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(0.01);
     /// assert_eq!(builder.geometry()?.fingerprint_bits(), 12);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
@@ -121,10 +123,11 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(8);
     /// assert_eq!(builder.geometry()?.bits(), 32_000);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn bits(&self) -> u64 {
@@ -137,30 +140,31 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1_000_000).slots(4).fingerprint_bits(16);
     /// assert!((8_000_000..8_080_000).contains(&builder.geometry()?.size_in_bytes()));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
         (self.lines() + 2 * self.stripes() + self.parts()) * LINE_BYTES as u64
     }
 
-    /// The items that the filter is made for: any so many distinct items fit, but for one filter in a
-    /// million.
+    /// The number of distinct items that the filter is made for: they fit with a probability of more than 1 − 10⁻⁶.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(250_000).slots(4).fingerprint_bits(16);
     /// assert!((950_000..1_000_000).contains(&builder.geometry()?.capacity()));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn capacity(&self) -> u64 {
-        sizing::capacity(self.buckets, self.shape)
+    pub fn capacity(&self) -> usize {
+        usize::try_from(sizing::capacity(self.buckets, self.shape)).unwrap_or(usize::MAX)
     }
 
     /// The expected false-positive rate with so many distinct items, whether they fit or not.
@@ -171,15 +175,16 @@ impl Geometry {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(8);
     /// let rate = builder.geometry()?.false_positive_rate_at(3800);
     /// assert!((0.029..0.03).contains(&rate));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn false_positive_rate_at(&self, items: u64) -> f64 {
-        sizing::rate(self.buckets, self.shape, items)
+    pub fn false_positive_rate_at(&self, items: usize) -> f64 {
+        sizing::rate(self.buckets, self.shape, items as u64)
     }
 
     pub(crate) const fn shape(&self) -> Shape {

@@ -25,7 +25,8 @@
 //! # Examples
 //!
 //! ```
-//! use tamis_cuckoo::CuckooFilter;
+//! # use tamis_cuckoo as tamis;
+//! use tamis::CuckooFilter;
 //!
 //! let sessions = CuckooFilter::<str>::with_capacity(1_000_000)?;
 //! sessions.insert("a3f1")?;
@@ -34,6 +35,20 @@
 //! assert!(!sessions.contains("a3f1"));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
+//!
+//! # Batches
+//!
+//! `insert_many`, `contains_many` and `remove_many` hash items ahead, request their memory ahead, and work on 32 items
+//! at a time. They take items owned or borrowed ([`AsItem`]) and pass results in order to a callback; `insert_each`,
+//! `contains_each` and `remove_each` collect the results.
+//!
+//! * **They look ahead.** Up to 32 items are looked up before the first result is passed on. What the callback inserts
+//!   may be invisible to the results after it. Up to 96 items are pulled from the iterator before the first result.
+//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
+//!   items that are at hand (`receiver.try_iter()`), and block for the first of the next batch only.
+//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any of their batch is inserted
+//!   or removed, so every change has had its result passed on (the `_each` forms hash all items first). After a panic in the callback up to 31 further items
+//!   have been inserted or removed whose results were not passed on. The filter stays valid either way.
 //!
 //! # Memory order
 //!
@@ -51,18 +66,22 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+// For the examples, which use this crate under the name `tamis`.
+#[doc(hidden)]
+pub extern crate self as cuckoo;
 #[cfg(test)]
 extern crate std;
 
 mod batch;
+mod batches;
 mod bucket;
 mod builder;
-mod cuckoo;
 mod error;
 mod evict;
 mod filter;
 mod geometry;
 mod many;
+mod multiset;
 mod once;
 mod place;
 mod search;
@@ -72,8 +91,10 @@ mod table;
 mod traits;
 
 pub use crate::builder::Builder;
-pub use crate::cuckoo::CuckooFilter;
-pub use crate::error::{BuildError, InsertError, MergeError};
-pub use crate::filter::Filter;
+pub use crate::error::{InsertError, MergeError};
+pub use crate::filter::Buildable;
 pub use crate::geometry::Geometry;
+pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
+pub use tamis_hash as hash;

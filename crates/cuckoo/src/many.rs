@@ -1,21 +1,24 @@
 //! Many items at a time: the memory of each is asked for while those before it are seen to.
 
-use core::borrow::Borrow;
 use core::mem::swap;
 
+use tamis_core::AsItem;
 use tamis_hash::HashItem;
 
 use crate::batch::{BATCH, Classes};
 use crate::bucket::with_known_shape;
 use crate::shared::Shared;
 use crate::table::{Looks, Table};
-use crate::{CuckooFilter, InsertError, OnceCuckooFilter, evict};
+use crate::{InsertError, evict};
 
 /// What is done to each of many items.
 trait Work {
     type Answer: Copy;
     /// What the answers are before there are any.
     const IDLE: Self::Answer;
+    /// Whether [`begin`](Self::begin) changes the filter. Then the next items are pulled before it: if the iterator
+    /// panics, nothing is in whose result was not passed on.
+    const WRITES: bool;
 
     fn table(&self) -> &Table;
 
@@ -30,8 +33,8 @@ trait Work {
     fn end(&mut self, _this: &Classes, _answers: &mut [Self::Answer; BATCH]) {}
 }
 
-/// Does the work to the items with these hashes, and tells each item's number and answer, in order: batch after
-/// batch, and what is left, less than a batch, one by one.
+/// Does the work to the items with these hashes, and passes each item's number and answer to `on_result`, in order:
+/// batch after batch, and what is left, less than a batch, one by one.
 ///
 /// Three batches are under way at once: while one is seen to, the memory of the next is asked for, and the one
 /// after that is hashed.
@@ -42,7 +45,7 @@ trait Work {
 fn many<W: Work>(
     mut work: W,
     hashes: impl IntoIterator<Item = u64>,
-    mut told: impl FnMut(usize, W::Answer),
+    mut on_result: impl FnMut(usize, W::Answer),
 ) {
     let mut hashes = hashes.into_iter().fuse();
     let mut hashed = [0; BATCH];
@@ -56,6 +59,9 @@ fn many<W: Work>(
         let last = taken < BATCH;
         if !last {
             next.spread(&hashed, work.table().geometry(), work.table().width());
+            if W::WRITES {
+                taken = take(&mut hashed, &mut hashes);
+            }
         }
         if under_way {
             // Of the last one the memory is asked for once more; it is there already.
@@ -63,14 +69,14 @@ fn many<W: Work>(
         } else {
             prefetch(work.table(), next);
         }
-        // Between two steps of the work: what was stored number by number is read in vectors, which has to wait
+        // Between the two steps of a query: what was stored number by number is read in vectors, which has to wait
         // until it has left the store buffer.
-        if !last {
+        if !last && !W::WRITES {
             taken = take(&mut hashed, &mut hashes);
         }
         if under_way {
             work.end(this, &mut answers);
-            answers.iter().enumerate().for_each(|(item, &answer)| told(first + item, answer));
+            answers.iter().enumerate().for_each(|(item, &answer)| on_result(first + item, answer));
             first += BATCH;
         }
         under_way = !last;
@@ -82,7 +88,7 @@ fn many<W: Work>(
         buckets.prefetch(buckets.class(hash));
     }
     for (number, &hash) in (first..).zip(rest) {
-        told(number, work.one(hash));
+        on_result(number, work.one(hash));
     }
 }
 
@@ -104,6 +110,7 @@ struct Contains<'f> {
 impl Work for Contains<'_> {
     type Answer = bool;
     const IDLE: bool = false;
+    const WRITES: bool = false;
 
     #[inline(always)]
     fn table(&self) -> &Table {
@@ -147,6 +154,7 @@ macro_rules! changes {
         impl<T: ?Sized, S> Work for $name<'_, T, S> {
             type Answer = $answer;
             const IDLE: $answer = $idle;
+            const WRITES: bool = true;
 
             #[inline(always)]
             fn table(&self) -> &Table {
@@ -190,247 +198,48 @@ changes! {
 
 impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
-    fn contains_many(&self, hashes: impl IntoIterator<Item = u64>, told: impl FnMut(usize, bool)) {
-        many(Contains { table: &self.table, looks: Looks::NONE }, hashes, told);
-    }
-
-    #[inline]
-    fn insert_many(
+    pub(crate) fn contains_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, Result<(), InsertError>),
+        on_result: impl FnMut(usize, bool),
     ) {
-        many(Insert(self), hashes, told);
+        many(Contains { table: &self.table, looks: Looks::NONE }, hashes, on_result);
     }
 
     #[inline]
-    fn insert_once_many(
+    pub(crate) fn insert_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, Result<bool, InsertError>),
+        on_result: impl FnMut(usize, Result<(), InsertError>),
     ) {
-        many(InsertOnce(self), hashes, told);
+        many(Insert(self), hashes, on_result);
     }
 
     #[inline]
-    fn remove_many(&self, hashes: impl IntoIterator<Item = u64>, told: impl FnMut(usize, bool)) {
-        many(Remove(self), hashes, told);
-    }
-
-    /// The hashes of items. The user's code runs here, and where it is told; no stripe is held.
-    #[inline]
-    fn hashes<'i, Q: ?Sized + 'i>(
+    pub(crate) fn insert_once_many(
         &self,
-        items: impl IntoIterator<Item = &'i Q>,
-    ) -> impl Iterator<Item = u64>
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        many(InsertOnce(self), hashes, on_result);
+    }
+
+    #[inline]
+    pub(crate) fn remove_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        many(Remove(self), hashes, on_result);
+    }
+
+    /// The hashes of items. The user's code runs here and in the callbacks; no stripe is held.
+    #[inline]
+    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
     where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        items.into_iter().map(|item| self.hash(item))
+        items.into_iter().map(|item| self.hasher().hash_item(item.as_item()))
     }
 }
-
-impl<T: ?Sized, S> CuckooFilter<T, S> {
-    /// Inserts many items, and tells for each, by its number, what [`insert`](Self::insert) would have
-    /// returned: the same as one after the other, in order. A refusal does not end it.
-    ///
-    /// Faster than one by one in filters beyond the caches, where the memory of an item is asked for some 32
-    /// items ahead. Items are taken from the iterator up to 96 ahead of what is told, and are inserted
-    /// although the filter is not asked again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
-    /// let mut refused = vec![];
-    /// filter.insert_many(&[1, 2, 1], |number, result| {
-    ///     if result.is_err() {
-    ///         refused.push(number);
-    ///     }
-    /// });
-    /// assert!(refused.is_empty());
-    /// assert_eq!(filter.count(&1), 2);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_many<'i, Q: ?Sized + 'i>(
-        &self,
-        items: impl IntoIterator<Item = &'i Q>,
-        told: impl FnMut(usize, Result<(), InsertError>),
-    ) where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.shared.insert_many(self.shared.hashes(items), told);
-    }
-
-    /// Removes one copy of each of many items, and tells for each, by its number, what
-    /// [`remove`](Self::remove), whose contract holds for each, would have returned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert("a")?;
-    /// filter.remove_many(["a"], |_, removed| assert!(removed));
-    /// assert!(filter.is_empty());
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn remove_many<'i, Q: ?Sized + 'i>(
-        &self,
-        items: impl IntoIterator<Item = &'i Q>,
-        told: impl FnMut(usize, bool),
-    ) where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.shared.remove_many(self.shared.hashes(items), told);
-    }
-
-    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert_hashes([0x9E37_79B9_7F4A_7C15], |_, result| assert_eq!(result, Ok(())));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, Result<(), InsertError>),
-    ) {
-        self.shared.insert_many(hashes, told);
-    }
-
-    /// [`remove_many`](Self::remove_many) by hash; see [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.remove_hashes([0x9E37_79B9_7F4A_7C15], |_, removed| assert!(!removed));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn remove_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, bool),
-    ) {
-        self.shared.remove_many(hashes, told);
-    }
-}
-
-impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
-    /// Inserts many items, and tells for each, by its number, what [`insert`](Self::insert) would have
-    /// returned: the same as one after the other, in order. A refusal does not end it.
-    ///
-    /// Faster than one by one in filters beyond the caches, where the memory of an item is asked for some 32
-    /// items ahead. Items are taken from the iterator up to 96 ahead of what is told, and are inserted
-    /// although the filter is not asked again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
-    /// let mut new = vec![];
-    /// filter.insert_many(&[1, 2, 1], |_, result| new.push(result));
-    /// assert_eq!(new, [Ok(true), Ok(true), Ok(false)]);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_many<'i, Q: ?Sized + 'i>(
-        &self,
-        items: impl IntoIterator<Item = &'i Q>,
-        told: impl FnMut(usize, Result<bool, InsertError>),
-    ) where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.shared.insert_once_many(self.shared.hashes(items), told);
-    }
-
-    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert_hashes([0x9E37_79B9_7F4A_7C15], |_, result| assert_eq!(result, Ok(true)));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        told: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.shared.insert_once_many(hashes, told);
-    }
-}
-
-macro_rules! queries {
-    ($($name:ident $named:literal)*) => {$(
-        impl<T: ?Sized, S> $name<T, S> {
-            /// Looks for many items, and tells for each, by its number, what
-            /// [`contains`](Self::contains) would have returned, in order.
-            ///
-            /// Faster than one by one in filters beyond the caches.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = concat!("# use tamis_cuckoo::", $named, ";")]
-            #[doc = concat!("let filter = ", $named, "::<str>::with_capacity(1000)?;")]
-            /// filter.insert("b")?;
-            /// let mut hits = vec![];
-            /// filter.contains_many(["a", "b"], |_, hit| hits.push(hit));
-            /// assert_eq!(hits, [false, true]);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[inline]
-            pub fn contains_many<'i, Q: ?Sized + 'i>(
-                &self,
-                items: impl IntoIterator<Item = &'i Q>,
-                told: impl FnMut(usize, bool),
-            ) where
-                T: Borrow<Q>,
-                S: HashItem<Q>,
-            {
-                self.shared.contains_many(self.shared.hashes(items), told);
-            }
-
-            /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            #[doc = concat!("# use tamis_cuckoo::", $named, ";")]
-            #[doc = concat!("let filter = ", $named, "::<str>::with_capacity(1000)?;")]
-            /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
-            /// # Ok::<(), tamis_cuckoo::BuildError>(())
-            /// ```
-            #[inline]
-            pub fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                told: impl FnMut(usize, bool),
-            ) {
-                self.shared.contains_many(hashes, told);
-            }
-        }
-    )*};
-}
-
-queries! { CuckooFilter "CuckooFilter" OnceCuckooFilter "OnceCuckooFilter" }

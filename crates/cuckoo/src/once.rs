@@ -2,12 +2,11 @@
 
 use core::borrow::Borrow;
 
+use tamis_core::AsItem;
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-#[cfg(feature = "std")]
-use crate::BuildError;
 use crate::shared::Shared;
-use crate::{Builder, Geometry, InsertError, MergeError};
+use crate::{BuildError, Builder, Geometry, InsertError, MergeError, Sampled};
 
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.
@@ -28,7 +27,8 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// # Examples
 ///
 /// ```
-/// use tamis_cuckoo::OnceCuckooFilter;
+/// # use tamis_cuckoo as tamis;
+/// use tamis::OnceCuckooFilter;
 ///
 /// let claimed = OnceCuckooFilter::<str>::with_capacity(1000)?;
 /// let winners: usize = std::thread::scope(|scope| {
@@ -37,31 +37,32 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 ///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
 /// });
 /// assert_eq!(winners, 1);
-/// # Ok::<(), tamis_cuckoo::BuildError>(())
+/// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct OnceCuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<T, S>,
 }
 
 impl<T: ?Sized> OnceCuckooFilter<T> {
-    /// An empty filter for so many distinct items, at a false-positive rate of at most 1 %, with a
-    /// randomly keyed hasher.
+    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if `items` is 0 or the memory is refused.
+    /// [`BuildError`] if the memory is refused.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     ///
     /// let filter = OnceCuckooFilter::<str>::with_capacity(1_000_000)?;
     /// assert!(filter.size_in_bytes() < 1_670_000);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[cfg(feature = "std")]
-    pub fn with_capacity(items: u64) -> Result<Self, BuildError> {
+    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
         Self::builder().capacity(items).build()
     }
 
@@ -70,7 +71,8 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     ///
     /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
     /// filter.insert("a")?;
@@ -83,13 +85,35 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
-    /// A builder that starts from a hasher; what there is without feature `std`.
+    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %. A capacity of 0 counts as 1.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the memory is refused.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::OnceCuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = OnceCuckooFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
+    /// assert!(filter.insert("a").is_ok());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
+        Builder::new(hasher).capacity(items).build()
+    }
+
+    /// A builder that starts from a hasher. Without feature `std` there is no other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let filter = OnceCuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
     /// filter.insert("a")?;
@@ -114,7 +138,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<String>::with_capacity(10)?;
     /// assert!(filter.insert("a")?);
     /// assert!(!filter.insert("a")?);
@@ -140,7 +165,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// assert!(filter.contains("a") && !filter.contains("b"));
@@ -167,8 +193,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let filter = OnceCuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
     /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a"))?);
@@ -185,10 +212,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -202,14 +230,15 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(1000)?;
     /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
     /// for pair in hashes.windows(2) {
     ///     filter.prefetch_hash(pair[1]);
     ///     assert!(!filter.contains_hash(pair[0]));
     /// }
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn prefetch_hash(&self, hash: u64) {
@@ -222,12 +251,13 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first refusal. What came before it is in. Who must know how much that was inserts one by one.
+    /// The first refusal. Earlier items stay inserted. If you need their exact number, insert one by one.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
     /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
@@ -235,10 +265,10 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// ```
     pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
     where
-        I: IntoIterator<Item: Borrow<T>>,
-        S: HashItem<T>,
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        items.into_iter().map(|item| self.insert(item.borrow()).map(usize::from)).sum()
+        self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(usize::from)).sum()
     }
 
     /// [`try_extend`](Self::try_extend) by all threads of rayon's pool, in any order.
@@ -250,7 +280,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// use rayon::iter::IntoParallelIterator;
     ///
     /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
@@ -260,12 +291,13 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     #[cfg(feature = "rayon")]
     pub fn par_try_extend<I>(&self, items: I) -> Result<usize, InsertError>
     where
-        I: rayon::iter::IntoParallelIterator<Item: Borrow<T>>,
-        S: HashItem<T> + Sync,
+        I: rayon::iter::IntoParallelIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed> + Sync,
     {
         use rayon::iter::ParallelIterator as _;
-        let inserted =
-            items.into_par_iter().map(|item| self.insert(item.borrow()).map(usize::from));
+        let inserted = items
+            .into_par_iter()
+            .map(|item| self.insert_hash(self.hasher().hash_item(item.as_item())).map(usize::from));
         inserted.try_reduce(|| 0, |some, more| Ok(some + more))
     }
 
@@ -274,7 +306,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let mut filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// filter.clear();
@@ -297,7 +330,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// let copy = filter.snapshot();
@@ -325,8 +359,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let builder = || OnceCuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
     /// let (a, b) = (builder().build()?, builder().build()?);
@@ -352,7 +387,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// filter.insert("a")?;
@@ -360,7 +396,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn len(&self) -> usize {
         self.shared.len()
     }
 
@@ -369,26 +405,28 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// assert!(OnceCuckooFilter::<str>::with_capacity(10)?.is_empty());
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The items that the filter was made for.
+    /// The number of distinct items that the filter was built for.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// assert_eq!(OnceCuckooFilter::<str>::with_capacity(10)?.capacity(), 10);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn capacity(&self) -> u64 {
+    pub fn capacity(&self) -> usize {
         self.shared.capacity()
     }
 
@@ -398,7 +436,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16).build()?;
     /// filter.try_extend(0..2000)?;
     /// assert!((0.49..=0.5).contains(&filter.load_factor()));
@@ -415,7 +454,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
     /// filter.try_extend(0..500)?;
     /// assert!((0.48..=0.5).contains(&filter.saturation()));
@@ -433,7 +473,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8).build()?;
     /// filter.try_extend(0..3600)?;
     /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
@@ -444,24 +485,26 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// The false-positive rate as about so many of the buckets tell it (at least so many, if there are;
-    /// at most twice), evenly spread: for metrics, `O(buckets given)`.
+    /// [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
     ///
-    /// The standard error is below `slots / √buckets` of `1 / (2^fingerprint_bits − 1)`.
+    /// Reads at least `lines` of the filter's buckets, evenly spread, if it has them, and at most twice as many; each lies
+    /// in a 64-byte line of its own, and each of its fingerprints costs a look into another. `O(lines)`, for metrics.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    ///
     /// let filter = OnceCuckooFilter::<u64>::builder().buckets(10_000).slots(4).fingerprint_bits(8).build()?;
     /// filter.try_extend(0..36_000)?;
-    /// let error = filter.false_positive_rate_sampled(400) - filter.false_positive_rate();
-    /// assert!(error.abs() < 5.0 * 4.0 / 20.0 / 255.0);
+    /// let sampled = filter.false_positive_rate_sampled(400);
+    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 6.0 * sampled.standard_error);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn false_positive_rate_sampled(&self, buckets: u64) -> f64 {
-        self.shared.false_positive_rate_sampled(buckets)
+    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+        self.shared.false_positive_rate_sampled(lines)
     }
 
     /// Bytes of memory that the filter takes: buckets, stripes and counts.
@@ -469,10 +512,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16).build()?;
     /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
@@ -484,10 +528,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
     /// let filter = OnceCuckooFilter::<str>::with_capacity(1000)?;
     /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn geometry(&self) -> Geometry {
@@ -499,8 +544,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::OnceCuckooFilter;
-    /// use tamis_hash::HashItem;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// use tamis::hash::HashItem;
     ///
     /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert_hash(filter.hasher().hash_item("a"))?;

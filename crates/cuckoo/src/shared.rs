@@ -3,6 +3,7 @@
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use tamis_core::Sampled;
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{AllocError, Counter, LINE_BYTES};
 
@@ -16,7 +17,7 @@ use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
 pub(crate) struct Shared<T: ?Sized, S> {
     pub(crate) table: Table,
     pub(crate) len: Counter,
-    capacity: u64,
+    capacity: usize,
     hasher: S,
     /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
@@ -55,7 +56,7 @@ of_a_hash! {
 }
 
 impl<T: ?Sized, S> Shared<T, S> {
-    pub(crate) fn new(geometry: Geometry, capacity: u64, hasher: S) -> Result<Self, BuildError> {
+    pub(crate) fn new(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
         let refused = |error: AllocError| BuildError::Alloc { bytes: bytes(error) };
         let table = Table::zeroed(geometry).map_err(refused)?;
         let len = Counter::zeroed(geometry.parts()).map_err(refused)?;
@@ -123,17 +124,22 @@ impl<T: ?Sized, S> Shared<T, S> {
         &self.hasher
     }
 
+    pub(crate) fn into_hasher(self) -> S {
+        self.hasher
+    }
+
     #[inline]
     pub(crate) fn geometry(&self) -> Geometry {
         self.table.geometry()
     }
 
-    pub(crate) fn capacity(&self) -> u64 {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    pub(crate) fn len(&self) -> u64 {
-        self.len.get()
+    pub(crate) fn len(&self) -> usize {
+        // No filter has more slots than its memory has bits.
+        self.len.get() as usize
     }
 
     pub(crate) fn load_factor(&self) -> f64 {
@@ -196,27 +202,24 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn false_positive_rate(&self) -> f64 {
-        self.rate_of(0..self.geometry().buckets())
+        self.rate_of(1).value
     }
 
-    pub(crate) fn false_positive_rate_sampled(&self, buckets: u64) -> f64 {
-        let all = self.geometry().buckets();
-        let step = (all / buckets.max(1)).max(1);
-        self.rate_of((0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX)))
+    pub(crate) fn false_positive_rate_sampled(&self, buckets: u64) -> Sampled {
+        self.rate_of((self.geometry().buckets() / buckets.max(1)).max(1))
     }
 
-    /// The chance that a hash drawn at random has the class of some copy, as far as these buckets tell.
+    /// The probability that a hash drawn at random has the class of some copy, from every `step`-th bucket.
     ///
     /// A class answers for two of the `buckets · fingerprints` pairs of first bucket and fingerprint. If
     /// it lies in one bucket, that one counts both; if in both buckets, each counts one.
-    fn rate_of(&self, buckets: impl Iterator<Item = u64>) -> f64 {
+    fn rate_of(&self, step: u64) -> Sampled {
         let geometry = self.geometry();
         let shape = geometry.shape();
         let table = self.table.buckets();
-        let (mut looked, mut pairs) = (0_u64, 0_u64);
-        for bucket in buckets {
-            looked += 1;
+        let share_of = |bucket| {
             let value = table.read(bucket);
+            let mut pairs = 0_u32;
             for (before, fingerprint) in shape.fingerprints_of(value).enumerate() {
                 if shape.fingerprints_of(value).take(before).any(|other| other == fingerprint) {
                     continue;
@@ -224,10 +227,14 @@ impl<T: ?Sized, S> Shared<T, S> {
                 let other = alternate(fingerprint, bucket, geometry.buckets());
                 pairs += if shape.has(table.read(other), fingerprint) { 1 } else { 2 };
             }
-        }
-        let share = pairs as f64 / looked as f64;
-        let classes = share * geometry.buckets() as f64 / 2.0;
-        sizing::with_equal_hashes(share / shape.fingerprints() as f64, classes)
+            f64::from(pairs)
+        };
+        let all = geometry.buckets();
+        let buckets = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        Sampled::mean(buckets.map(share_of), all).map(|share| {
+            let classes = share * all as f64 / 2.0;
+            sizing::with_equal_hashes(share / shape.fingerprints() as f64, classes)
+        })
     }
 }
 
@@ -236,7 +243,7 @@ fn bytes(error: AllocError) -> u64 {
 }
 
 /// Memory is refused where std would not return an error either.
-fn refused(bytes: u64) -> ! {
+pub(crate) fn refused(bytes: u64) -> ! {
     let bytes = usize::try_from(bytes).unwrap_or(isize::MAX as usize);
     let layout = core::alloc::Layout::from_size_align(bytes, LINE_BYTES);
     alloc::alloc::handle_alloc_error(layout.unwrap_or(core::alloc::Layout::new::<u64>()))

@@ -1,8 +1,12 @@
-//! The traits of a collection, for both filters: `Clone` and `Debug`.
+//! The traits of a collection: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once filter.
 
+use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{CuckooFilter, OnceCuckooFilter};
+use tamis_hash::HashItem;
+
+use crate::shared::refused;
+use crate::{BuildError, Builder, CuckooFilter, OnceCuckooFilter};
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
@@ -27,3 +31,85 @@ macro_rules! collection {
 }
 
 collection! { CuckooFilter OnceCuckooFilter }
+
+/// A filter of the items with these hashes, for at least `capacity` items at the default rate. If the memory is refused,
+/// it ends as std's collections do.
+fn of_hashes<T: ?Sized, S>(
+    hashes: &[u64],
+    mut capacity: usize,
+    mut hasher: S,
+) -> OnceCuckooFilter<T, S> {
+    loop {
+        let filter = match Builder::<OnceCuckooFilter<T, S>>::new(hasher).capacity(capacity).build()
+        {
+            Ok(filter) => filter,
+            Err(BuildError::Alloc { bytes }) => refused(bytes),
+            Err(_) => panic!("capacity overflow"),
+        };
+        let mut full = false;
+        filter.insert_hashes(hashes.iter().copied(), |_, result| full |= result.is_err());
+        if !full {
+            return filter;
+        }
+        // Fewer than one filter in a million refuses an item at its capacity: the next one is an eighth larger.
+        capacity += capacity / 8 + 8;
+        hasher = filter.shared.into_hasher();
+    }
+}
+
+/// Makes a filter for this number of items at the default rate of at most 1 %.
+///
+/// All items are hashed first, which takes 8 bytes per item. If memory is refused, it ends as std's collections do. (A
+/// [`CuckooFilter`] cannot be collected, since it may refuse copies of an item: see
+/// [`try_extend`](CuckooFilter::try_extend).)
+impl<T, S: HashItem<T> + Default> FromIterator<T> for OnceCuckooFilter<T, S> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let hasher = S::default();
+        let hashes: Vec<u64> = items.into_iter().map(|item| hasher.hash_item(&item)).collect();
+        of_hashes(&hashes, hashes.len(), hasher)
+    }
+}
+
+/// As for items by value.
+impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for OnceCuckooFilter<T, S> {
+    fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
+        let hasher = S::default();
+        let hashes: Vec<u64> = items.into_iter().map(|item| hasher.hash_item(item)).collect();
+        of_hashes(&hashes, hashes.len(), hasher)
+    }
+}
+
+/// As collecting the array.
+#[cfg(feature = "std")]
+impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
+    fn from(items: [T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+/// As collecting the array.
+#[cfg(feature = "std")]
+impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]>
+    for OnceCuckooFilter<T>
+{
+    fn from(items: [&'a T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_hash::Rapid;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_that_is_too_small_is_made_anew_until_all_items_fit() {
+        let hasher = Rapid::with_seed(3);
+        let hashes: Vec<u64> = (0..10_000_u64).map(|item| hasher.hash_item(&item)).collect();
+        let filter: OnceCuckooFilter<u64, Rapid> = of_hashes(&hashes, 100, hasher);
+        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!((9900..=10_000).contains(&filter.len()), "{}", filter.len());
+        assert!((9000..13_000).contains(&filter.capacity()), "{}", filter.capacity());
+    }
+}

@@ -29,7 +29,7 @@ fn first_refusals(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Vec<f64> {
         .map(|seed| {
             filter.clear();
             let refused = (0..).find(|&item| filter.insert_hash(hash(seed, item)).is_err());
-            assert_eq!(refused, Some(filter.len()));
+            assert_eq!(refused, Some(filter.len() as u64));
             filter.load_factor()
         })
         .collect();
@@ -84,7 +84,7 @@ fn eight_slots_fill_to_98_per_cent() {
 /// from high to low, since for a few items a rate does not tell the shape.
 fn for_items(items: u64, (slots, bits): (u32, u32)) -> Option<Geometry> {
     let of_rate = |step| {
-        let builder = CuckooFilter::<u64>::builder().capacity(items);
+        let builder = CuckooFilter::<u64>::builder().capacity(items as usize);
         builder.false_positive_rate(0.8_f64.powi(step)).geometry().ok()
     };
     let of_shape = |sizes: &Geometry| (sizes.slots(), sizes.fingerprint_bits()) == (slots, bits);
@@ -94,7 +94,7 @@ fn for_items(items: u64, (slots, bits): (u32, u32)) -> Option<Geometry> {
 /// Of filters for so many items, those that refuse one.
 fn refusals(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usize {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(0)).like(geometry);
-    let mut filter = builder.capacity(items).build().unwrap();
+    let mut filter = builder.capacity(items as usize).build().unwrap();
     let refuses = |&seed: &u64| {
         filter.clear();
         (0..items).any(|item| filter.insert_hash(hash(seed, item)).is_err())
@@ -127,7 +127,7 @@ fn filters_made_from_buckets_take_the_capacity_that_they_state() {
     for (slots, bits, _) in SHAPES {
         for buckets in (1..=20).map(|size| 2 * size).chain([60, 100, 200, 400]) {
             let geometry = of_buckets(buckets, slots, bits).geometry();
-            let refused = refusals(geometry, geometry.capacity(), 0..1000);
+            let refused = refusals(geometry, geometry.capacity() as u64, 0..1000);
             assert_eq!(refused, 0, "of 1000: {geometry:?}");
         }
     }
@@ -142,7 +142,7 @@ fn larger_filters_take_their_capacity() {
             let builder = CuckooFilter::<u64>::builder().capacity(items).false_positive_rate(rate);
             let geometry = builder.geometry().unwrap();
             assert_eq!((geometry.slots(), geometry.fingerprint_bits()), (slots, bits));
-            let refused = refusals(geometry, items, 0..seeds);
+            let refused = refusals(geometry, items as u64, 0..seeds);
             assert_eq!(refused, 0, "of {seeds} for {items} items: {geometry:?}");
         }
     }
@@ -181,7 +181,7 @@ fn as_many_copies_as_two_buckets_have_slots() {
             assert!((0..others).all(|item| filter.contains_hash(hash(1, item))));
             assert!(filter.remove_hash(copied));
             assert_eq!(filter.insert_hash(copied), Ok(()));
-            assert_eq!(filter.len(), others + u64::from(copies) + 10);
+            assert_eq!(filter.len(), (others + u64::from(copies) + 10) as usize);
         }
     }
 }

@@ -82,14 +82,15 @@ fn refusals_are_told_where_they_happen() {
     let mut refused = 0;
     filter.insert_many(&items, |_, result| refused += u64::from(result.is_err()));
     assert!(refused > 100, "{refused}");
-    assert_eq!(filter.len(), 208 - refused);
+    assert_eq!(filter.len(), (208 - refused) as usize);
 }
 
 /// Threads that insert the same items in batches: each is new to exactly one.
 #[test]
 fn racing_batches_have_one_winner() {
     const ITEMS: u64 = 100_000;
-    let builder = OnceCuckooFilter::<u64>::builder().capacity(ITEMS).false_positive_rate(1e-9);
+    let builder =
+        OnceCuckooFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(1e-9);
     let filter = builder.hasher(Rapid::with_seed(4)).build().unwrap();
     let items: Vec<u64> = (0..ITEMS).collect();
     let told: Vec<Vec<bool>> = std::thread::scope(|scope| {
@@ -104,5 +105,5 @@ fn racing_batches_have_one_winner() {
     for item in 0..ITEMS as usize {
         assert_eq!(told.iter().filter(|told| told[item]).count(), 1, "{item}");
     }
-    assert_eq!(filter.len(), ITEMS);
+    assert_eq!(filter.len(), ITEMS as usize);
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 use tamis_cuckoo::{
-    Builder, CuckooFilter, Filter, Geometry, InsertError, MergeError, OnceCuckooFilter,
+    Buildable, Builder, CuckooFilter, Geometry, InsertError, MergeError, OnceCuckooFilter,
 };
 use tamis_hash::{HashItem as _, Rapid, fastrange, split};
 
@@ -47,7 +47,7 @@ fn geometries() -> impl Strategy<Value = Geometry> {
     })
 }
 
-fn like<F: Filter>(new: Builder<F>, geometry: Geometry) -> F {
+fn like<F: Buildable>(new: Builder<F>, geometry: Geometry) -> F {
     new.like(geometry).build().unwrap()
 }
 
@@ -135,7 +135,7 @@ impl Oracle {
     /// The filter holds these and nothing else: counts of everything, and the rate to the last class.
     fn check(&self, filter: &Multiset) {
         let classes = self.classes();
-        assert_eq!(filter.len(), self.items.len() as u64);
+        assert_eq!(filter.len(), (self.items.len() as u64) as usize);
         assert_eq!(filter.is_empty(), self.items.is_empty());
         for item in 0..ITEMS {
             let count = classes.get(&class(item, self.geometry)).copied().unwrap_or_default();
@@ -241,7 +241,7 @@ fn run(geometry: Geometry, ops: Vec<Op>) {
 
 /// The once filter and the set of classes that are in.
 fn check_once(filter: &Once, classes: &HashSet<Class>, geometry: Geometry) {
-    assert_eq!(filter.len(), classes.len() as u64);
+    assert_eq!(filter.len(), (classes.len() as u64) as usize);
     for item in 0..ITEMS {
         assert_eq!(filter.contains_hash(hash(item)), classes.contains(&class(item, geometry)));
     }

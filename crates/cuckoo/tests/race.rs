@@ -64,7 +64,7 @@ fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
 #[test]
 fn the_once_filter_tells_exactly_one() {
     let filter = OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
-        .capacity(ITEMS)
+        .capacity(ITEMS as usize)
         .false_positive_rate(1e-3)
         .build()
         .unwrap();
@@ -81,10 +81,11 @@ fn the_once_filter_tells_exactly_one() {
     assert_eq!(refused.load(Ordering::Relaxed), 0, "refused below the capacity");
     assert_eq!(verdicts.several, 0, "{verdicts:?}");
     assert_eq!(verdicts.one + verdicts.none, ITEMS);
-    assert_eq!(filter.len(), verdicts.one);
+    assert_eq!(filter.len(), verdicts.one as usize);
     assert!(filter.load_factor() > 0.95);
-    let poisson =
-        Poisson::new(expected_lost(|items| filter.geometry().false_positive_rate_at(items)));
+    let poisson = Poisson::new(expected_lost(|items| {
+        filter.geometry().false_positive_rate_at(items as usize)
+    }));
     let poisson = poisson.unwrap();
     let bounds = poisson.inverse_cdf(1e-6)..=poisson.inverse_cdf(1.0 - 1e-6);
     assert!(bounds.contains(&verdicts.none), "{} lost, {bounds:?} expected", verdicts.none);
@@ -100,7 +101,7 @@ fn the_once_filter_tells_exactly_one() {
 fn the_count_would_see_two_winners() {
     const FEWER: u64 = ITEMS / 10;
     let filter = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
-        .capacity(4 * FEWER)
+        .capacity((4 * FEWER) as usize)
         .build()
         .unwrap();
     let verdicts = race(FEWER, |hash| {

@@ -20,7 +20,7 @@ fn main() {
 
 fn cuckoo() {
     let builder = || CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
-    let filter = Arc::new(builder().capacity(THREADS * ITEMS).build().unwrap());
+    let filter = Arc::new(builder().capacity((THREADS * ITEMS) as usize).build().unwrap());
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
             let filter = Arc::clone(&filter);
@@ -54,7 +54,8 @@ fn cuckoo() {
 
 fn once() {
     let builder = || OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
-    let filter = Arc::new(builder().capacity(ITEMS).false_positive_rate(1e-8).build().unwrap());
+    let filter =
+        Arc::new(builder().capacity(ITEMS as usize).false_positive_rate(1e-8).build().unwrap());
     let threads: Vec<_> = (0..THREADS)
         .map(|_| {
             let filter = Arc::clone(&filter);
@@ -62,6 +63,6 @@ fn once() {
         })
         .collect();
     let new: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
-    assert_eq!(new, filter.len());
+    assert_eq!(new, filter.len() as u64);
     assert!(new <= ITEMS, "an item was new twice");
 }

@@ -12,8 +12,9 @@ use core::hash::BuildHasher;
 /// # Examples
 ///
 /// ```
+/// # use tamis_hash as tamis;
 /// use core::hash::BuildHasher;
-/// use tamis_hash::DefaultHashBuilder;
+/// use tamis::hash::DefaultHashBuilder;
 ///
 /// let one = DefaultHashBuilder::with_seed(1);
 /// assert_eq!(one.hash_one("a"), DefaultHashBuilder::with_seed(1).hash_one("a"));
@@ -28,8 +29,9 @@ impl DefaultHashBuilder {
     /// # Examples
     ///
     /// ```
+    /// # use tamis_hash as tamis;
     /// use core::hash::BuildHasher;
-    /// use tamis_hash::DefaultHashBuilder;
+    /// use tamis::hash::DefaultHashBuilder;
     /// let hash = DefaultHashBuilder::with_seed(7).hash_one(1_u64);
     /// assert_eq!(DefaultHashBuilder::with_seed(7).hash_one(1_u64), hash);
     /// ```

@@ -16,7 +16,8 @@ const PROBE: u64 = 0x7A61_6D69_7320_2121;
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{ItemHasher, Rapid};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{ItemHasher, Rapid};
 /// assert_ne!(Rapid::with_seed(1).hash_probe(), Rapid::with_seed(2).hash_probe());
 /// ```
 pub trait ItemHasher: sealed::Sealed {
@@ -26,7 +27,8 @@ pub trait ItemHasher: sealed::Sealed {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::{ItemHasher, Xxh3};
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{ItemHasher, Xxh3};
     /// assert_eq!(Xxh3::with_seed(1).hash_probe(), Xxh3::with_seed(1).hash_probe());
     /// ```
     #[must_use]
@@ -41,7 +43,8 @@ pub trait ItemHasher: sealed::Sealed {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{DefaultHashBuilder, HashItem, Xxh3};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{DefaultHashBuilder, HashItem, Xxh3};
 ///
 /// let in_memory = DefaultHashBuilder::with_seed(1).hash_item("a");
 /// let for_good = Xxh3::with_seed(1).hash_item("a");
@@ -53,7 +56,8 @@ pub trait HashItem<T: ?Sized>: ItemHasher {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::{HashItem, Xxh64};
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{HashItem, Xxh64};
     /// assert_eq!(Xxh64::with_seed(0).hash_item("a"), 0xD24E_C4F1_A98C_6E5B);
     /// ```
     #[must_use]

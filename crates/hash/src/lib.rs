@@ -18,7 +18,8 @@
 //! # Examples
 //!
 //! ```
-//! use tamis_hash::{HashItem, Rapid, StableHasher};
+//! # use tamis_hash as tamis;
+//! use tamis::hash::{HashItem, Rapid, StableHasher};
 //!
 //! let hasher = Rapid::with_seed(42);
 //! // A string hashes as its bytes do, here, on every platform and in every release.
@@ -30,6 +31,8 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[doc(hidden)]
+pub extern crate self as hash;
 
 mod builder;
 mod item;

@@ -33,7 +33,8 @@ use alloc::vec::Vec;
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{Encoder, HashItem, Portable, Rapid};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{Encoder, HashItem, Portable, Rapid};
 ///
 /// struct Page { host: String, port: u16 }
 ///
@@ -56,7 +57,8 @@ pub trait Portable {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::{Encoder, Portable};
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{Encoder, Portable};
     ///
     /// let mut out = Encoder::default();
     /// "ab".encode(&mut out);
@@ -70,7 +72,8 @@ pub trait Portable {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::{Encoder, Portable};
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{Encoder, Portable};
     ///
     /// let mut out = Encoder::default();
     /// "ab".encode_part(&mut out);
@@ -85,7 +88,8 @@ pub trait Portable {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::Portable;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Portable;
     /// assert_eq!(0x0102_u16.with_encoded(<[u8]>::to_vec), [2, 1]);
     /// ```
     fn with_encoded<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
@@ -100,7 +104,8 @@ pub trait Portable {
 /// # Examples
 ///
 /// ```
-/// let mut out = tamis_hash::Encoder::default();
+/// # use tamis_hash as tamis;
+/// let mut out = tamis::hash::Encoder::default();
 /// out.write(&[1, 2]);
 /// assert_eq!(out.bytes(), [1, 2]);
 /// ```
@@ -126,7 +131,8 @@ impl Encoder {
     /// # Examples
     ///
     /// ```
-    /// let mut out = tamis_hash::Encoder::default();
+    /// # use tamis_hash as tamis;
+    /// let mut out = tamis::hash::Encoder::default();
     /// out.write(b"a");
     /// out.write(b"b");
     /// assert_eq!(out.bytes(), b"ab");
@@ -150,7 +156,8 @@ impl Encoder {
     /// # Examples
     ///
     /// ```
-    /// assert!(tamis_hash::Encoder::default().bytes().is_empty());
+    /// # use tamis_hash as tamis;
+    /// assert!(tamis::hash::Encoder::default().bytes().is_empty());
     /// ```
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

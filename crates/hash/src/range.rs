@@ -9,7 +9,8 @@
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::fastrange;
+/// # use tamis_hash as tamis;
+/// use tamis::hash::fastrange;
 ///
 /// assert_eq!(fastrange(0, 10), 0);
 /// assert_eq!(fastrange(u64::MAX / 2, 10), 4);
@@ -27,7 +28,8 @@ pub const fn fastrange(hash: u64, n: u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{fastrange, narrow_range};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{fastrange, narrow_range};
 ///
 /// let hash = 0x9E37_79B9_7F4A_7C15;
 /// assert_eq!(narrow_range(hash, 1000), fastrange(hash, 1000));

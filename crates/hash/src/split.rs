@@ -27,7 +27,8 @@ const STEP: u64 = 0xD134_2543_DE82_EF95;
 /// # Examples
 ///
 /// ```
-/// assert_eq!(tamis_hash::split::place(1 << 63, 1000), 500);
+/// # use tamis_hash as tamis;
+/// assert_eq!(tamis::hash::split::place(1 << 63, 1000), 500);
 /// ```
 #[inline]
 #[must_use]
@@ -42,7 +43,8 @@ pub const fn place(hash: u64, n: u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// let shard = tamis_hash::split::shard(0x8000_0000, 64);
+/// # use tamis_hash as tamis;
+/// let shard = tamis::hash::split::shard(0x8000_0000, 64);
 /// assert_eq!(shard, 32);
 /// ```
 #[inline]
@@ -56,7 +58,8 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::split::{GOOD_BITS, pattern};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::split::{GOOD_BITS, pattern};
 /// let uniform = pattern(1) >> (64 - GOOD_BITS);
 /// assert!(uniform < 1 << GOOD_BITS);
 /// ```
@@ -70,7 +73,8 @@ pub const GOOD_BITS: u32 = 51;
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::split::pattern;
+/// # use tamis_hash as tamis;
+/// use tamis::hash::split::pattern;
 /// assert_ne!(pattern(1), pattern(2));
 /// ```
 #[inline]
@@ -85,7 +89,8 @@ pub const fn pattern(hash: u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::split::{next_pattern, pattern};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::split::{next_pattern, pattern};
 /// let first = pattern(7);
 /// assert_ne!(next_pattern(first), first);
 /// ```
@@ -103,7 +108,8 @@ pub const fn next_pattern(pattern: u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::split::fingerprint;
+/// # use tamis_hash as tamis;
+/// use tamis::hash::split::fingerprint;
 /// assert!((1..=255).contains(&fingerprint(0x1234_5678, 8)));
 /// assert_eq!(fingerprint(0, 16), 1);
 /// ```

@@ -20,7 +20,8 @@ mod sealed {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{StableHasher, Xxh3, Xxh64};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{StableHasher, Xxh3, Xxh64};
 ///
 /// assert_eq!(Xxh3::NAME, "xxh3-64");
 /// assert_eq!(Xxh64::with_seed(0).hash_bytes(b""), 0xEF46_DB37_51D8_E999);
@@ -34,7 +35,8 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     /// # Examples
     ///
     /// ```
-    /// use tamis_hash::{Rapid, StableHasher, Xxh3};
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{Rapid, StableHasher, Xxh3};
     ///
     /// fn hash_all<H: StableHasher>(hasher: &H, lines: &[&str]) -> Vec<u64> {
     ///     lines.iter().map(|line| hasher.hash_bytes(line.as_bytes())).collect()
@@ -52,7 +54,8 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{Rapid, StableHasher};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{Rapid, StableHasher};
 /// assert_eq!(Rapid::with_seed(1).hash_bytes(b"a"), Rapid::with_seed(1).hash_bytes(b"a"));
 /// ```
 #[derive(Clone)]
@@ -64,7 +67,8 @@ impl Rapid {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Rapid;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Rapid;
     /// assert_ne!(Rapid::with_seed(1).hash_bytes(b"a"), Rapid::with_seed(2).hash_bytes(b"a"));
     /// ```
     #[must_use]
@@ -78,7 +82,8 @@ impl Rapid {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Rapid;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Rapid;
     /// assert_ne!(Rapid::with_seed(0).hash_bytes(b"a"), Rapid::with_seed(0).hash_bytes(b"b"));
     /// ```
     #[inline]
@@ -93,7 +98,8 @@ impl Rapid {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{StableHasher, Xxh3};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{StableHasher, Xxh3};
 /// assert_eq!(Xxh3::with_seed(0).hash_bytes(b""), 0x2D06_8005_38D3_94C2);
 /// ```
 #[derive(Clone)]
@@ -105,7 +111,8 @@ impl Xxh3 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Xxh3;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Xxh3;
     /// assert_ne!(Xxh3::with_seed(1).hash_bytes(b"a"), Xxh3::with_seed(2).hash_bytes(b"a"));
     /// ```
     #[must_use]
@@ -118,7 +125,8 @@ impl Xxh3 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Xxh3;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Xxh3;
     /// assert_ne!(Xxh3::with_seed(0).hash_bytes(b"a"), Xxh3::with_seed(0).hash_bytes(b"b"));
     /// ```
     #[inline]
@@ -133,7 +141,8 @@ impl Xxh3 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{StableHasher, Xxh64};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{StableHasher, Xxh64};
 /// assert_eq!(Xxh64::with_seed(0).hash_bytes(b"a"), 0xD24E_C4F1_A98C_6E5B);
 /// ```
 #[derive(Clone)]
@@ -145,7 +154,8 @@ impl Xxh64 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Xxh64;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Xxh64;
     /// assert_ne!(Xxh64::with_seed(1).hash_bytes(b"a"), Xxh64::with_seed(2).hash_bytes(b"a"));
     /// ```
     #[must_use]
@@ -158,7 +168,8 @@ impl Xxh64 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::Xxh64;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::Xxh64;
     /// assert_ne!(Xxh64::with_seed(0).hash_bytes(b"a"), Xxh64::with_seed(0).hash_bytes(b"b"));
     /// ```
     #[inline]
@@ -174,7 +185,8 @@ impl Xxh64 {
 /// # Examples
 ///
 /// ```
-/// use tamis_hash::{SipHash13, StableHasher};
+/// # use tamis_hash as tamis;
+/// use tamis::hash::{SipHash13, StableHasher};
 /// let key = *b"sixteen bytes ok";
 /// assert_ne!(SipHash13::with_key(key).hash_bytes(b"a"), SipHash13::with_key([0; 16]).hash_bytes(b"a"));
 /// ```
@@ -187,7 +199,8 @@ impl SipHash13 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::SipHash13;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::SipHash13;
     /// assert_ne!(SipHash13::with_key([1; 16]).hash_bytes(b"a"), SipHash13::with_key([2; 16]).hash_bytes(b"a"));
     /// ```
     #[must_use]
@@ -200,7 +213,8 @@ impl SipHash13 {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_hash::SipHash13;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::SipHash13;
     /// assert_ne!(SipHash13::with_key([0; 16]).hash_bytes(b"a"), SipHash13::with_key([0; 16]).hash_bytes(b"b"));
     /// ```
     #[inline]

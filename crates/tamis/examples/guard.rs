@@ -27,8 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let store = Store((0..KEYS).map(|key| (key, format!("value {key}"))).collect());
 
     // Built once by whoever is alone; shared from then on.
-    let mut guard =
-        BlockedBloomFilter::<u64>::builder().capacity(KEYS).false_positive_rate(0.01).build()?;
+    let mut guard = BlockedBloomFilter::<u64>::builder()
+        .capacity(KEYS as usize)
+        .false_positive_rate(0.01)
+        .build()?;
     guard.extend(store.0.keys());
     let guard = guard;
 

@@ -18,6 +18,10 @@
 //! Items hash by ahash with random keys; a filter that is to be saved or shared takes a stable hasher
 //! from [`hash`].
 //!
+//! The types share their methods, so that one can take the place of another: a change of type is a change of its name,
+//! and of `?` where a cuckoo filter may be full. Code that is generic over the type uses [`Filter`] and [`OnceFilter`].
+//! [`Error`] has a `From` for every error of the crate.
+//!
 //! # Examples
 //!
 //! ```
@@ -40,19 +44,51 @@
 //! });
 //! # Ok::<(), tamis::BuildError>(())
 //! ```
+//!
+//! Generic over the type of filter:
+//!
+//! ```
+//! use tamis::hash::HashItem;
+//! use tamis::{Error, OnceBloomFilter, OnceCuckooFilter, OnceFilter};
+//!
+//! /// The jobs that this call claimed, which nobody else gets.
+//! fn claim<F: OnceFilter<Item = str>>(claimed: &F, jobs: &[String]) -> Result<Vec<String>, F::InsertError>
+//! where
+//!     F::Hasher: HashItem<str>,
+//! {
+//!     let mut mine = Vec::new();
+//!     for job in jobs {
+//!         if claimed.try_insert(job.as_str())? {
+//!             mine.push(job.clone());
+//!         }
+//!     }
+//!     Ok(mine)
+//! }
+//!
+//! fn main() -> Result<(), Error> {
+//!     let jobs: Vec<String> = ["a", "b", "a"].map(String::from).into();
+//!     assert_eq!(claim(&OnceBloomFilter::with_capacity(100)?, &jobs)?, ["a", "b"]);
+//!     assert_eq!(claim(&OnceCuckooFilter::with_capacity(100)?, &jobs)?, ["a", "b"]);
+//!     Ok(())
+//! }
+//! ```
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
-pub use tamis_bloom::{
-    BlockedBloomFilter, BloomFilter, BuildError, Builder, Exclusive, Filter, Geometry,
-    OnceBloomFilter, UnionError,
-};
+mod error;
 
+pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, UnionError};
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
 pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
-/// The cuckoo filters, with their builder, geometry and errors.
+pub use crate::error::Error;
+
+/// The Bloom filters, with their builder and geometry.
+pub use tamis_bloom as bloom;
+
+/// The cuckoo filters, with their builder and geometry.
 pub use tamis_cuckoo as cuckoo;
 
 /// Hashing: from an item to 64 bits to places in a filter.

@@ -3,12 +3,13 @@
 use crate::workspace::{Dependency, Package};
 
 /// What each published crate may depend on.
-const ALLOWED: [(&str, &str); 6] = [
+const ALLOWED: [(&str, &str); 7] = [
     ("tamis-sync", "crossbeam-utils loom memmap2 shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
-    ("tamis-bloom", "tamis-hash tamis-sync libm rayon"),
-    ("tamis-cuckoo", "tamis-hash tamis-sync arrayvec libm rayon"),
-    ("tamis", "tamis-bloom tamis-cuckoo tamis-hash"),
+    ("tamis-core", "tamis-hash libm"),
+    ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
+    ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
+    ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-hash"),
     (
         "tamis-cli",
         "tamis clap clap_complete clap_mangen flate2 getrandom indicatif memchr ruzstd serde_json url",

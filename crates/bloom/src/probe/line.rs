@@ -27,6 +27,9 @@ pub(super) const MOST_PATTERNS: usize = (LINE_WORDS as u32).div_ceil(GROUPS_A_PA
 pub(crate) const MOST_PROBES: u32 = 32;
 const _: () = assert!(MOST_PROBES <= LINE_WORDS as u32 * MOST_PROBES_A_WORD);
 
+/// The numbers of words that an item can touch.
+pub(crate) const WORDS: [u32; 4] = [1, 2, 4, 8];
+
 /// How the bits of an item lie in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
@@ -307,7 +310,7 @@ mod tests {
 
     #[test]
     fn the_shape_that_is_a_constant_is_the_one_of_the_default_rate() {
-        assert_eq!(solve::line(1_000_000, 0.01, false).unwrap().1, Shape::OFTEN);
+        assert_eq!(solve::line(1_000_000, 0.01, false, None).unwrap().1, Shape::OFTEN);
     }
 
     #[test]

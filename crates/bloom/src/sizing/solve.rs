@@ -4,7 +4,7 @@ use libm::{ceil, exp, log, log2, pow, round};
 
 use super::{classic, line};
 use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape};
+use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape, WORDS};
 use crate::probe::masks::MOST_PROBES_A_WORD;
 
 /// A shape that touches fewer words is taken if it needs at most this much more memory than the best.
@@ -45,12 +45,17 @@ fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
     }
 }
 
-/// The lines, and the shape, for `items` at `rate`.
-pub(crate) fn line(items: u64, rate: f64, once: bool) -> Option<(u64, Shape)> {
+/// The lines, and the shape, for `items` at `rate`; of `words` words if they are given, one of [`WORDS`].
+pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(u64, Shape)> {
     let best_of = |words| best_probes(words, rate, once && words > 1);
-    let candidates = [1, 2, 4, 8].map(best_of);
-    let most = candidates.iter().map(|&(load, _)| load).fold(0.0, f64::max);
-    let &(load, shape) = candidates.iter().find(|&&(load, _)| load * WORD_PRICE >= most)?;
+    let (load, shape) = match words {
+        Some(words) => best_of(words),
+        None => {
+            let candidates = WORDS.map(best_of);
+            let most = candidates.iter().map(|&(load, _)| load).fold(0.0, f64::max);
+            *candidates.iter().find(|&&(load, _)| load * WORD_PRICE >= most)?
+        }
+    };
     let guess = ceil(items as f64 / load);
     if guess >= pow(2.0, 64.0 - 9.0) {
         return None;

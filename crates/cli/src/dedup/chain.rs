@@ -1,11 +1,11 @@
 //! One shard: filters in a chain, which grows by what the shard has seen and nothing else.
 
 use tamis::hash::Rapid;
-use tamis::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, OnceCuckooFilter};
+use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCuckooFilter};
 
 use super::levels::{Level, Levels, Refusal};
 use crate::geometry::Geometry;
-use crate::{BuildError, Error, Kind};
+use crate::{Error, Kind};
 
 /// A record's key, for the shard that it belongs to.
 #[derive(Clone, Copy, Default)]
@@ -56,9 +56,9 @@ macro_rules! made_of_hashes {
     ($filter:ident, $sizes:ident) => {
         fn build(level: &Level) -> Result<Self, BuildError> {
             let Geometry::$sizes(geometry) = level.geometry else {
-                return Err(tamis::BuildError::Layout.into());
+                return Err(BuildError::Layout);
             };
-            Ok($filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()?)
+            $filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()
         }
 
         #[inline]

@@ -15,8 +15,10 @@
 use std::sync::OnceLock;
 
 use super::{Options, SHARDS};
+use tamis::BuildError;
+
 use crate::geometry::Geometry;
-use crate::{BuildError, Error, Kind, memory};
+use crate::{Error, Kind, memory};
 
 /// A slice's rate, over that of the slice before.
 const RATIO: f64 = 0.7;
@@ -90,7 +92,7 @@ impl Levels {
     /// The level with this number, from 0, if there is memory for it in all shards: they come to it at
     /// nearly the same time.
     pub(super) fn get(&self, number: usize) -> Result<Level, Refusal> {
-        let too_large = Refusal::Sizes(tamis::BuildError::TooLarge.into());
+        let too_large = Refusal::Sizes(BuildError::TooLarge);
         *self.solved.get(number).ok_or(too_large)?.get_or_init(|| {
             let level = self.sizes(number).map_err(Refusal::Sizes)?;
             let needed = level.geometry.size_in_bytes().saturating_mul(u64::from(SHARDS));
@@ -103,7 +105,7 @@ impl Levels {
 
     /// What the level with this number is, whatever the memory.
     fn sizes(&self, number: usize) -> Result<Level, BuildError> {
-        let items = self.items_of(number).ok_or(tamis::BuildError::TooLarge)?;
+        let items = self.items_of(number).ok_or(BuildError::TooLarge)?;
         // Where nothing is left, a rate all the same, which the kind refuses as too low.
         let left = self.left_for(number).max(f64::MIN_POSITIVE);
         Ok(Level { items, geometry: self.kind.geometry(items, self.rate_of(number).min(left))? })
@@ -114,7 +116,7 @@ impl Levels {
         match refusal {
             Refusal::Sizes(source) => {
                 let capacity = self.capacity.filter(|_| number == 0);
-                Error::Filter { capacity, rate: self.rate, source }
+                Error::Filter { kind: self.kind, capacity, rate: self.rate, source }
             }
             Refusal::Memory { needed, available } => Error::Memory { needed, available },
         }
@@ -154,6 +156,7 @@ fn share_of(capacity: u64, spare: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::lowest_rate;
 
     fn levels(kind: Kind, capacity: Option<u64>, rate: f64) -> Levels {
         Levels::new(&Options { kind, capacity, rate, ..Options::default() })
@@ -199,7 +202,7 @@ mod tests {
         ] {
             let (items, refusal) = most(&levels(kind, None, rate));
             assert!(items > least, "{kind} {rate:e}: {items} items");
-            assert!(refusal.lowest_rate().is_some(), "{kind} {rate:e}: {refusal:?}");
+            assert!(lowest_rate(refusal).is_some(), "{kind} {rate:e}: {refusal:?}");
             println!("{kind} {rate:e}: {items} items, then: {refusal}");
         }
     }
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn growth_ends_with_an_error() {
         let levels = levels(Kind::Blocked, None, 1e-6);
-        let too_large = Refusal::Sizes(tamis::BuildError::TooLarge.into());
+        let too_large = Refusal::Sizes(BuildError::TooLarge);
         assert_eq!(levels.get(LEVELS).expect_err("beyond the last"), too_large);
         assert!((0..LEVELS).any(|number| levels.get(number).is_err()));
     }

@@ -2,12 +2,11 @@
 
 use core::borrow::Borrow;
 
+use tamis_core::AsItem;
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-#[cfg(feature = "std")]
-use crate::BuildError;
 use crate::shared::Shared;
-use crate::{Builder, Geometry, InsertError, MergeError};
+use crate::{BuildError, Builder, Geometry, InsertError, MergeError, Sampled};
 
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///
@@ -28,7 +27,8 @@ use crate::{Builder, Geometry, InsertError, MergeError};
 /// # Examples
 ///
 /// ```
-/// use tamis_cuckoo::CuckooFilter;
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
 ///
 /// let online = CuckooFilter::<str>::with_capacity(1000)?;
 /// online.insert("ada")?;
@@ -43,24 +43,25 @@ pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> CuckooFilter<T> {
-    /// An empty filter for so many distinct items, at a false-positive rate of at most 1 %, with a
-    /// randomly keyed hasher.
+    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if `items` is 0 or the memory is refused.
+    /// [`BuildError`] if the memory is refused.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(1_000_000)?;
     /// assert!(filter.size_in_bytes() < 1_670_000);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[cfg(feature = "std")]
-    pub fn with_capacity(items: u64) -> Result<Self, BuildError> {
+    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
         Self::builder().capacity(items).build()
     }
 
@@ -69,7 +70,8 @@ impl<T: ?Sized> CuckooFilter<T> {
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     ///
     /// let filter = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
     /// filter.insert("a")?;
@@ -82,13 +84,35 @@ impl<T: ?Sized> CuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> CuckooFilter<T, S> {
-    /// A builder that starts from a hasher; what there is without feature `std`.
+    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %. A capacity of 0 counts as 1.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the memory is refused.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tamis_cuckoo::CuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = CuckooFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
+    /// assert!(filter.insert("a").is_ok());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
+        Builder::new(hasher).capacity(items).build()
+    }
+
+    /// A builder that starts from a hasher. Without feature `std` there is no other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let filter = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
     /// filter.insert("a")?;
@@ -112,7 +136,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<String>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// filter.insert("a")?;
@@ -144,7 +169,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// assert!(filter.remove("a"));
@@ -169,10 +195,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// assert_eq!(filter.count("a"), 0);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -195,7 +222,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// assert!(filter.contains("a") && !filter.contains("b"));
@@ -222,8 +250,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let filter = CuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
     /// filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a"))?;
@@ -240,10 +269,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// assert!(!filter.remove_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn remove_hash(&self, hash: u64) -> bool {
@@ -255,10 +285,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// assert_eq!(filter.count_hash(0x9E37_79B9_7F4A_7C15), 0);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -271,10 +302,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     #[must_use]
@@ -288,14 +320,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
     /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
     /// for pair in hashes.windows(2) {
     ///     filter.prefetch_hash(pair[1]);
     ///     assert!(!filter.contains_hash(pair[0]));
     /// }
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
     pub fn prefetch_hash(&self, hash: u64) {
@@ -308,12 +341,13 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first refusal. What came before it is in. Who must know how much that was inserts one by one.
+    /// The first refusal. Earlier items stay inserted. If you need their exact number, insert one by one.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
     /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
@@ -321,10 +355,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// ```
     pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
     where
-        I: IntoIterator<Item: Borrow<T>>,
-        S: HashItem<T>,
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        items.into_iter().map(|item| self.insert(item.borrow()).map(|()| 1)).sum()
+        self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(|()| 1)).sum()
     }
 
     /// [`try_extend`](Self::try_extend) by all threads of rayon's pool, in any order.
@@ -336,7 +370,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// use rayon::iter::IntoParallelIterator;
     ///
     /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
@@ -346,11 +381,13 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     #[cfg(feature = "rayon")]
     pub fn par_try_extend<I>(&self, items: I) -> Result<usize, InsertError>
     where
-        I: rayon::iter::IntoParallelIterator<Item: Borrow<T>>,
-        S: HashItem<T> + Sync,
+        I: rayon::iter::IntoParallelIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed> + Sync,
     {
         use rayon::iter::ParallelIterator as _;
-        let inserted = items.into_par_iter().map(|item| self.insert(item.borrow()).map(|()| 1));
+        let inserted = items
+            .into_par_iter()
+            .map(|item| self.insert_hash(self.hasher().hash_item(item.as_item())).map(|()| 1));
         inserted.try_reduce(|| 0, |some, more| Ok(some + more))
     }
 
@@ -359,7 +396,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let mut filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// filter.clear();
@@ -383,7 +421,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// let copy = filter.snapshot();
@@ -411,8 +450,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// use tamis_hash::Rapid;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::Rapid;
     ///
     /// let builder = || CuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
     /// let (a, b) = (builder().build()?, builder().build()?);
@@ -438,7 +478,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert("a")?;
     /// filter.insert("a")?;
@@ -446,7 +487,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn len(&self) -> usize {
         self.shared.len()
     }
 
@@ -455,26 +496,28 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// assert!(CuckooFilter::<str>::with_capacity(10)?.is_empty());
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The items that the filter was made for.
+    /// The number of distinct items that the filter was built for.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// assert_eq!(CuckooFilter::<str>::with_capacity(10)?.capacity(), 10);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn capacity(&self) -> u64 {
+    pub fn capacity(&self) -> usize {
         self.shared.capacity()
     }
 
@@ -484,7 +527,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16).build()?;
     /// filter.try_extend(0..2000)?;
     /// assert!((0.49..=0.5).contains(&filter.load_factor()));
@@ -501,7 +545,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
     /// filter.try_extend(0..500)?;
     /// assert!((0.48..=0.5).contains(&filter.saturation()));
@@ -519,7 +564,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8).build()?;
     /// filter.try_extend(0..3600)?;
     /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
@@ -530,24 +576,26 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// The false-positive rate as about so many of the buckets tell it (at least so many, if there are;
-    /// at most twice), evenly spread: for metrics, `O(buckets given)`.
+    /// [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
     ///
-    /// The standard error is below `slots / √buckets` of `1 / (2^fingerprint_bits − 1)`.
+    /// Reads at least `lines` of the filter's buckets, evenly spread, if it has them, and at most twice as many; each lies
+    /// in a 64-byte line of its own, and each of its fingerprints costs a look into another. `O(lines)`, for metrics.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    ///
     /// let filter = CuckooFilter::<u64>::builder().buckets(10_000).slots(4).fingerprint_bits(8).build()?;
     /// filter.try_extend(0..36_000)?;
-    /// let error = filter.false_positive_rate_sampled(400) - filter.false_positive_rate();
-    /// assert!(error.abs() < 5.0 * 4.0 / 20.0 / 255.0);
+    /// let sampled = filter.false_positive_rate_sampled(400);
+    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 6.0 * sampled.standard_error);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn false_positive_rate_sampled(&self, buckets: u64) -> f64 {
-        self.shared.false_positive_rate_sampled(buckets)
+    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+        self.shared.false_positive_rate_sampled(lines)
     }
 
     /// Bytes of memory that the filter takes: buckets, stripes and counts.
@@ -555,10 +603,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16).build()?;
     /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
@@ -570,10 +619,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
     /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
-    /// # Ok::<(), tamis_cuckoo::BuildError>(())
+    /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn geometry(&self) -> Geometry {
@@ -585,8 +635,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Examples
     ///
     /// ```
-    /// # use tamis_cuckoo::CuckooFilter;
-    /// use tamis_hash::HashItem;
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::hash::HashItem;
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
     /// filter.insert_hash(filter.hasher().hash_item("a"))?;

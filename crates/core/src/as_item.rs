@@ -1,0 +1,109 @@
+//! What a batch may consist of: items, owned or borrowed.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// An item of a filter for `T`, owned or borrowed: what the batch methods take.
+///
+/// For every `T`: `T`, `&T`, `&&T`, `Box<T>`, `Rc<T>`, `Arc<T>` and references to these three. For a filter of `str`
+/// also `String`, `Cow<str>` and references to them; for a filter of `[T]` also `Vec<T>`, `[T; N]`, `Cow<[T]>` and
+/// references to them; for a filter of `String` or `Vec<T>` also `&str` or `&[T]`.
+///
+/// Implement it for your own types to pass them to batch methods. The form that is hashed must have the hash of the
+/// `T` that it stands for, as with [`Borrow`](core::borrow::Borrow).
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_core as tamis;
+/// use tamis::AsItem;
+///
+/// fn bytes_of<T: AsItem<str, Borrowed = str>>(items: impl IntoIterator<Item = T>) -> usize {
+///     items.into_iter().map(|item| item.as_item().len()).sum()
+/// }
+///
+/// let owned = vec![String::from("ada"), String::from("grace")];
+/// assert_eq!(bytes_of(&owned), 8);
+/// assert_eq!(bytes_of(owned), 8);
+/// assert_eq!(bytes_of(["ada", "grace"]), 8);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an item of a filter of `{T}`",
+    note = "pass `{T}` or `&{T}`, or map the iterator to one of them"
+)]
+pub trait AsItem<T: ?Sized> {
+    /// The form that is hashed: `T`, or what `T` borrows as.
+    type Borrowed: ?Sized;
+
+    /// The item to be hashed.
+    fn as_item(&self) -> &Self::Borrowed;
+}
+
+impl<T> AsItem<T> for T {
+    type Borrowed = T;
+
+    #[inline]
+    fn as_item(&self) -> &T {
+        self
+    }
+}
+
+/// Implementations that only differ in the types.
+macro_rules! as_item {
+    ($([$($parameters:tt)*] $item:ty => $from:ty as $borrowed:ty;)*) => {$(
+        impl<$($parameters)*> AsItem<$item> for $from {
+            type Borrowed = $borrowed;
+
+            #[inline]
+            fn as_item(&self) -> &$borrowed {
+                self
+            }
+        }
+    )*};
+}
+
+as_item! {
+    [T: ?Sized] T => &T as T;
+    [T: ?Sized] T => &&T as T;
+    [T: ?Sized] T => Box<T> as T;
+    [T: ?Sized] T => &Box<T> as T;
+    [T: ?Sized] T => Rc<T> as T;
+    [T: ?Sized] T => &Rc<T> as T;
+    [T: ?Sized] T => Arc<T> as T;
+    [T: ?Sized] T => &Arc<T> as T;
+    [] str => String as str;
+    [] str => &String as str;
+    [] str => &&String as str;
+    [] str => Cow<'_, str> as str;
+    [] str => &Cow<'_, str> as str;
+    [] String => &str as str;
+    [] String => &&str as str;
+    [T] [T] => Vec<T> as [T];
+    [T] [T] => &Vec<T> as [T];
+    [T: Clone] [T] => Cow<'_, [T]> as [T];
+    [T: Clone] [T] => &Cow<'_, [T]> as [T];
+    [T] Vec<T> => &[T] as [T];
+    [T] Vec<T> => &&[T] as [T];
+}
+
+impl<T, const N: usize> AsItem<[T]> for [T; N] {
+    type Borrowed = [T];
+
+    #[inline]
+    fn as_item(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T, const N: usize> AsItem<[T]> for &[T; N] {
+    type Borrowed = [T];
+
+    #[inline]
+    fn as_item(&self) -> &[T] {
+        *self
+    }
+}

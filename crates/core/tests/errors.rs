@@ -1,0 +1,56 @@
+//! What a person reads when a filter cannot be built.
+
+use tamis_core::BuildError;
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let texts = [
+        (
+            BuildError::Rate { rate: 1.0 },
+            "the false-positive rate is 1.0; it must lie between 0 and 1",
+        ),
+        (
+            BuildError::RateTooLow { rate: 1e-12, lowest: 2.5e-10 },
+            "the false-positive rate is 1e-12; a filter of this type and capacity cannot go below 2.5e-10",
+        ),
+        (BuildError::Bits, "the number of bits is 0; a filter has at least 1"),
+        (
+            BuildError::Probes { probes: 65, max: 64 },
+            "the number of probes is 65; it must lie between 1 and 64",
+        ),
+        (
+            BuildError::Words { words: 3 },
+            "the number of words per item is 3; it must be 1, 2, 4 or 8, with 1 to 8 probes each",
+        ),
+        (
+            BuildError::Buckets { buckets: 3 },
+            "the number of buckets is 3; it must be even and at least 2",
+        ),
+        (
+            BuildError::Shape { slots: 4, fingerprint_bits: 12 },
+            "there are no buckets of 4 slots of 12 bits; there are those of 4 or 8 slots of 8 bits, \
+             5 of 12, 4 of 16, 3 of 20, and 2 of 32",
+        ),
+        (
+            BuildError::Unsized,
+            "no size is given: give a capacity, or the sizes themselves (bits and probes; or buckets, \
+             slots and fingerprint bits)",
+        ),
+        (
+            BuildError::Incomplete,
+            "sizes are given in part: bits and probes go together, and so do buckets, slots and \
+             fingerprint bits",
+        ),
+        (
+            BuildError::Conflict,
+            "sizes are given in more than one way: give a capacity and a false-positive rate, or the \
+             sizes themselves, or those of another filter",
+        ),
+        (BuildError::Layout, "the geometry is that of another type of filter"),
+        (BuildError::TooLarge, "the filter would have more than 2^64 bits"),
+        (BuildError::Alloc { bytes: 64 }, "cannot allocate 64 bytes"),
+    ];
+    for (error, text) in texts {
+        assert_eq!(error.to_string(), text);
+    }
+}

@@ -1,0 +1,91 @@
+//! One error for whatever a filter can refuse.
+
+use core::convert::Infallible;
+use core::fmt;
+
+use crate::{BuildError, InsertError, MergeError, UnionError};
+
+/// Any error of this crate: the return type of functions that build, fill and combine filters with `?`.
+///
+/// # Examples
+///
+/// ```
+/// use tamis::{CuckooFilter, Error, OnceBloomFilter};
+///
+/// fn run() -> Result<(), Error> {
+///     let seen = OnceBloomFilter::<str>::with_capacity(1000)?;
+///     let online = CuckooFilter::<str>::with_capacity(1000)?;
+///     if seen.insert("ada") {
+///         online.insert("ada")?;
+///     }
+///     Ok(())
+/// }
+///
+/// assert!(run().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A filter cannot be built.
+    Build(BuildError),
+    /// An item cannot be inserted.
+    Insert(InsertError),
+    /// Two Bloom filters cannot be united.
+    Union(UnionError),
+    /// Two cuckoo filters cannot be merged.
+    Merge(MergeError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Insert(error) => error.fmt(f),
+            Self::Union(error) => error.fmt(f),
+            Self::Merge(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The source is that of the error inside, whose text this error has.
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => error.source(),
+            Self::Insert(error) => error.source(),
+            Self::Union(error) => error.source(),
+            Self::Merge(error) => error.source(),
+        }
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        Self::Insert(error)
+    }
+}
+
+impl From<UnionError> for Error {
+    fn from(error: UnionError) -> Self {
+        Self::Union(error)
+    }
+}
+
+impl From<MergeError> for Error {
+    fn from(error: MergeError) -> Self {
+        Self::Merge(error)
+    }
+}
+
+/// For generic code over filters that refuse nothing.
+impl From<Infallible> for Error {
+    fn from(error: Infallible) -> Self {
+        match error {}
+    }
+}

@@ -1,0 +1,239 @@
+//! A panic in the user's code loses no result: in the iterator, the hasher or the callback of every batch method of every
+//! type, at each of the first hundred positions.
+
+use core::hash::{Hash, Hasher};
+use core::panic::AssertUnwindSafe;
+use std::panic::{catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use tamis::hash::{DefaultHashBuilder, HashItem};
+use tamis::{
+    BlockedBloomFilter, BloomFilter, CuckooFilter, Filter, OnceBloomFilter, OnceCuckooFilter,
+};
+
+const ITEMS: u64 = 170;
+const POSITIONS: u64 = 100;
+/// Items that a batch method works on at a time.
+const BATCH: usize = 32;
+const PLANNED: &str = "a planned panic";
+
+/// An item whose hash panics if it is armed.
+struct Item {
+    value: u64,
+    armed: bool,
+}
+
+impl Hash for Item {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        assert!(!self.armed, "{PLANNED}");
+        self.value.hash(state);
+    }
+}
+
+/// Which part of the user's code panics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Where {
+    Iterator,
+    Hasher,
+    Callback,
+}
+
+type Items<'a> = &'a mut dyn Iterator<Item = Item>;
+type OnResult<'a> = &'a mut dyn FnMut(usize);
+/// A batch method; whether it has a callback is said beside it.
+type Method<F> = (&'static str, bool, fn(&mut F, Items<'_>, OnResult<'_>));
+
+/// Runs a method that panics at a position, and returns how many results were passed on, in order from 0.
+fn results_before_panic<F>(filter: &mut F, method: &Method<F>, place: Where, at: u64) -> usize {
+    let mut items = (0..ITEMS).map(|value| {
+        assert!(place != Where::Iterator || value != at, "{PLANNED}");
+        Item { value, armed: place == Where::Hasher && value == at }
+    });
+    let mut results = 0;
+    let mut on_result = |number: usize| {
+        assert_eq!(number, results, "results come in order");
+        assert!(place != Where::Callback || number as u64 != at, "{PLANNED}");
+        results += 1;
+    };
+    let run = AssertUnwindSafe(|| (method.2)(filter, &mut items, &mut on_result));
+    let payload = catch_unwind(run).expect_err("it panics");
+    let text = payload.downcast_ref::<String>().expect("a formatted message");
+    assert_eq!(text, PLANNED);
+    results
+}
+
+fn contains<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(filter: &F, value: u64) -> bool {
+    filter.contains(&Item { value, armed: false })
+}
+
+/// After the panic the items that were changed are the first ones, as many as had their results passed on; after a panic
+/// of the callback at most the rest of its batch more. Then the filter still works.
+fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
+    new: impl Fn() -> F,
+    methods: &[Method<F>],
+    full_at_first: bool,
+    len: impl Fn(&F) -> Option<usize>,
+) {
+    // Only what is planned is kept silent.
+    static SILENT: Once = Once::new();
+    SILENT.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |info| {
+            if info.payload().downcast_ref::<String>().is_none_or(|text| text != PLANNED) {
+                loud(info);
+            }
+        }));
+    });
+    for method in methods {
+        for place in [Where::Iterator, Where::Hasher, Where::Callback] {
+            for at in (0..POSITIONS).filter(|_| method.1 || place != Where::Callback) {
+                let mut filter = new();
+                if full_at_first {
+                    for value in 0..ITEMS {
+                        filter.try_insert(&Item { value, armed: false }).unwrap();
+                    }
+                }
+                let results = results_before_panic(&mut filter, method, place, at);
+                let changed: Vec<bool> =
+                    (0..ITEMS).map(|value| contains(&filter, value) != full_at_first).collect();
+                let count = changed.iter().take_while(|&&changed| changed).count();
+                let what = format!("{} {place:?} {at}: {results} results, {count} changed", method.0);
+                assert!(!changed[count..].contains(&true), "{what}, and others");
+                if place == Where::Callback {
+                    assert_eq!(results as u64, at, "{what}");
+                    assert!((results + 1..=results + BATCH).contains(&count), "{what}");
+                } else {
+                    assert_eq!(count, results, "{what}");
+                    assert!(results as u64 <= at, "{what}");
+                }
+                let in_now = if full_at_first { ITEMS as usize - count } else { count };
+                assert!(len(&filter).is_none_or(|len| len == in_now), "{what}, {:?} in", len(&filter));
+                // It still works, with all that was in and more.
+                for value in 0..2 * ITEMS {
+                    if !contains(&filter, value) {
+                        assert!(filter.try_insert(&Item { value, armed: false }).unwrap());
+                    }
+                }
+                assert!((0..2 * ITEMS).all(|value| contains(&filter, value)), "{what}");
+                assert!(len(&filter).is_none_or(|len| len == 2 * ITEMS as usize), "{what}");
+            }
+        }
+    }
+}
+
+/// A query method changes nothing, whatever panics.
+fn check_queries<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
+    new: impl Fn() -> F,
+    methods: &[Method<F>],
+) {
+    for method in methods {
+        for place in [Where::Iterator, Where::Hasher, Where::Callback] {
+            for at in (0..POSITIONS).filter(|_| method.1 || place != Where::Callback) {
+                let mut filter = new();
+                filter.try_insert(&Item { value: 5, armed: false }).unwrap();
+                let results = results_before_panic(&mut filter, method, place, at);
+                assert!(results as u64 <= at, "{} {place:?} {at}: {results}", method.0);
+                let hits: Vec<u64> = (0..ITEMS).filter(|&value| contains(&filter, value)).collect();
+                assert_eq!(hits, [5], "{} {place:?} {at}", method.0);
+            }
+        }
+    }
+}
+
+/// The methods by hash get their hashes from an iterator that hashes.
+fn hashes(items: Items<'_>, hasher: &DefaultHashBuilder) -> impl Iterator<Item = u64> {
+    items.map(|item| hasher.hash_item(&item))
+}
+
+/// The insert methods that all types have. `$insert` is a method of the filter, or of the filter alone.
+macro_rules! inserts {
+    ($($via:tt)*) => {[
+        ("insert_many", true, |filter, items, on_result| {
+            filter$($via)*.insert_many(items, |number, _| on_result(number));
+        }),
+        ("insert_each", false, |filter, items, _| drop(filter$($via)*.insert_each(items))),
+        ("insert_hashes", true, |filter, items, on_result| {
+            let hasher = filter.hasher().clone();
+            filter$($via)*.insert_hashes(hashes(items, &hasher), |number, _| on_result(number));
+        }),
+    ]};
+}
+
+macro_rules! queries {
+    () => {[
+        ("contains_many", true, |filter, items, on_result| {
+            filter.contains_many(items, |number, _| on_result(number));
+        }),
+        ("contains_each", false, |filter, items, _| drop(filter.contains_each(items))),
+        ("contains_hashes", true, |filter, items, on_result| {
+            let hasher = filter.hasher().clone();
+            filter.contains_hashes(hashes(items, &hasher), |number, _| on_result(number));
+        }),
+    ]};
+}
+
+/// The methods of the trait, by which generic code comes to the same.
+macro_rules! of_trait {
+    () => {[
+        ("try_insert_many", true, |filter, items, on_result| {
+            filter.try_insert_many(items, |number, _| on_result(number));
+        }),
+    ]};
+}
+
+// Rates that make each kind of layout: one word and several, with and without a lock, every width of fingerprints. The
+// capacity is far above the number of items, so that no false positive disturbs the count.
+macro_rules! bloom {
+    ($($test:ident $filter:ident $rate:expr;)*) => {$(
+        #[test]
+        fn $test() {
+            let new = || $filter::with_rate(1_000_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
+            check::<$filter<Item>>(new, &inserts!(), false, |_| None);
+            check::<$filter<Item>>(new, &inserts!(.get_mut()), false, |_| None);
+            check::<$filter<Item>>(new, &of_trait!(), false, |_| None);
+            check_queries::<$filter<Item>>(new, &queries!());
+        }
+    )*};
+}
+
+bloom! {
+    classic BloomFilter 0.01;
+    blocked BlockedBloomFilter 0.01;
+    blocked_in_many_words BlockedBloomFilter 1e-6;
+    once OnceBloomFilter 0.01;
+    once_by_lock OnceBloomFilter 1e-3;
+}
+
+macro_rules! cuckoo {
+    ($($test:ident $filter:ident $rate:expr $(, $removes:expr)?;)*) => {$(
+        #[test]
+        fn $test() {
+            let new = || $filter::with_rate(200_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
+            // As counted, and as recounted.
+            let len = |filter: &$filter<Item>| {
+                assert_eq!(filter.snapshot().len(), filter.len());
+                Some(filter.len())
+            };
+            check::<$filter<Item>>(new, &inserts!(), false, len);
+            check::<$filter<Item>>(new, &of_trait!(), false, len);
+            check_queries::<$filter<Item>>(new, &queries!());
+            $(check::<$filter<Item>>(new, &$removes, true, len);)?
+        }
+    )*};
+}
+
+cuckoo! {
+    cuckoo CuckooFilter 1e-3, [
+        ("remove_many", true, |filter, items, on_result| {
+            filter.remove_many(items, |number, _| on_result(number));
+        }),
+        ("remove_each", false, |filter, items, _| drop(filter.remove_each(items))),
+        ("remove_hashes", true, |filter, items, on_result| {
+            let hasher = filter.hasher().clone();
+            filter.remove_hashes(hashes(items, &hasher), |number, _| on_result(number));
+        }),
+    ];
+    cuckoo_of_wide_fingerprints CuckooFilter 1e-8;
+    once_cuckoo OnceCuckooFilter 1e-3;
+    once_cuckoo_of_wide_fingerprints OnceCuckooFilter 1e-8;
+}
