@@ -56,7 +56,7 @@ fn main() {
 
 /// Measures the contenders at this capacity and prints what came out.
 fn table(capacity: u64) {
-    let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity);
+    let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity as usize);
     let geometry = builder.false_positive_rate(RATE).geometry().expect("a capacity above 0");
     let bytes = geometry.size_in_bytes();
     let (mut reads, mut writes, mut passes) = (Vec::new(), Vec::new(), Vec::new());

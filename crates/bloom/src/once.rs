@@ -25,7 +25,7 @@ use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 ///
 /// Queries, and inserts of items that are in already, take no lock and wait for nobody. Where there are locks,
 /// an insert waits only for another insert into its own line, which is done after a few stores. The memory is
-/// the blocked filter's; where there are locks 1 bit in 512 is one, and a query whose probes fall on it takes
+/// the blocked filter's, with the same choice of [`words`](Builder::words); where there are locks 1 bit in 512 is one, and a query whose probes fall on it takes
 /// it as set (reported with the rate).
 ///
 /// # Examples

@@ -303,7 +303,7 @@ proptest! {
         // The count of new items, of those that came before a refusal.
         let before = b.len();
         match b.try_extend(&third) {
-            Ok(new) => prop_assert_eq!(b.len() - before, new as u64),
+            Ok(new) => prop_assert_eq!(b.len() - before, usize::from(new)),
             Err(error) => prop_assert_eq!(error, InsertError::Full),
         }
         merged.clear();

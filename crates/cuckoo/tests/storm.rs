@@ -55,7 +55,7 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
     let all_slots = buckets * 4;
     let mut residents = Vec::new();
     for hash in (0_u64..).map(|item| hasher.hash_item(&item)) {
-        if filter.len() >= all_slots * percent / 100 {
+        if filter.len() as u64 >= all_slots * percent / 100 {
             break;
         }
         if !distinct || !filter.contains_hash(hash) {

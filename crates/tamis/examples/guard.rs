@@ -7,7 +7,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tamis::BlockedBloomFilter;
+use tamis::{BlockedBloomFilter, Sampled};
 
 const KEYS: u64 = 100_000;
 const REQUESTS: u64 = 20_000;
@@ -21,6 +21,22 @@ impl Store {
         thread::sleep(Duration::from_micros(100));
         self.0.get(&key)
     }
+}
+
+/// The filter's figures in the text format of Prometheus. A scrape reads 1024 cache lines, whatever the size.
+fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
+    const LINES: u64 = 1024;
+    let figures = [
+        ("items", guard.len_estimate_sampled(LINES)),
+        ("saturation", guard.saturation_sampled(LINES)),
+        ("false_positive_rate", guard.false_positive_rate_sampled(LINES)),
+    ];
+    let mut text = String::new();
+    for (name, Sampled { value, standard_error }) in figures {
+        text +=
+            &format!("guard_{name} {value:.6}\nguard_{name}_standard_error {standard_error:.6}\n");
+    }
+    text
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,6 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         start.elapsed().as_secs_f64() * REQUESTS as f64 / asked as f64
     );
     println!("the guard takes {} KiB", guard.size_in_bytes() / 1024);
+    print!("\n{}", metrics(&guard));
     assert_eq!(found, REQUESTS / 20, "a key that exists was refused");
     Ok(())
 }

@@ -97,7 +97,8 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
                 let changed: Vec<bool> =
                     (0..ITEMS).map(|value| contains(&filter, value) != full_at_first).collect();
                 let count = changed.iter().take_while(|&&changed| changed).count();
-                let what = format!("{} {place:?} {at}: {results} results, {count} changed", method.0);
+                let what =
+                    format!("{} {place:?} {at}: {results} results, {count} changed", method.0);
                 assert!(!changed[count..].contains(&true), "{what}, and others");
                 if place == Where::Callback {
                     assert_eq!(results as u64, at, "{what}");
@@ -107,7 +108,11 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
                     assert!(results as u64 <= at, "{what}");
                 }
                 let in_now = if full_at_first { ITEMS as usize - count } else { count };
-                assert!(len(&filter).is_none_or(|len| len == in_now), "{what}, {:?} in", len(&filter));
+                assert!(
+                    len(&filter).is_none_or(|len| len == in_now),
+                    "{what}, {:?} in",
+                    len(&filter)
+                );
                 // It still works, with all that was in and more.
                 for value in 0..2 * ITEMS {
                     if !contains(&filter, value) {
@@ -160,25 +165,27 @@ macro_rules! inserts {
 }
 
 macro_rules! queries {
-    () => {[
-        ("contains_many", true, |filter, items, on_result| {
-            filter.contains_many(items, |number, _| on_result(number));
-        }),
-        ("contains_each", false, |filter, items, _| drop(filter.contains_each(items))),
-        ("contains_hashes", true, |filter, items, on_result| {
-            let hasher = filter.hasher().clone();
-            filter.contains_hashes(hashes(items, &hasher), |number, _| on_result(number));
-        }),
-    ]};
+    () => {
+        [
+            ("contains_many", true, |filter, items, on_result| {
+                filter.contains_many(items, |number, _| on_result(number));
+            }),
+            ("contains_each", false, |filter, items, _| drop(filter.contains_each(items))),
+            ("contains_hashes", true, |filter, items, on_result| {
+                let hasher = filter.hasher().clone();
+                filter.contains_hashes(hashes(items, &hasher), |number, _| on_result(number));
+            }),
+        ]
+    };
 }
 
 /// The methods of the trait, by which generic code comes to the same.
 macro_rules! of_trait {
-    () => {[
-        ("try_insert_many", true, |filter, items, on_result| {
+    () => {
+        [("try_insert_many", true, |filter, items, on_result| {
             filter.try_insert_many(items, |number, _| on_result(number));
-        }),
-    ]};
+        })]
+    };
 }
 
 // Rates that make each kind of layout: one word and several, with and without a lock, every width of fingerprints. The
