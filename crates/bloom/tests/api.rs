@@ -289,7 +289,11 @@ fn words_are_a_choice_between_memory_and_speed() {
             assert!((0.97e-4..=1e-4).contains(&rate), "{words} words: {rate}");
             geometry.bits()
         });
-        assert!(bits.is_sorted_by(|more, fewer| more >= fewer), "{bits:?}");
+        // One bit in each of eight words is more words than this rate can use.
+        assert!(bits[..3].is_sorted_by(|more, fewer| more > fewer), "{bits:?}");
+        // The default is the fewest words that need at most a fifth more than the best.
+        let default = new().capacity(100_000).false_positive_rate(1e-4).geometry().unwrap();
+        assert_eq!((default.words(), default.bits()), (2, bits[1]));
         for words in [0, 3, 16, u32::MAX] {
             assert_eq!(sized(words), Err(BuildError::Words { words }));
         }
