@@ -1,25 +1,64 @@
-//! Numbers as people write and read them: `10M`, `2GiB`, `1%`.
+//! Numbers as people write and read them: `10M`, `1e6`, `10_000_000`, `2GiB`, `1%`.
 
-/// A number of items: digits, perhaps a fraction, perhaps a suffix (`10M`, `5.5M`, `2Ki`).
-pub(crate) fn count(text: &str) -> Result<u64, String> {
-    match scaled(text) {
-        Some(0) => Err("expected a number of at least 1".into()),
-        Some(number) => Ok(number),
-        None => Err("expected a whole number below 2^64, such as 1000, 10M, 5.5M or 2Mi".into()),
+use core::fmt;
+use core::num::ParseIntError;
+
+/// Why a text is not the number that was asked for. Its `Display` says what is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// No number at all.
+    Number,
+    /// Separators that do not part digits: `1__0`, `1,00`.
+    Separators,
+    /// A suffix that is none.
+    Suffix(String),
+    /// A part of one.
+    Fraction,
+    /// 2^64 or more.
+    Overflow,
+    /// 0, where at least one is meant.
+    Zero,
+    /// A rate that is not above 0 and below 1.
+    Rate,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const FORMS: &str = "such as 1000, 10_000_000, 1e6, 10M or 2Mi";
+        match self {
+            Self::Number => write!(f, "not a number; expected one {FORMS}"),
+            Self::Separators => write!(
+                f,
+                "separators at odd places; expected 1_000_000, or 1,000,000 in groups of three"
+            ),
+            Self::Suffix(suffix) => write!(
+                f,
+                "unknown suffix '{suffix}'; expected K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024)"
+            ),
+            Self::Fraction => write!(f, "not a whole number; expected one {FORMS}"),
+            Self::Overflow => write!(f, "too large; expected a number below 2^64"),
+            Self::Zero => write!(f, "expected at least 1"),
+            Self::Rate => {
+                write!(f, "expected a rate above 0 and below 1, such as 1e-6, 0.001 or 1%")
+            }
+        }
     }
+}
+
+impl core::error::Error for Wrong {}
+
+/// A number of items of at least 1 (`10M`, `5.5M`, `2Ki`, `1e6`, `10_000_000`).
+pub(crate) fn count(text: &str) -> Result<u64, Wrong> {
+    number(text).and_then(|number| if number == 0 { Err(Wrong::Zero) } else { Ok(number) })
 }
 
 /// A number of bytes: as [`count`], with an optional `B` (`64K`, `2GiB`).
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    match scaled(text.strip_suffix('B').unwrap_or(text)) {
-        Some(0) => Err("expected a size of at least 1 byte".into()),
-        Some(number) => Ok(number),
-        None => Err("expected a size below 2^64 bytes, such as 4096, 64KiB, 10M or 2GiB".into()),
-    }
+pub(crate) fn size(text: &str) -> Result<u64, Wrong> {
+    count(text.strip_suffix(['B', 'b']).unwrap_or(text))
 }
 
 /// A false-positive rate: a number between 0 and 1, or a percentage (`1e-6`, `0.1%`).
-pub(crate) fn rate(text: &str) -> Result<f64, String> {
+pub(crate) fn rate(text: &str) -> Result<f64, Wrong> {
     let (digits, unit) = match text.strip_suffix('%') {
         Some(digits) => (digits, 100.0),
         None => (text, 1.0),
@@ -27,38 +66,81 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     // `is_normal` is false for zero, subnormal, infinite and NaN.
     match digits.parse::<f64>().map(|number| number / unit) {
         Ok(rate) if rate.is_normal() && rate > 0.0 && rate < 1.0 => Ok(rate),
-        _ => Err("expected a rate above 0 and below 1, such as 1e-6, 0.001 or 1%".into()),
+        _ => Err(Wrong::Rate),
     }
 }
 
-/// The number in `text`, exactly, or none if it is no whole number below 2^64.
-fn scaled(text: &str) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (digits, suffix) = text.split_at(end);
-    let unit: u128 = match suffix {
-        "" => 1,
-        "k" | "K" => 1000,
-        "M" => 1000_u128.pow(2),
-        "G" => 1000_u128.pow(3),
-        "T" => 1000_u128.pow(4),
-        "Ki" => 1 << 10,
-        "Mi" => 1 << 20,
-        "Gi" => 1 << 30,
-        "Ti" => 1 << 40,
-        _ => return None,
-    };
+/// The whole number in `text`, exactly: digits, perhaps parted, perhaps a fraction, then perhaps an exponent or
+/// a suffix.
+pub(crate) fn number(text: &str) -> Result<u64, Wrong> {
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ','));
+    let (digits, suffix) = text.split_at(end.unwrap_or(text.len()));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    // 20 digits hold every u64, and 18 digits of a fraction keep the products inside 128 bits.
-    if whole.is_empty() || fraction.is_empty() || whole.len() > 20 || fraction.len() > 18 {
-        return None;
+    if !whole.starts_with(|c: char| c.is_ascii_digit())
+        || fraction.is_empty()
+        || fraction.contains('.')
+    {
+        return Err(Wrong::Number);
     }
-    let tenths = 10_u128.pow(fraction.len() as u32);
-    let fraction = fraction.parse::<u128>().ok()? * unit;
-    if !fraction.is_multiple_of(tenths) {
-        return None;
+    let whole = joined(whole)?.parse::<u128>().map_err(|_: ParseIntError| Wrong::Overflow)?;
+    let fraction = joined(fraction)?;
+    let fraction = fraction.trim_end_matches('0');
+    // A unit has at most 20 digits, so that no more of a fraction can make a whole number.
+    if fraction.len() > 20 {
+        return Err(Wrong::Fraction);
     }
-    let whole = whole.parse::<u128>().ok()?.checked_mul(unit)?;
-    u64::try_from(whole.checked_add(fraction / tenths)?).ok()
+    let unit = unit(suffix)?;
+    let parts = 10_u128.pow(fraction.len() as u32);
+    // With nothing after the point there is no digit left.
+    let fraction: u128 =
+        if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| Wrong::Number)? };
+    let fraction = fraction.checked_mul(unit).ok_or(Wrong::Overflow)?;
+    if !fraction.is_multiple_of(parts) {
+        return Err(Wrong::Fraction);
+    }
+    let sum = whole.checked_mul(unit).and_then(|whole| whole.checked_add(fraction / parts));
+    sum.and_then(|sum| u64::try_from(sum).ok()).ok_or(Wrong::Overflow)
+}
+
+/// What the digits before `suffix` are multiplied by: an exponent, or a suffix in either case.
+fn unit(suffix: &str) -> Result<u128, Wrong> {
+    let lower = suffix.to_ascii_lowercase();
+    if let Some(exponent) = lower.strip_prefix('e') {
+        let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
+        if exponent.starts_with('-') && exponent[1..].parse::<u8>().is_ok() {
+            return Err(Wrong::Fraction);
+        }
+        if exponent.is_empty() || !exponent.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(Wrong::Suffix(suffix.to_owned()));
+        }
+        let exponent = exponent.parse::<u32>().ok().filter(|&exponent| exponent < 20);
+        return exponent.map(|exponent| 10_u128.pow(exponent)).ok_or(Wrong::Overflow);
+    }
+    Ok(match lower.as_str() {
+        "" => 1,
+        "k" => 1000,
+        "m" => 1000_u128.pow(2),
+        "g" => 1000_u128.pow(3),
+        "t" => 1000_u128.pow(4),
+        "ki" => 1 << 10,
+        "mi" => 1 << 20,
+        "gi" => 1 << 30,
+        "ti" => 1 << 40,
+        _ => return Err(Wrong::Suffix(suffix.to_owned())),
+    })
+}
+
+/// The digits without what parts them: single underscores anywhere between them, or commas in groups of three.
+fn joined(digits: &str) -> Result<String, Wrong> {
+    let separator = if digits.contains(',') { ',' } else { '_' };
+    let groups: Vec<&str> = digits.split(separator).collect();
+    let fine = |(place, group): (usize, &&str)| match separator {
+        _ if !group.bytes().all(|digit| digit.is_ascii_digit()) => false,
+        ',' if place == 0 => (1..=3).contains(&group.len()),
+        ',' => group.len() == 3,
+        _ => !group.is_empty(),
+    };
+    if groups.iter().enumerate().all(fine) { Ok(groups.concat()) } else { Err(Wrong::Separators) }
 }
 
 /// `1234567` as `1,234,567`.
@@ -112,44 +194,82 @@ mod tests {
         for (text, number) in [
             ("1", 1),
             ("10M", 10_000_000),
+            ("10m", 10_000_000),
             ("5.5M", 5_500_000),
+            ("5.50M", 5_500_000),
             ("2Ki", 2048),
             ("1.5Ki", 1536),
             ("18446744073709551615", u64::MAX),
+            ("18,446,744,073,709,551,615", u64::MAX),
+            ("1.8446744073709551615e19", u64::MAX),
             ("0.001K", 1),
+            ("1e6", 1_000_000),
+            ("1E+6", 1_000_000),
+            ("1.5e6", 1_500_000),
+            ("1.0", 1),
+            ("10_000_000", 10_000_000),
+            ("1_00_0", 1000),
+            ("10,000,000", 10_000_000),
+            ("1,000.5K", 1_000_500),
+            ("007", 7),
         ] {
             assert_eq!(count(text), Ok(number), "{text}");
         }
-        for text in [
-            "",
-            "0",
-            "0K",
-            "-1",
-            "+1",
-            ".",
-            "1.",
-            ".5",
-            "1e6",
-            "1.5",
-            "1.2345K",
-            "10MB",
-            "1 M",
-            "18446744073709551616",
-            "99999999999999999999T",
-            "M",
-            "1m",
-            "1.0.0",
-            "٣",
+        let suffix = |suffix: &str| Wrong::Suffix(suffix.into());
+        for (text, wrong) in [
+            ("", Wrong::Number),
+            ("0", Wrong::Zero),
+            ("0K", Wrong::Zero),
+            ("0e5", Wrong::Zero),
+            ("-1", Wrong::Number),
+            ("+1", Wrong::Number),
+            (".", Wrong::Number),
+            ("1.", Wrong::Number),
+            (".5", Wrong::Number),
+            ("1.0.0", Wrong::Number),
+            ("M", Wrong::Number),
+            ("_1", Wrong::Number),
+            ("many", Wrong::Number),
+            ("\u{663}", Wrong::Number),
+            ("1_", Wrong::Separators),
+            ("1__0", Wrong::Separators),
+            ("1,5", Wrong::Separators),
+            ("1,00", Wrong::Separators),
+            ("1000,000", Wrong::Separators),
+            ("1,000_000", Wrong::Separators),
+            ("1.5", Wrong::Fraction),
+            ("1.2345K", Wrong::Fraction),
+            ("1.55e1", Wrong::Fraction),
+            ("1e-6", Wrong::Fraction),
+            ("0.0000000000000000000001T", Wrong::Fraction),
+            ("10MB", suffix("MB")),
+            ("1 M", suffix(" M")),
+            ("1e", suffix("e")),
+            ("1e6M", suffix("e6M")),
+            ("1ee6", suffix("ee6")),
+            ("1x", suffix("x")),
+            ("18446744073709551616", Wrong::Overflow),
+            ("1e20", Wrong::Overflow),
+            ("1e99999999999999", Wrong::Overflow),
+            ("99999999999999999999T", Wrong::Overflow),
+            ("340282366920938463463374607431768211456", Wrong::Overflow),
+            ("340282366920938463463374607431768211455T", Wrong::Overflow),
         ] {
-            assert!(count(text).is_err(), "{text}");
+            assert_eq!(count(text), Err(wrong), "{text}");
         }
     }
 
     #[test]
     fn sizes_take_a_b() {
-        for (text, number) in
-            [("1", 1), ("1B", 1), ("1GiB", 1 << 30), ("2MB", 2_000_000), ("0.5Ki", 512)]
-        {
+        for (text, number) in [
+            ("1", 1),
+            ("1B", 1),
+            ("1GiB", 1 << 30),
+            ("2gib", 2 << 30),
+            ("2MB", 2_000_000),
+            ("0.5Ki", 512),
+            ("1e3", 1000),
+        ] {
             assert_eq!(size(text), Ok(number), "{text}");
         }
         for text in ["B", "1BB", "0B", "GiB", "16777216TiB"] {
