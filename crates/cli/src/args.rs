@@ -8,16 +8,26 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::dedup::{CHUNK, Options, Seed};
-use crate::key::{Key, Part};
+use crate::key::{Fields, Key, Part, Quotes};
 use crate::policy::{self, Policy};
-use crate::units::{count, rate, size};
+use crate::units::{Wrong, count, number, rate, size};
 use crate::{Error, Kind};
 
 const MOST_THREADS: usize = 1024;
 
+/// Each of them is run by a test.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  The distinct lines of two files, one of them compressed, in input order:
+    tamis dedup monday.txt tuesday.txt.gz -o both.txt
+  The first row for each customer and day, fields 2 and 4 of a CSV file:
+    tamis dedup --csv --key-field 2,4 orders.csv > first.csv
+  What comes more than once, of a stream, by the value of a JSON field:
+    zcat events.json.gz | tamis dedup -d --json-key /id -q";
+
 /// Sieves for streams of records: first occurrences only, in a few bits a record.
 #[derive(Debug, Parser)]
-#[command(name = "tamis", version, arg_required_else_help = true)]
+#[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -43,18 +53,34 @@ pub(crate) enum Command {
 ///
 /// Prints what `awk '!seen[$0]++'` prints, to the byte the same for every number of threads, but
 /// for false positives: a record is taken for a duplicate of one that it is not with a chance below
-/// --rate. The summary states how many lines are expected to be lost so.
+/// --rate. The summary states how many lines are expected to be lost so; a warning does where they are more
+/// than 0.01, with --quiet too.
 ///
 /// Exit codes: 0 done (a closed pipe and nothing printed included); 1 failed while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("part").args(["key_field", "json_key"]))]
-#[command(after_long_help = policy::help())]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
 pub(crate) struct DedupArgs {
-    /// Files to read, in order; '-' or none is standard input. Files that end in .gz or .zst are
-    /// decompressed
+    /// Files to read, in order; '-' or none is standard input. What is compressed with gzip or Zstandard, as its
+    /// first bytes tell, is decompressed
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// Write to this file, which may be one of those read: it is replaced when all is done, and stays as it was
+    /// if anything fails. '-' is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Print only what is repeated: of every key that comes more than once, the second record (with whole records
+    /// it is the same as the first). Takes a second filter, and so up to twice the memory. A false positive may
+    /// print a record that is not repeated; the summary says how many to expect. A record without a key is left out
+    #[arg(short = 'd', long)]
+    repeated: bool,
+
+    /// Read compressed input as it is
+    #[arg(long)]
+    pub(crate) no_decompress: bool,
 
     /// False-positive rate that the filter stays below, such as 1e-6 or 0.01%
     #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
@@ -86,13 +112,23 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     max_line: u64,
 
-    /// The key is this field, counted from 1
-    #[arg(long, value_name = "N", value_parser = field)]
-    key_field: Option<NonZero<usize>>,
+    /// The key is this field, counted from 1, or these: two records are the same if all of them are
+    #[arg(long, value_name = "N,...", value_parser = field, value_delimiter = ',')]
+    key_field: Vec<NonZero<usize>>,
 
-    /// The byte between fields, as it is or as \t, \0 or \xHH [default: \t]
+    /// The byte between fields, as it is or as \t, \0 or \xHH [default: \t, with --csv a comma]
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
     delimiter: Option<u8>,
+
+    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, and "" in it a quote. Every row must end on
+    /// its line, or in NUL with -0
+    #[arg(long, requires = "key_field")]
+    csv: bool,
+
+    /// A double quote is a byte like any other. Without this or --csv, a quote at the head of a field is an error
+    /// where the delimiter is a comma or a semicolon
+    #[arg(long, requires = "key_field", conflicts_with = "csv")]
+    no_csv: bool,
 
     /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different
     /// types differ ("1" and 1), and so do numbers that are written differently. A value nested
@@ -104,12 +140,12 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "POLICY", value_enum)]
     url: Option<Policy>,
 
-    /// A record without a key is an error. Otherwise it passes through
+    /// A record without a key is an error. Otherwise it is printed, and a warning says how many there were
     #[arg(long)]
     strict: bool,
 
     /// Threads, of which at most 64 are used; each holds some megabytes [default: all cores]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 
     /// Seed of the hash: a number, or 'random' (another one each time, and a keyed hash), for input
@@ -121,13 +157,25 @@ pub(crate) struct DedupArgs {
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) progress: bool,
 
-    /// No summary and no progress
-    #[arg(long, conflicts_with = "stats")]
+    /// No summary and no progress; warnings stay
+    #[arg(short, long, conflicts_with = "stats")]
     pub(crate) quiet: bool,
 
-    /// Print the summary in this form
+    /// Say more in the summary: the filter, and the time
+    #[arg(short, long, conflicts_with_all = ["quiet", "stats"])]
+    pub(crate) verbose: bool,
+
+    /// Print the summary in this form, with the warnings in it
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) stats: Option<Stats>,
+
+    /// As in uniq, which a filter cannot do.
+    #[arg(short = 'c', long, hide = true)]
+    count: bool,
+
+    /// As in uniq, which a filter cannot do.
+    #[arg(short = 'u', long, hide = true)]
+    unique: bool,
 }
 
 /// What records look like.
@@ -173,21 +221,48 @@ impl DedupArgs {
     pub(crate) fn options(&self) -> Result<Options, Error> {
         let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis dedup --help'")));
         let hex = self.input == Form::Hex;
+        if self.count {
+            return usage("a filter cannot count: -c is for 'sort | uniq -c'");
+        }
+        if self.unique {
+            return usage(
+                "-u is known only at the end of the input, when a filter has forgotten the lines: it is for \
+                 'sort | uniq -u'",
+            );
+        }
+        // A requirement is met, says clap, where what is required would conflict with what is there.
+        if self.key_field.is_empty() && (self.csv || self.no_csv || self.delimiter.is_some()) {
+            return usage("--delimiter, --csv and --no-csv are for fields: give a --key-field");
+        }
         let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
-        let delimiter = self.delimiter.unwrap_or(b'\t');
-        let part = match (self.key_field, &self.json_key) {
-            (Some(_), _) | (_, Some(_)) if hex => {
+        let delimiter = self.delimiter.unwrap_or(if self.csv { b',' } else { b'\t' });
+        let policy = self.url.unwrap_or(Policy::None);
+        let part = match (self.key_field.as_slice(), &self.json_key) {
+            ([_, ..], _) | (_, Some(_)) if hex => {
                 return usage("--input hex is the key: it takes no --key-field or --json-key");
             }
-            (Some(_), _) if delimiter == separator => {
+            ([_, ..], _) if delimiter == separator => {
                 return usage("--delimiter is the byte that ends a record: there are no fields");
             }
-            (Some(number), _) => Part::Field { index: number.get() - 1, delimiter },
+            ([_, ..], _) if self.csv && matches!(delimiter, b'"' | b'\r') => {
+                return usage("--delimiter has a meaning of its own in CSV: give another one");
+            }
+            ([_, _, ..], _) if policy != Policy::None => {
+                return usage("--url takes one --key-field: that which is a URL");
+            }
+            (numbers @ [_, ..], _) => {
+                let indices = numbers.iter().map(|number| number.get() - 1).collect();
+                let quotes = match delimiter {
+                    _ if self.csv => Quotes::Csv { separator },
+                    b',' | b';' if !self.no_csv => Quotes::Refused,
+                    _ => Quotes::Plain,
+                };
+                Part::Fields(Fields::new(indices, delimiter, quotes))
+            }
             (_, Some(pointer)) => Part::Json(pointer.clone()),
             _ if hex => Part::Hex,
             _ => Part::Record,
         };
-        let policy = self.url.unwrap_or(Policy::None);
         if hex && policy != Policy::None {
             return usage("--input hex has bytes for a key: it takes no --url");
         }
@@ -198,6 +273,7 @@ impl DedupArgs {
             separator,
             max_record: self.max_line,
             key: Key { part, policy },
+            repeated: self.repeated,
             strict: self.strict,
             rate: self.rate,
             capacity: self.capacity,
@@ -215,8 +291,9 @@ fn cores() -> usize {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    text.parse()
+    number(text)
         .ok()
+        .and_then(|threads| usize::try_from(threads).ok())
         .filter(|threads| (1..=MOST_THREADS).contains(threads))
         .ok_or_else(|| format!("expected a number from 1 to {MOST_THREADS}"))
 }
@@ -228,10 +305,7 @@ fn field(text: &str) -> Result<NonZero<usize>, String> {
 fn seed(text: &str) -> Result<Seed, String> {
     match text {
         "random" => Ok(Seed::Random),
-        _ => text
-            .parse()
-            .map(Seed::Fixed)
-            .map_err(|_| "expected a number below 2^64, or 'random'".into()),
+        _ => number(text).map(Seed::Fixed).map_err(|wrong: Wrong| format!("{wrong}; or 'random'")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `tamis dedup`: the first record of every key, in input order, on all cores.
+//! `tamis dedup`: the first record of every key, or the second, in input order, on all cores.
 //!
 //! There is no thread that decides and no queue. Every worker takes a chunk of input through all of
 //! these steps by itself:
@@ -7,7 +7,7 @@
 //!    ends, and gets its turn: the chunk's number.
 //! 2. It finds the records, takes their keys, hashes them and sorts the hashes by shard (`chunk`).
 //! 3. The items are spread by their hash over a fixed number of shards, each a filter of its own
-//!    (`chain`) behind a turnstile (`turnstile`) that lets chunks in by turn. The worker walks
+//!    (`chain`, of which `repeated` takes two) behind a turnstile (`turnstile`) that lets chunks in by turn. The worker walks
 //!    through all of them, first to last, and decides its records. So worker follows worker like a
 //!    wavefront.
 //! 4. It moves the records that stay together, inside the chunk.
@@ -36,17 +36,18 @@ mod chain;
 mod chunk;
 mod expected;
 mod levels;
+mod repeated;
 mod sink;
 mod source;
 mod summary;
 mod turnstile;
 
-pub use self::sink::{Tally, Watch};
+pub use self::sink::{Keyless, Tally, Watch};
 pub use self::summary::Summary;
 
-use self::chain::Shard;
 use self::chunk::{Chunk, Rules};
 use self::levels::Levels;
+use self::repeated::Filters;
 use self::sink::Sink;
 use self::source::Source;
 use self::turnstile::Turnstile;
@@ -69,13 +70,16 @@ pub struct Options {
     pub max_record: u64,
     /// What makes two records the same.
     pub key: Key,
-    /// Whether a record without a key is an error. Otherwise it passes through.
+    /// Instead of the first record of every key, print the second: once each that is repeated.
+    pub repeated: bool,
+    /// Whether a record without a key is an error. Otherwise it passes through, or is left out of what is
+    /// [`repeated`](Self::repeated).
     pub strict: bool,
     /// The false-positive rate that the whole filter stays below.
     pub rate: f64,
     /// Items expected; the filter grows beyond them.
     pub capacity: Option<u64>,
-    /// Instead of growing, stop when as many items as `capacity` says have been printed.
+    /// Instead of growing, stop when as many items as `capacity` says have been seen.
     pub fixed: bool,
     /// The kind of filter.
     pub kind: Kind,
@@ -93,6 +97,7 @@ impl Default for Options {
             separator: b'\n',
             max_record: 1 << 30,
             key: Key::record(),
+            repeated: false,
             strict: false,
             rate: 1e-6,
             capacity: None,
@@ -133,7 +138,7 @@ impl Hasher {
     }
 }
 
-/// Prints the first record of every key of `inputs`, in order, to `output`, which should not
+/// Prints the first record of every key of `inputs`, or the second, in order, to `output`, which should not
 /// buffer: it is given whole chunks.
 ///
 /// # Errors
@@ -162,7 +167,7 @@ pub fn run<R: Read + Send>(
 ) -> Result<Summary, Error> {
     let start = Instant::now();
     let levels = Levels::new(options)?;
-    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(chain::new(&levels, options.kind)?)));
+    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(Filters::new(&levels, options)?)));
     let run = Run {
         rules: Rules::new(options)?,
         source: Mutex::new(Source::new(inputs.into_iter(), options)),
@@ -188,10 +193,11 @@ pub fn run<R: Read + Send>(
     if let Some(error) = run.failure.into_inner() {
         return Err(error);
     }
-    let fills: Vec<Vec<u64>> =
-        run.shards.into_iter().map(|shard| shard.into_inner().fills()).collect();
-    let tally = run.sink.into_inner().finish()?;
-    Ok(Summary::new(tally, &levels, &fills, options, threads, start.elapsed()))
+    let (seen, again): (Vec<_>, Vec<_>) =
+        run.shards.into_iter().map(|shard| shard.into_inner().fills()).unzip();
+    let (tally, keyless) = run.sink.into_inner().finish()?;
+    let fills = [seen, again].map(|fills| fills.into_iter().flatten().collect());
+    Ok(Summary::new(tally, keyless, &levels, &fills, options, threads, start.elapsed()))
 }
 
 /// One run, as all its workers see it.
@@ -200,7 +206,7 @@ struct Run<'l, 'w, I, R, W> {
     source: Mutex<Source<I, R>>,
     /// Held by the one worker whose chunk has outgrown its size for a giant record.
     giants: Mutex<()>,
-    shards: Vec<Turnstile<Box<dyn Shard + 'l>>>,
+    shards: Vec<Turnstile<Filters<'l>>>,
     sink: Turnstile<Sink<'w, W>>,
     /// Why the run ends early, once it does.
     failure: OnceLock<Error>,
@@ -222,7 +228,7 @@ where
                 if let Some(mut shard) = shard.enter(chunk.turn)
                     && self.failure.get().is_none()
                 {
-                    chunk.decide(number, &mut **shard);
+                    chunk.decide(number, &mut shard);
                 }
             }
             chunk.compact();

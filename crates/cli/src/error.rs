@@ -26,6 +26,13 @@ pub enum Error {
         /// What was found and what to do.
         found: String,
     },
+    /// An output that cannot be written at all, found before any input is read.
+    Output {
+        /// The file, as it was given.
+        name: String,
+        /// What was found.
+        found: String,
+    },
     /// Reading an input failed: the system could not, or the bytes are not what they should be.
     Read {
         /// The file, as it was given.
@@ -44,7 +51,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
-    /// Under `--strict`: a record without a key.
+    /// A record without a key, under `--strict`; or one that is not what it seems to be, always.
     NoKey {
         /// The file, as it was given.
         name: Arc<str>,
@@ -110,6 +117,7 @@ impl Error {
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
             Self::Usage(_)
             | Self::Input { .. }
+            | Self::Output { .. }
             | Self::TooLong { .. }
             | Self::NoKey { .. }
             | Self::Filter { .. }
@@ -124,6 +132,7 @@ impl fmt::Display for Error {
             Self::Closed => write!(f, "the reader of the output has gone"),
             Self::Usage(text) => write!(f, "{text}"),
             Self::Input { name, found } => write!(f, "{name}: {found}"),
+            Self::Output { name, found } => write!(f, "-o {name}: {found}"),
             Self::Read { name, line, source } => {
                 write!(f, "{name}, line {}: cannot read on: {source}", grouped(*line))
             }
@@ -134,11 +143,13 @@ impl fmt::Display for Error {
                 grouped(*line),
                 grouped(*limit)
             ),
-            Self::NoKey { name, line, found } => write!(
-                f,
-                "{name}, line {}: {found}; without --strict such a record passes through",
-                grouped(*line)
-            ),
+            Self::NoKey { name, line, found } => {
+                write!(f, "{name}, line {}: {found}", grouped(*line))?;
+                if found.is_fatal() {
+                    return Ok(());
+                }
+                write!(f, "; without --strict such a record is only counted")
+            }
             Self::Full { name, line, capacity } => write!(
                 f,
                 "{name}, line {}: the filter is full with {} items; raise --capacity, or leave \

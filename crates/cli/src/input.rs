@@ -1,15 +1,15 @@
-//! The inputs: files in order, compressed ones by their ending, `-` for standard input.
+//! The inputs: files in order, compressed or not, `-` for standard input.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
+use same_file::Handle;
 
 use crate::Error;
-use crate::zst::Frames;
+use crate::packing::{HEAD, Packing};
 
 /// One input: bytes, and the name by which messages call them.
 #[derive(Debug)]
@@ -25,54 +25,42 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// How the bytes of a file are stored, told by the end of its name.
-#[derive(Clone, Copy, Debug)]
-enum Packing {
-    Plain,
-    Gzip,
-    Zstandard,
-}
-
-impl Packing {
-    fn of(path: &Path) -> Self {
-        match path.extension().and_then(OsStr::to_str) {
-            Some("gz") => Self::Gzip,
-            Some("zst") => Self::Zstandard,
-            _ => Self::Plain,
-        }
-    }
-
-    /// What is wrong with the first bytes of a file of this packing.
-    fn refuses(self, head: &[u8]) -> Option<&'static str> {
-        match (self, head) {
-            (Self::Gzip, [0x1f, 0x8b, ..]) => None,
-            (Self::Gzip, _) => Some("the name ends in .gz but this is no gzip file"),
-            // A data frame, or one to skip.
-            (Self::Zstandard, [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18]) => None,
-            (Self::Zstandard, _) => Some("the name ends in .zst but this is no Zstandard file"),
-            (Self::Plain, _) => None,
-        }
+/// What the end of a name says of a file's compression.
+fn promised(path: &Path) -> Option<Packing> {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("gz") => Some(Packing::Gzip),
+        Some("zst") => Some(Packing::Zstandard),
+        _ => None,
     }
 }
 
 /// A file that is opened at its first read, so that a long list of files holds one open at a time.
 pub(crate) struct Lazy {
     path: PathBuf,
+    /// Whether compressed bytes are to be read as they are.
+    raw: bool,
     reader: Option<Box<dyn Read + Send>>,
 }
 
 impl Lazy {
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        if self.path.as_os_str() == "-" {
-            return Ok(Box::new(unbuffered_stdin()?));
+        let mut file =
+            if is_stdin(&self.path) { unbuffered_stdin()? } else { File::open(&self.path)? };
+        if self.raw {
+            return Ok(Box::new(file));
         }
-        let file = File::open(&self.path)?;
-        Ok(match Packing::of(&self.path) {
-            Packing::Plain => Box::new(file),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-            Packing::Zstandard => Box::new(Frames::new(BufReader::new(file))),
-        })
+        let (packing, head) = Packing::peek(&mut file)?;
+        if let Packing::Foreign(foreign) = packing {
+            let name = (!is_stdin(&self.path)).then(|| shown(&self.path));
+            let refusal = foreign.refusal(name.as_deref());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, refusal));
+        }
+        Ok(packing.unpack(Cursor::new(head).chain(file)))
     }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 impl Read for Lazy {
@@ -95,31 +83,51 @@ pub(crate) struct Inputs {
     pub(crate) bytes: Option<u64>,
 }
 
-/// Looks at every file before the first byte is printed; no file at all means standard input.
-pub(crate) fn inputs(paths: Vec<PathBuf>) -> Result<Inputs, Error> {
+/// Looks at every file before the first byte is printed; no file at all means standard input. `raw`: compressed
+/// ones are read as they are. `onto`: where the output goes, which must be none of them.
+pub(crate) fn inputs(
+    paths: Vec<PathBuf>,
+    raw: bool,
+    onto: Option<&Handle>,
+) -> Result<Inputs, Error> {
     let paths = if paths.is_empty() { vec![PathBuf::from("-")] } else { paths };
     let mut bytes = Some(0_u64);
     let mut list = Vec::with_capacity(paths.len());
     for path in paths {
-        let stdin = path.as_os_str() == "-";
+        let stdin = is_stdin(&path);
         let name = if stdin { "standard input".into() } else { shown(&path) };
-        let plain = if stdin {
-            None
-        } else {
-            let found = check(&path).map_err(|found| Error::Input { name: name.clone(), found })?;
-            matches!(Packing::of(&path), Packing::Plain)
-                .then_some(found)
-                .filter(Metadata::is_file)
-                .map(|found| found.len())
-        };
+        let refused = |found| Error::Input { name: name.clone(), found };
+        let plain = if stdin { None } else { check(&path, raw).map_err(refused)? };
+        if let Some(onto) = onto
+            && is_open_as(&path, onto)
+        {
+            let found = "is also where the output goes; -o FILE replaces a file when all is done";
+            return Err(refused(found.into()));
+        }
         bytes = bytes.zip(plain).and_then(|(sum, one)| sum.checked_add(one));
-        list.push(Input::new(name, Lazy { path, reader: None }));
+        list.push(Input::new(name, Lazy { path, raw, reader: None }));
     }
     Ok(Inputs { list, bytes })
 }
 
+/// Whether the input is the file of this handle.
+fn is_open_as(path: &Path, other: &Handle) -> bool {
+    if is_stdin(path) {
+        return Handle::stdin().is_ok_and(|handle| handle == *other);
+    }
+    // A pipe is not opened: its writer would see us come and go.
+    path.is_file() && Handle::from_path(path).is_ok_and(|handle| handle == *other)
+}
+
+/// Standard output, if it is a file.
+pub(crate) fn output_file() -> Option<Handle> {
+    let file =
+        unbuffered_stdout().and_then(|file| file.metadata()).is_ok_and(|found| found.is_file());
+    if file { Handle::stdout().ok() } else { None }
+}
+
 /// A file's name for messages: on one line, and nothing that a terminal would obey.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for c in path.display().to_string().chars() {
         if c.is_control() { name.extend(c.escape_default()) } else { name.push(c) }
@@ -127,26 +135,50 @@ fn shown(path: &Path) -> String {
     name
 }
 
-/// Finds what can be found wrong with a file without reading it. A pipe is not opened: its writer
-/// would see us come and go.
-fn check(path: &Path) -> Result<Metadata, String> {
+/// Finds what can be found wrong with a file from its first bytes; its length, where it is a plain file. A pipe
+/// is not opened: its writer would see us come and go.
+fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     let found = path.metadata().map_err(|error| error.to_string())?;
     if found.is_dir() {
         return Err("is a directory; expected a file".into());
     }
-    if found.is_file() {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let packing = Packing::of(path);
-        // Only then: where a name stands for an open file, reading would move its place.
-        if !matches!(packing, Packing::Plain) {
-            let mut head = Vec::new();
-            file.take(4).read_to_end(&mut head).map_err(|error| error.to_string())?;
-            if let Some(wrong) = packing.refuses(&head) {
-                return Err(wrong.into());
-            }
-        }
+    if !found.is_file() {
+        return Ok(None);
     }
-    Ok(found)
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if raw {
+        return Ok(Some(found.len()));
+    }
+    let head = first_bytes(file).map_err(|error| error.to_string())?;
+    let packing = Packing::peek(&mut head.as_slice()).map_err(|error| error.to_string())?.0;
+    match (packing, promised(path)) {
+        (Packing::Foreign(foreign), _) => Err(foreign.refusal(Some(&shown(path))).to_string()),
+        (Packing::Plain, Some(promised)) => Err(format!(
+            "its name ends as that of a {} file, and it is none; --no-decompress reads it as it is",
+            if promised == Packing::Gzip { "gzip" } else { "Zstandard" }
+        )),
+        (Packing::Plain, None) => Ok(Some(found.len())),
+        _ => Ok(None),
+    }
+}
+
+/// The first bytes that would be read. Where a name stands for an open file, its place is not moved.
+fn first_bytes(mut file: File) -> io::Result<Vec<u8>> {
+    #[cfg(unix)]
+    {
+        use std::io::Seek;
+        use std::os::unix::fs::FileExt;
+        let mut head = [0; HEAD];
+        let place = file.stream_position()?;
+        let length = file.read_at(&mut head, place)?;
+        Ok(head[..length].to_vec())
+    }
+    #[cfg(windows)]
+    {
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        Ok(head)
+    }
 }
 
 /// Standard input without std's buffer, which would cost a copy of every byte.

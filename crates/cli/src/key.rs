@@ -6,7 +6,10 @@ use core::str;
 
 use crate::policy::Policy;
 
+mod fields;
 mod json;
+
+pub use self::fields::{Fields, Quotes};
 
 /// Which part of a record is its key, and its normal form.
 #[derive(Clone, Debug)]
@@ -24,13 +27,8 @@ pub enum Part {
     Record,
     /// The bytes that it spells in hexadecimal.
     Hex,
-    /// One of its fields.
-    Field {
-        /// Which, from 0.
-        index: usize,
-        /// The byte between fields.
-        delimiter: u8,
-    },
+    /// Some of its fields.
+    Fields(Fields),
     /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every
     /// object sorted, only the escapes that a string needs, and numbers as they were written: so
     /// `"1"`, `1`, `1.0` and `1e0` all differ. Of members of one name the last one counts. Under a
@@ -46,6 +44,10 @@ pub enum NoKey {
     Hex,
     /// It has too few fields.
     Field,
+    /// A field begins with a double quote, and nothing says what that means.
+    Quoted,
+    /// A quoted field does not end in it.
+    Open,
     /// It is not JSON.
     Json,
     /// It has nothing at the pointer.
@@ -61,12 +63,32 @@ impl fmt::Display for NoKey {
         f.write_str(match self {
             Self::Hex => "not hexadecimal; expected two digits for each byte",
             Self::Field => "too few fields for --key-field",
+            Self::Quoted => {
+                "a field begins with a double quote; --csv reads such fields, --no-csv takes quotes as they are"
+            }
+            Self::Open => {
+                "a quoted field does not end here; --csv reads rows of one line (or ended by NUL, with -0)"
+            }
             Self::Json => "not JSON; expected one document a line for --json-key",
             Self::Pointer => "nothing at the --json-key pointer",
             Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
             Self::Url => "the key is not an absolute URL, which --url expects",
         })
     }
+}
+
+impl NoKey {
+    /// Whether it says that the records after this one are not what they seem either.
+    pub(crate) const fn is_fatal(self) -> bool {
+        matches!(self, Self::Quoted | Self::Open)
+    }
+}
+
+/// What is kept from one record to the next, so that a key can be built.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    key: Vec<u8>,
+    fields: fields::Scratch,
 }
 
 impl Key {
@@ -81,23 +103,22 @@ impl Key {
     pub(crate) fn of<'a>(
         &self,
         record: &'a [u8],
-        scratch: &'a mut Vec<u8>,
+        scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
         match (&self.part, self.policy) {
             (Part::Record, Policy::None) => Ok(record),
-            (&Part::Field { index, delimiter }, Policy::None) => field(record, index, delimiter),
+            (Part::Fields(fields), Policy::None) => fields.of(record, &mut scratch.fields),
             _ => self.built(record, scratch),
         }
     }
 
     /// [`Key::of`] where the key must be built.
-    fn built<'a>(&self, record: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], NoKey> {
+    fn built<'a>(&self, record: &[u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
+        let Scratch { key: scratch, fields: parts } = scratch;
         scratch.clear();
         match &self.part {
             Part::Record => self.normal(record, scratch)?,
-            &Part::Field { index, delimiter } => {
-                self.normal(field(record, index, delimiter)?, scratch)?;
-            }
+            Part::Fields(fields) => self.normal(fields.of(record, parts)?, scratch)?,
             Part::Hex => unhex(record, scratch)?,
             Part::Json(pointer) => {
                 let value = json::Cursor::new(record, pointer)?;
@@ -119,16 +140,6 @@ impl Key {
     }
 }
 
-/// Field `index` of `record`.
-fn field(record: &[u8], index: usize, delimiter: u8) -> Result<&[u8], NoKey> {
-    let mut start = 0;
-    let mut ends = memchr::memchr_iter(delimiter, record);
-    for _ in 0..index {
-        start = ends.next().ok_or(NoKey::Field)? + 1;
-    }
-    Ok(&record[start..ends.next().unwrap_or(record.len())])
-}
-
 /// Adds the bytes that `digits` spell.
 fn unhex(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), NoKey> {
     let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NoKey::Hex);
@@ -147,21 +158,7 @@ mod tests {
     use super::*;
 
     fn key(part: Part, policy: Policy, record: &[u8]) -> Result<Vec<u8>, NoKey> {
-        Key { part, policy }.of(record, &mut Vec::new()).map(<[u8]>::to_vec)
-    }
-
-    #[test]
-    fn fields_keep_their_bytes() {
-        let field = |index, record: &[u8]| {
-            key(Part::Field { index, delimiter: b'\t' }, Policy::None, record)
-        };
-        assert_eq!(field(0, b"a\tb\tc"), Ok(b"a".to_vec()));
-        assert_eq!(field(1, b"a\tb\tc"), Ok(b"b".to_vec()));
-        assert_eq!(field(2, b"a\tb\tc\r"), Ok(b"c\r".to_vec()));
-        assert_eq!(field(3, b"a\tb\tc"), Err(NoKey::Field));
-        assert_eq!(field(0, b""), Ok(Vec::new()));
-        assert_eq!(field(1, b"\t"), Ok(Vec::new()));
-        assert_eq!(field(1, b"a\t\xff\0\tc"), Ok(b"\xff\0".to_vec()));
+        Key { part, policy }.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
     }
 
     #[test]
@@ -204,7 +201,7 @@ mod tests {
     fn a_url_may_stand_in_a_part() {
         let url = Ok(b"http://a.example/".to_vec());
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"HTTP://A.example#x"), url);
-        let part = Part::Field { index: 1, delimiter: b',' };
+        let part = Part::Fields(Fields::new(vec![1], b',', Quotes::Plain));
         assert_eq!(key(part, Policy::Whatwg1, b"1,HTTP://A.example#x,2"), url);
         let part = Part::Json("/u".into());
         assert_eq!(key(part.clone(), Policy::Whatwg1, br#"{"u":"HTTP://A.example#x"}"#), url);

@@ -18,6 +18,8 @@ pub mod input;
 pub mod key;
 mod kind;
 mod memory;
+mod output;
+mod packing;
 mod plan;
 pub mod policy;
 mod screen;
@@ -60,17 +62,24 @@ pub fn main() -> ExitCode {
 
 fn dedup(args: DedupArgs) -> Result<(), Error> {
     let options = args.options()?;
-    let (quiet, stats, progress) = (args.quiet, args.stats, args.progress);
-    let inputs = input::inputs(args.files)?;
-    let output = input::unbuffered_stdout().map_err(Error::Write)?;
-    let mut screen = Screen::new(quiet, progress, inputs.bytes);
-    let summary = dedup::run(inputs.list, output, &options, &mut screen)?;
-    screen.clear();
-    match stats {
-        Some(Stats::Json) => screen::say(&summary.to_json()),
-        None if quiet => {}
+    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    let inputs = input::inputs(args.files, args.no_decompress, onto.as_ref())?;
+    let (output, pending) = output::open(args.output.as_deref())?;
+    let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, pending);
+    let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
+    if let Some(pending) = screen.finish() {
+        pending.commit(&output)?;
+    }
+    match args.stats {
+        Some(Stats::Json) => {
+            screen::say(&summary.to_json());
+            return Ok(());
+        }
+        None if args.quiet => {}
+        None if args.verbose => screen::say(&format!("{summary:#}")),
         None => screen::say(&summary.to_string()),
     }
+    summary.warnings().iter().for_each(|warning| screen::warn(warning));
     Ok(())
 }
 

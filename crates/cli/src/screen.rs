@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Error;
 use crate::dedup::{Tally, Watch};
+use crate::output::Pending;
 use crate::units::{bytes, grouped};
 
 /// Between two looks of the bar.
@@ -17,8 +18,15 @@ const FRAME: Duration = Duration::from_millis(100);
 /// Between two lines of progress where there is no terminal.
 const PLAIN: Duration = Duration::from_secs(5);
 
+/// What is seen of a run while it goes on.
+pub(crate) struct Screen {
+    progress: Progress,
+    /// The output, if it is to take its name at the end: it goes when the program ends early.
+    pending: Option<Pending>,
+}
+
 /// How far a run is.
-pub(crate) enum Screen {
+enum Progress {
     /// Not shown.
     Off,
     /// A bar that moves; when it last did.
@@ -28,13 +36,32 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Shown if asked for; otherwise on a terminal, unless the output goes there too. `total`:
+    /// Shows progress if asked for; otherwise on a terminal, unless the output goes there too. `total`:
     /// bytes of the input, where known.
-    pub(crate) fn new(quiet: bool, asked: bool, total: Option<u64>) -> Self {
+    pub(crate) fn new(
+        quiet: bool,
+        asked: bool,
+        total: Option<u64>,
+        pending: Option<Pending>,
+    ) -> Self {
+        let shared = pending.is_none() && io::stdout().is_terminal();
         let terminal = io::stderr().is_terminal();
-        if quiet || !asked && (!terminal || io::stdout().is_terminal()) {
-            return Self::Off;
+        let shown = !quiet && (asked || terminal && !shared);
+        let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
+        Self { progress, pending }
+    }
+
+    /// Takes the bar away; gives back the output.
+    pub(crate) fn finish(&mut self) -> Option<Pending> {
+        if let Progress::Bar(bar, _) = &self.progress {
+            bar.finish_and_clear();
         }
+        self.pending.take()
+    }
+}
+
+impl Progress {
+    fn new(terminal: bool, total: Option<u64>) -> Self {
         if !terminal {
             return Self::Plain(Instant::now());
         }
@@ -51,24 +78,17 @@ impl Screen {
         }
         Self::Bar(bar, Instant::now())
     }
-
-    /// Takes the bar away.
-    pub(crate) fn clear(&self) {
-        if let Self::Bar(bar, _) = self {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 impl Watch for Screen {
     fn advanced(&mut self, tally: &Tally) {
-        match self {
-            Self::Bar(bar, last) if last.elapsed() >= FRAME => {
+        match &mut self.progress {
+            Progress::Bar(bar, last) if last.elapsed() >= FRAME => {
                 *last = Instant::now();
                 bar.set_position(tally.bytes_in);
                 bar.set_message(format!("{} printed", grouped(tally.printed)));
             }
-            Self::Plain(last) if last.elapsed() >= PLAIN => {
+            Progress::Plain(last) if last.elapsed() >= PLAIN => {
                 *last = Instant::now();
                 say(&format!(
                     "{} read, {} lines, {} printed",
@@ -83,7 +103,8 @@ impl Watch for Screen {
 
     /// Ends the program: no worker that waits for input can hold it up.
     fn failed(&mut self, error: &Error) {
-        self.clear();
+        // A file that would be left behind.
+        drop(self.finish());
         process::exit(report(error).into());
     }
 }
@@ -94,6 +115,11 @@ pub(crate) fn report(error: &Error) -> u8 {
         say(&format!("tamis: {error}"));
     }
     error.exit_code()
+}
+
+/// Says what must not go unnoticed, in one line.
+pub(crate) fn warn(text: &str) {
+    say(&format!("tamis: warning: {text}"));
 }
 
 /// Writes to standard error. There is nobody left to tell if that fails.

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tamis_cli::dedup::{Options, run};
 use tamis_cli::input::Input;
-use tamis_cli::key::{Key, Part};
+use tamis_cli::key::{Fields, Key, Part, Quotes};
 use tamis_cli::policy::Policy;
 use tamis_cli::{Error, Kind};
 
@@ -57,7 +57,7 @@ proptest! {
         capacity in prop_oneof![Just(1), Just(1000)],
     ) {
         let sizes = [&sizes[..], &[5]].concat();
-        let part = if field { Part::Field { index: 1, delimiter: b',' } } else { Part::Record };
+        let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
         let options = Options {
             key: Key { part, policy: Policy::None },
             // A chain of cuckoo filters does not grow far at less.

@@ -19,7 +19,11 @@ fn real_lines() {
             for capacity in [None, Some("29919"), Some("100")] {
                 let mut command = dedup(&["--threads", threads, "--kind", kind]);
                 command.args(capacity.map(|items| format!("--capacity={items}")));
-                let output = command.arg(homepages()).assert().success().stderr("");
+                let output = command.arg(homepages()).assert().success();
+                // So many slices are expected to lose 0.03 lines, which it says.
+                if capacity != Some("100") {
+                    assert_eq!(output.get_output().stderr, b"");
+                }
                 assert!(output.get_output().stdout == expected, "{threads} {kind} {capacity:?}");
             }
         }

@@ -1,4 +1,4 @@
-//! Compressed files are read as what they hold, and refused when they are not what they say.
+//! Compressed input is read as what it holds, from files and standard input, and refused when it cannot be.
 
 mod common;
 
@@ -15,6 +15,12 @@ fn gzip(data: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data).expect("memory takes it");
     encoder.finish().expect("memory takes it")
+}
+
+/// Frames, skippable ones among them, of four lines: one, two, three, four.
+fn zstandard() -> Vec<u8> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/frames.zst");
+    fs::read(file).expect("the data is there")
 }
 
 #[test]
@@ -41,8 +47,7 @@ fn zstandard_files_of_several_frames() {
 #[test]
 fn a_file_that_breaks_off_is_an_error_after_what_came_before() {
     let folder = tempdir().expect("a folder");
-    let zst = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/frames.zst"))
-        .expect("the data is there");
+    let zst = zstandard();
     let gz = gzip(b"one\ntwo\n");
     for (name, data, whole, unseen) in [
         ("a.gz", gz, "one\ntwo\n", &[][..]),
@@ -72,8 +77,7 @@ fn a_file_that_breaks_off_is_an_error_after_what_came_before() {
 #[test]
 fn a_wrong_checksum_is_an_error() {
     let folder = tempdir().expect("a folder");
-    let mut data = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/frames.zst"))
-        .expect("the data is there");
+    let mut data = zstandard();
     // The last four bytes are the checksum of the last frame.
     *data.last_mut().expect("not empty") ^= 1;
     let file = folder.path().join("a.zst");
@@ -93,4 +97,125 @@ fn a_name_that_lies_is_found_before_any_output() {
         let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
         assert!(text.contains(name) && text.lines().count() == 1, "{text}");
     }
+}
+
+/// What other programs made of two lines, or of none.
+const FOREIGN: [(&str, &str, &[u8]); 8] = [
+    ("bzip2", "bzip2 -dc", b"BZh91AY&SY\xa7\x14\x2b\x77\0\0\x02\xc1\x80"),
+    ("bzip2", "bzip2 -dc", b"BZh11AY&SY\xa7\x14\x2b\x77\0\0\x02\xc1\x80"),
+    ("bzip2", "bzip2 -dc", b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"),
+    ("xz", "xz -dc", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46\x02\0\x21"),
+    ("lz4", "lz4 -dc", b"\x04\x22\x4d\x18\x64\x40\xa7\x08\0\0\x80one\ntwo\n"),
+    ("lz4", "lz4 -dc", b"\x02\x21\x4c\x18\x09\0\0\0\x80one\ntwo\n"),
+    ("zip", "unzip -p", b"PK\x03\x04\x14\0\x08\0\x08\0\0\x46\x5c\x76"),
+    ("compress", "gzip -dc", b"\x1f\x9d\x90\x6f\xdc\x94"),
+];
+
+#[test]
+fn what_is_compressed_is_told_by_its_first_bytes() {
+    let folder = tempdir().expect("a folder");
+    let input = fs::read(homepages()).expect("the data is there");
+    let (first, second) = input.split_at(input.len() / 3);
+    let gz = [gzip(first), gzip(second)].concat();
+    // The name says nothing of it, or something else.
+    for name in ["homepages", "homepages.txt", "homepages.zst"] {
+        let file = folder.path().join(name);
+        fs::write(&file, &gz).expect("written");
+        for threads in ["1", "4"] {
+            let output = dedup(&["--threads", threads]).arg(&file).assert().success().stderr("");
+            assert!(output.get_output().stdout == exact(&[&input]), "{name}");
+        }
+    }
+    let output = dedup(&[]).write_stdin(gz).assert().success().stderr("");
+    assert!(output.get_output().stdout == exact(&[&input]));
+    for args in [[].as_slice(), &["-"]] {
+        dedup(args).write_stdin(zstandard()).assert().success().stdout("one\ntwo\nthree\nfour\n");
+    }
+    let file = folder.path().join("frames");
+    fs::write(&file, zstandard()).expect("written");
+    dedup(&[])
+        .arg(&file)
+        .arg("-")
+        .write_stdin(gzip(b"four\nfive"))
+        .assert()
+        .success()
+        .stdout("one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn a_compression_that_is_not_read_is_named_with_what_to_do() {
+    let folder = tempdir().expect("a folder");
+    let good = folder.path().join("good.txt");
+    fs::write(&good, "a\n").expect("written");
+    for (name, tool, data) in FOREIGN {
+        let file = folder.path().join("data");
+        fs::write(&file, data).expect("written");
+        // A file's first bytes are seen before any output, standard input's when its turn comes.
+        for (args, shown) in
+            [(vec![good.clone(), file], ""), (vec![good.clone(), "-".into()], "a\n")]
+        {
+            let output = dedup(&[]).args(args).write_stdin(data).assert().code(2).stdout(shown);
+            let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+            assert!(text.contains(&format!("compressed with {name}")), "{text}");
+            assert!(text.contains(tool) && text.contains("| tamis dedup"), "{text}");
+            assert!(text.contains("--no-decompress") && text.lines().count() == 1, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_user_can_have_the_bytes_as_they_are() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("a.gz");
+    let foreign = FOREIGN.map(|(_, _, data)| data.to_vec());
+    for data in foreign.into_iter().chain([gzip(b"a\na\n"), zstandard(), b"text\n".to_vec()]) {
+        fs::write(&file, &data).expect("written");
+        let expected = exact(&[&data]);
+        dedup(&["--no-decompress"]).arg(&file).assert().success().stdout(expected.clone());
+        dedup(&["--no-decompress"]).write_stdin(data).assert().success().stdout(expected);
+    }
+}
+
+/// However short, and however like the first bytes of something else.
+#[test]
+fn short_text_is_text() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("short");
+    for data in [
+        &b""[..],
+        b"P",
+        b"PK",
+        b"BZ",
+        b"BZh9",
+        b"BZh91AY&S",
+        b"BZh91AY&S\n",
+        b"7z",
+        b"(",
+        b"\x1f",
+        b"\x1f\x8b",
+        b"L\nL\n",
+    ] {
+        fs::write(&file, data).expect("written");
+        dedup(&[]).arg(&file).assert().success().stdout(exact(&[data]));
+        dedup(&[]).write_stdin(data).assert().success().stdout(exact(&[data]));
+    }
+}
+
+/// Where a name stands for standard input that someone has read from, what is left is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_file_is_read_from_where_it_is() {
+    use std::io::Seek;
+
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("lines");
+    fs::write(&file, b"\x1f\x9dskipped\na\nb\na\n").expect("written");
+    let mut open = fs::File::open(&file).expect("ours");
+    open.seek(std::io::SeekFrom::Start(10)).expect("it is a file");
+    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+        .args(["dedup", "-q", "-"])
+        .stdin(open)
+        .output()
+        .expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a\nb\n");
 }

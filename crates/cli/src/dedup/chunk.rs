@@ -6,14 +6,16 @@ use std::sync::{Arc, MutexGuard};
 
 use tamis::hash::split;
 
-use super::chain::{Entry, Shard};
+use super::chain::Entry;
+use super::repeated::{Filters, Verdicts};
 use super::{Hasher, Options, SHARDS};
 use crate::Error;
-use crate::key::{Key, NoKey};
+use crate::key::{Key, NoKey, Scratch};
 
 /// How the records of a chunk are read.
 pub(super) struct Rules {
     key: Key,
+    repeated: bool,
     strict: bool,
     separator: u8,
     max_record: u64,
@@ -24,6 +26,7 @@ impl Rules {
     pub(super) fn new(options: &Options) -> Result<Self, Error> {
         Ok(Self {
             key: options.key.clone(),
+            repeated: options.repeated,
             strict: options.strict,
             separator: options.separator,
             max_record: options.max_record,
@@ -61,14 +64,17 @@ pub(super) struct Chunk<'s> {
     pub(super) used: usize,
     /// Where each record ends, separator included.
     pub(super) ends: Vec<usize>,
-    /// Whether each record is printed.
-    pub(super) fresh: Vec<bool>,
+    /// What the filters say of each record. One without a key is fresh.
+    verdicts: Verdicts,
+    repeated: bool,
+    /// The first record without a key, and why it has none.
+    pub(super) keyless: Option<(usize, NoKey)>,
     /// The keys in input order, and sorted by shard.
     pub(super) entries: Vec<Entry>,
     sorted: Vec<Entry>,
     /// Where each shard's keys begin in `sorted`.
     starts: [usize; SHARDS as usize + 1],
-    scratch: Vec<u8>,
+    scratch: Scratch,
     pub(super) stop: Option<Stop>,
     /// The right to hold more than a chunk should.
     pub(super) giant: Option<MutexGuard<'s, ()>>,
@@ -84,11 +90,13 @@ impl Chunk<'_> {
             bytes: Vec::new(),
             used: 0,
             ends: Vec::new(),
-            fresh: Vec::new(),
+            verdicts: Verdicts::default(),
+            repeated: false,
+            keyless: None,
             entries: Vec::new(),
             sorted: Vec::new(),
             starts: [0; SHARDS as usize + 1],
-            scratch: Vec::new(),
+            scratch: Scratch::default(),
             stop: None,
             giant: None,
         }
@@ -98,13 +106,15 @@ impl Chunk<'_> {
     pub(super) fn clear(&mut self) {
         if self.giant.is_some() {
             self.bytes = Vec::new();
-            self.scratch = Vec::new();
+            self.scratch = Scratch::default();
         }
         self.giant = None;
         self.lent = false;
         self.used = 0;
         self.ends.clear();
-        self.fresh.clear();
+        self.verdicts.fresh.clear();
+        self.verdicts.second.clear();
+        self.keyless = None;
         self.entries.clear();
         self.stop = None;
     }
@@ -120,6 +130,10 @@ impl Chunk<'_> {
             Hasher::Random(hasher) => {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
             }
+        }
+        self.repeated = rules.repeated;
+        if rules.repeated {
+            self.verdicts.second.resize(self.ends.len(), false);
         }
         self.sort(counts);
     }
@@ -146,13 +160,16 @@ impl Chunk<'_> {
                     counts[split::shard(hash, SHARDS) as usize] += 1;
                     // A chunk has fewer records than bytes were read for it in one call.
                     self.entries.push(Entry { hash, record: number as u32 });
-                    self.fresh.push(false);
+                    self.verdicts.fresh.push(false);
                 }
-                Err(found) if rules.strict => {
+                Err(found) if rules.strict || found.is_fatal() => {
                     self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
                     break;
                 }
-                Err(_) => self.fresh.push(true),
+                Err(found) => {
+                    self.keyless.get_or_insert((number, found));
+                    self.verdicts.fresh.push(true);
+                }
             }
             start = end + 1;
             self.ends.push(start);
@@ -179,10 +196,25 @@ impl Chunk<'_> {
         }
     }
 
+    /// Whether each record is the first of its key, or has none.
+    pub(super) fn fresh(&self) -> &[bool] {
+        &self.verdicts.fresh
+    }
+
+    /// Whether what is repeated is printed, and not what is fresh.
+    pub(super) fn repeated(&self) -> bool {
+        self.repeated
+    }
+
+    /// Whether each record is printed.
+    pub(super) fn printed(&self) -> &[bool] {
+        if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh }
+    }
+
     /// Asks shard `number` which of its keys are new.
-    pub(super) fn decide(&mut self, number: usize, shard: &mut dyn Shard) {
+    pub(super) fn decide(&mut self, number: usize, shard: &mut Filters<'_>) {
         let batch = &mut self.sorted[self.starts[number]..self.starts[number + 1]];
-        if let Err((record, why)) = shard.decide(batch, &mut self.fresh) {
+        if let Err((record, why)) = shard.decide(batch, &mut self.verdicts) {
             let record = record as usize;
             if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
                 self.stop = Some(Stop { record, why: Why::Growth(why) });
@@ -194,17 +226,19 @@ impl Chunk<'_> {
     pub(super) fn compact(&mut self) {
         let records = self.stop.as_ref().map_or(self.ends.len(), |stop| stop.record);
         let mut kept = 0;
+        let bytes = &mut self.bytes;
+        let printed = if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh };
         let mut keep = |run: Range<usize>| {
             let length = run.len();
             if run.start != kept && length > 0 {
-                self.bytes.copy_within(run, kept);
+                bytes.copy_within(run, kept);
             }
             kept += length;
         };
         let mut run = 0;
         let mut start = 0;
-        for (&end, &fresh) in self.ends[..records].iter().zip(&self.fresh) {
-            if !fresh {
+        for (&end, &printed) in self.ends[..records].iter().zip(printed) {
+            if !printed {
                 keep(run..start);
                 run = end;
             }
@@ -217,8 +251,8 @@ impl Chunk<'_> {
     pub(super) fn kept(&self, records: usize) -> usize {
         let mut kept = 0;
         let mut start = 0;
-        for (&end, &fresh) in self.ends[..records].iter().zip(&self.fresh) {
-            kept += if fresh { end - start } else { 0 };
+        for (&end, &printed) in self.ends[..records].iter().zip(self.printed()) {
+            kept += if printed { end - start } else { 0 };
             start = end;
         }
         kept

@@ -58,6 +58,8 @@ pub(super) struct Levels {
     share: f64,
     rate: f64,
     capacity: Option<u64>,
+    /// Filters of these sizes, over all shards.
+    filters: u64,
     solved: [OnceLock<Result<Level, Refusal>>; LEVELS],
 }
 
@@ -79,7 +81,8 @@ impl Levels {
         };
         let &Options { kind, rate, capacity, .. } = options;
         let solved = [const { OnceLock::new() }; LEVELS];
-        let mut levels = Self { kind, first, share, rate, capacity, solved };
+        let filters = u64::from(SHARDS) * if options.repeated { 2 } else { 1 };
+        let mut levels = Self { kind, first, share, rate, capacity, filters, solved };
         if let Some(capacity) = capacity
             && levels.left_for(1) < levels.lowest_of(1)
         {
@@ -95,7 +98,7 @@ impl Levels {
         let too_large = Refusal::Sizes(BuildError::TooLarge);
         *self.solved.get(number).ok_or(too_large)?.get_or_init(|| {
             let level = self.sizes(number).map_err(Refusal::Sizes)?;
-            let needed = level.geometry.size_in_bytes().saturating_mul(u64::from(SHARDS));
+            let needed = level.geometry.size_in_bytes().saturating_mul(self.filters);
             match memory::available() {
                 Some(available) if needed > available => Err(Refusal::Memory { needed, available }),
                 _ => Ok(level),

@@ -1,10 +1,15 @@
 //! Where chunks come out, in input order: written, counted, and judged if something went wrong.
 
-use std::io::{ErrorKind, Write};
+use core::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
 
 use super::Options;
 use super::chunk::{Chunk, Why};
 use crate::Error;
+use crate::key::NoKey;
+use crate::packing::Refusal;
+use crate::units::grouped;
 
 /// What has been done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,9 +18,9 @@ pub struct Tally {
     pub lines: u64,
     /// Records printed.
     pub printed: u64,
-    /// Records not printed.
+    /// Records whose key had come before.
     pub duplicates: u64,
-    /// Records printed because they have no key.
+    /// Records without a key. They are printed, but where only what is repeated is.
     pub keyless: u64,
     /// Bytes of the records read, separators included.
     pub bytes_in: u64,
@@ -24,9 +29,26 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Keys in the filter.
+    /// Distinct keys.
     pub(super) fn items(&self) -> u64 {
-        self.printed - self.keyless
+        self.lines - self.duplicates - self.keyless
+    }
+}
+
+/// A record without a key.
+#[derive(Clone, Debug)]
+pub struct Keyless {
+    /// The file, as it was given.
+    pub name: Arc<str>,
+    /// The line, from 1.
+    pub line: u64,
+    /// What was missing.
+    pub found: NoKey,
+}
+
+impl fmt::Display for Keyless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}: {}", self.name, grouped(self.line), self.found)
     }
 }
 
@@ -52,6 +74,8 @@ pub(super) struct Sink<'w, W> {
     output: W,
     watch: &'w mut dyn Watch,
     tally: Tally,
+    /// The first record without a key.
+    keyless: Option<Keyless>,
     /// Records of the current input so far.
     line: u64,
     /// Items at which to stop.
@@ -61,7 +85,7 @@ pub(super) struct Sink<'w, W> {
 impl<'w, W: Write> Sink<'w, W> {
     pub(super) fn new(output: W, watch: &'w mut dyn Watch, options: &Options) -> Self {
         let limit = options.capacity.filter(|_| options.fixed);
-        Self { output, watch, tally: Tally::default(), line: 0, limit }
+        Self { output, watch, tally: Tally::default(), keyless: None, line: 0, limit }
     }
 
     /// Prints what `chunk` keeps, up to where it ends early; then says why it does.
@@ -83,15 +107,22 @@ impl<'w, W: Write> Sink<'w, W> {
         self.tally = tally;
         self.watch.advanced(&tally);
 
+        let name = || chunk.name.clone();
+        if let Some((record, found)) = chunk.keyless
+            && self.keyless.is_none()
+            && record < records
+        {
+            let line = self.line + record as u64 + 1;
+            self.keyless = Some(Keyless { name: name(), line, found });
+        }
         let line = self.line + records as u64 + 1;
         self.line += records as u64;
-        let name = || chunk.name.clone();
         if let Some(capacity) = full {
             return Err(Error::Full { name: name(), line, capacity });
         }
         match stop.map(|stop| stop.why) {
             None => Ok(()),
-            Some(Why::Read(source)) => Err(Error::Read { name: name(), line, source }),
+            Some(Why::Read(source)) => Err(unread(name(), line, source)),
             Some(Why::NoKey(found)) => Err(Error::NoKey { name: name(), line, found }),
             Some(Why::Growth(source)) => {
                 Err(Error::Growth { name: name(), line, source: Box::new(source) })
@@ -104,17 +135,19 @@ impl<'w, W: Write> Sink<'w, W> {
         self.watch.failed(error);
     }
 
-    pub(super) fn finish(mut self) -> Result<Tally, Error> {
+    /// What was done, and the first record without a key.
+    pub(super) fn finish(mut self) -> Result<(Tally, Option<Keyless>), Error> {
         self.output.flush().map_err(written)?;
-        Ok(self.tally)
+        Ok((self.tally, self.keyless))
     }
 }
 
 impl Tally {
     /// This, and the first `records` records of `chunk`.
     fn with(&self, chunk: &Chunk<'_>, records: usize) -> Self {
-        let fresh = &chunk.fresh[..records];
-        let printed = fresh.iter().filter(|&&fresh| fresh).count() as u64;
+        let count = |flags: &[bool]| flags[..records].iter().filter(|&&flag| flag).count() as u64;
+        let fresh = count(chunk.fresh());
+        let printed = if chunk.repeated() { count(chunk.printed()) } else { fresh };
         let keys = chunk.entries.partition_point(|entry| (entry.record as usize) < records);
         let read = records.checked_sub(1).map_or(0, |last| chunk.ends[last] as u64);
         let lent = u64::from(chunk.lent && read == chunk.used as u64);
@@ -123,7 +156,7 @@ impl Tally {
         Self {
             lines: self.lines + records,
             printed: self.printed + printed,
-            duplicates: self.duplicates + records - printed,
+            duplicates: self.duplicates + records - fresh,
             keyless: self.keyless + records - keys as u64,
             bytes_in: self.bytes_in + read - lent,
             bytes_out: self.bytes_out + kept as u64,
@@ -133,11 +166,19 @@ impl Tally {
 
 /// The record of `chunk` that is one new item more than `room`.
 fn surplus(chunk: &Chunk<'_>, room: u64) -> usize {
-    let mut new = chunk.entries.iter().filter(|entry| chunk.fresh[entry.record as usize]);
+    let mut new = chunk.entries.iter().filter(|entry| chunk.fresh()[entry.record as usize]);
     new.nth(room as usize).map_or(chunk.ends.len(), |entry| entry.record as usize)
 }
 
-fn written(error: std::io::Error) -> Error {
+/// Why an input was not read on, or not at all.
+fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
+    match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
+        Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
+        None => Error::Read { name, line, source },
+    }
+}
+
+fn written(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::Closed,
         _ => Error::Write(error),

@@ -1,0 +1,57 @@
+//! The filters of one shard: one of what was seen and, where what is repeated is to be printed, one of what was
+//! printed.
+
+use super::Options;
+use super::chain::{self, Entry, Shard};
+use super::levels::Levels;
+use crate::Error;
+
+/// The items that each slice of a filter has taken in; none where there is no such filter.
+type Fills = Option<Vec<u64>>;
+
+pub(super) struct Filters<'l> {
+    seen: Box<dyn Shard + 'l>,
+    again: Option<Box<dyn Shard + 'l>>,
+}
+
+/// What the filters say of each record of a chunk.
+#[derive(Default)]
+pub(super) struct Verdicts {
+    /// Whether it is the first of its key.
+    pub(super) fresh: Vec<bool>,
+    /// Whether it is the second of its key. Empty where nobody asks.
+    pub(super) second: Vec<bool>,
+    /// Those of a batch that are not the first.
+    others: Vec<Entry>,
+}
+
+impl<'l> Filters<'l> {
+    pub(super) fn new(levels: &'l Levels, options: &Options) -> Result<Self, Error> {
+        let new = || chain::new(levels, options.kind);
+        let again = if options.repeated { Some(new()?) } else { None };
+        Ok(Self { seen: new()?, again })
+    }
+
+    /// Decides a batch, in order. On an error the record at which it happened, with those before it decided. Of
+    /// the batch nothing is left.
+    pub(super) fn decide(
+        &mut self,
+        batch: &mut [Entry],
+        verdicts: &mut Verdicts,
+    ) -> Result<(), (u32, Error)> {
+        let Verdicts { fresh, second, others } = verdicts;
+        let Some(again) = &mut self.again else { return self.seen.decide(batch, fresh) };
+        others.clear();
+        others.extend_from_slice(batch);
+        let seen = self.seen.decide(batch, fresh);
+        // What comes after an error is not decided, and so is not to be remembered.
+        let end = seen.as_ref().err().map_or(u32::MAX, |&(record, _)| record);
+        others.retain(|entry| entry.record < end && !fresh[entry.record as usize]);
+        again.decide(others, second).and(seen)
+    }
+
+    /// The fills of what was seen, and of what was printed.
+    pub(super) fn fills(&self) -> (Fills, Fills) {
+        (Some(self.seen.fills()), self.again.as_ref().map(|again| again.fills()))
+    }
+}

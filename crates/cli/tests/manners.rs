@@ -1,0 +1,203 @@
+//! What the program says beside its output, and the ways in which it can be spoken to.
+
+mod common;
+
+use std::fs;
+
+use common::{dedup, homepages, tamis};
+use tempfile::tempdir;
+
+/// What `tamis dedup` with these arguments says.
+fn said(args: &[&str], input: &str) -> String {
+    let output =
+        tamis().arg("dedup").args(args).write_stdin(input).assert().success().get_output().clone();
+    String::from_utf8(output.stderr).expect("text")
+}
+
+const KEYLESS: &str = "a\tx\nb\nc\tx\nd\n";
+
+#[test]
+fn one_line_and_more_when_asked() {
+    let one = said(&[], "a\nb\na\n");
+    assert_eq!(one.lines().count(), 1, "{one}");
+    assert!(one.starts_with("3 lines, 2 printed, 1 duplicates; "), "{one}");
+    assert!(one.ends_with(" lines expected to be lost to false positives\n"), "{one}");
+    for flag in ["-v", "--verbose"] {
+        let more = said(&[flag], "a\nb\na\n");
+        assert_eq!(more.lines().count(), 3, "{more}");
+        assert!(more.starts_with(&one), "{more}");
+        assert!(
+            more.contains("blocked filter, 1 slice, 5.9 MiB") && more.contains("threads"),
+            "{more}"
+        );
+    }
+    assert_eq!(said(&["-q"], "a\nb\na\n"), "");
+    let two = said(&["-d", "-v"], "a\nb\na\n");
+    assert!(
+        two.starts_with("3 lines, 2 distinct, 1 repeated; ") && two.contains("11.7 MiB"),
+        "{two}"
+    );
+}
+
+#[test]
+fn records_without_a_key_are_never_silent() {
+    let warning = "tamis: warning: 2 records without a key were printed; the first: standard input, line 2: too \
+                   few fields for --key-field\n";
+    assert_eq!(said(&["-q", "--key-field", "2"], KEYLESS), warning);
+    assert!(said(&["--key-field", "2"], KEYLESS).ends_with(warning));
+    assert_eq!(said(&["--key-field", "2"], KEYLESS).lines().count(), 2);
+    // Where programs read along, it is in what they read.
+    let json = said(&["--key-field", "2", "--stats", "json"], KEYLESS);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    assert_eq!(json["keyless"], 2);
+    assert_eq!(json["first_keyless"], "standard input, line 2: too few fields for --key-field");
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
+}
+
+/// The first of all, in its own file, for any number of threads.
+#[test]
+fn the_first_record_without_a_key_is_named() {
+    let folder = tempdir().expect("a folder");
+    let good: String = (0..100_000).map(|line| format!("{line}\t{line}\n")).collect();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    fs::write(&first, &good).expect("written");
+    fs::write(&second, format!("{good}bad\n{good}bad\n")).expect("written");
+    for threads in ["1", "2", "8"] {
+        let output =
+            dedup(&["--key-field", "2", "-j", threads]).args([&first, &second]).assert().success();
+        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        assert!(text.contains("2 records") && text.contains("second, line 100,001: "), "{text}");
+    }
+}
+
+#[test]
+fn losses_that_anyone_may_notice_are_never_silent() {
+    let input: String = (0..2000).map(|line| format!("{line}\n")).collect();
+    let text = said(&["-q", "--rate", "1%", "--capacity", "2_000"], &input);
+    assert!(text.starts_with("tamis: warning: ") && text.contains("lower --rate"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    // Both filters of -d.
+    let text = said(&["-q", "-d", "--rate", "1%", "--capacity", "2_000"], &input.repeat(2));
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert_eq!(said(&["-q", "--rate", "1e-9", "--capacity", "2_000"], &input), "");
+}
+
+#[test]
+fn numbers_as_people_write_them() {
+    let lines = "a\nb\n".repeat(3);
+    for number in ["1e6", "1_000_000", "1,000,000", "1M", "1m", "1.0e6", "0.001G", "1000k"] {
+        let json = said(&["--capacity", number, "--stats", "json"], &lines);
+        assert!(json.contains("\"capacity\":1000000"), "{number}: {json}");
+    }
+    for args in [
+        ["--max-line", "1_000"].as_slice(),
+        &["--max-line", "2gib"],
+        &["--max-line", "1e3"],
+        &["--seed", "1_000", "--threads", "1e0"],
+        &["--rate", "0.01%"],
+    ] {
+        dedup(args).write_stdin(&*lines).assert().success().stdout("a\nb\n");
+    }
+    for (number, part) in [
+        ("1e-6", "not a whole number"),
+        ("1.5", "not a whole number"),
+        ("10MX", "unknown suffix 'MX'"),
+        ("1,00", "separators"),
+        ("1e30", "below 2^64"),
+        ("0", "at least 1"),
+        ("ten", "not a number"),
+    ] {
+        let output = dedup(&["--capacity", number]).write_stdin("").assert().code(2);
+        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        assert!(
+            text.contains(part) && text.contains("--capacity") && text.lines().count() == 1,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_refused() {
+    for (args, part) in [
+        (["-c"].as_slice(), "uniq -c"),
+        (&["-u"], "uniq -u"),
+        (&["-v", "-q"], "--quiet"),
+        (&["-v", "--stats", "json"], "--stats"),
+        (&["--csv"], "--key-field"),
+        (&["--no-csv"], "--key-field"),
+        (&["--csv", "--no-csv", "--key-field", "1"], "--no-csv"),
+        (&["--csv", "--json-key", "/a"], "--key-field"),
+        (&["--delimiter", ",", "--json-key", "/a"], "--key-field"),
+        (&["--csv", "--key-field", "1", "--delimiter", "\""], "--delimiter"),
+        (&["--key-field", "1,2", "--url", "crawl-1"], "--url"),
+        (&["--key-field", "1,0"], "--key-field"),
+        (&["--key-field", "1,,2"], "--key-field"),
+        (&["--key-field", ""], "--key-field"),
+        (&["-o", "a", "-o", "b"], "--output"),
+    ] {
+        let output = tamis().arg("dedup").args(args).write_stdin("a\n").assert().code(2).stdout("");
+        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        assert!(text.contains(part) && text.lines().count() == 1, "{args:?}: {text}");
+    }
+}
+
+/// The commands in the help are run as they stand there.
+#[cfg(unix)]
+#[test]
+fn the_examples_of_the_help_work() {
+    let text = |args: &[&str]| {
+        let output = tamis().args(args).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let help = text(&["--help"]);
+    let examples: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.contains("tamis dedup"))
+        .collect();
+    assert_eq!(examples.len(), 3, "{help}");
+    for help in [text(&["-h"]), text(&["dedup", "-h"]), text(&["dedup", "--help"])] {
+        assert!(examples.iter().all(|example| help.contains(example)), "{help}");
+    }
+    assert!(
+        text(&["man", "dedup"]).contains("tamis dedup \\-\\-csv"),
+        "{}",
+        text(&["man", "dedup"])
+    );
+
+    let folder = tempdir().expect("a folder");
+    let write =
+        |name: &str, data: &[u8]| fs::write(folder.path().join(name), data).expect("written");
+    let gzip = |data: &[u8]| {
+        let mut encoder = flate2::read::GzEncoder::new(data, flate2::Compression::fast());
+        let mut packed = Vec::new();
+        std::io::Read::read_to_end(&mut encoder, &mut packed).expect("memory");
+        packed
+    };
+    write("monday.txt", b"a\nb\n");
+    write("tuesday.txt.gz", &gzip(b"b\nc\n"));
+    write("orders.csv", b"1,\"x, y\",2,mon\n2,\"x, y\",3,mon\n3,x,1,mon\n");
+    write("events.json.gz", &gzip(b"{\"id\":1}\n{\"id\":2}\n{\"id\":1,\"n\":2}\n"));
+    let program = assert_cmd::cargo::cargo_bin!("tamis").parent().expect("a folder").to_owned();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("set"));
+    let mut printed = Vec::new();
+    for example in examples {
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-e", "-c", example]).current_dir(&folder).env("PATH", &path);
+        let output = shell.output().expect("it runs");
+        assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+        printed.extend(output.stdout);
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    assert_eq!(read("both.txt"), "a\nb\nc\n");
+    assert_eq!(read("first.csv"), "1,\"x, y\",2,mon\n3,x,1,mon\n");
+    assert_eq!(printed, b"{\"id\":1,\"n\":2}\n");
+}
+
+#[test]
+fn short_and_long_options_are_the_same() {
+    for args in [["-q", "-j", "2", "-d"], ["--quiet", "--threads", "2", "--repeated"]] {
+        let output = tamis().arg("dedup").args(args).arg(homepages()).assert().success().stderr("");
+        assert_eq!(output.get_output().stdout.iter().filter(|&&byte| byte == b'\n').count(), 8_478);
+    }
+}

@@ -1,0 +1,127 @@
+//! `-o FILE`: a file is complete or as it was, even where it is one of those read.
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::{dedup, exact, homepages};
+use tempfile::tempdir;
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_may_be_written_over_itself() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("lines.txt");
+    let input = fs::read(homepages()).expect("the data is there");
+    for (number, args) in [["-o"].as_slice(), &["-j", "4", "--output"]].iter().enumerate() {
+        fs::write(&file, &input).expect("written");
+        dedup(args).arg(&file).arg(&file).assert().success().stdout("").stderr("");
+        assert!(fs::read(&file).expect("written") == exact(&[&input]), "{number}");
+        assert_eq!(names(folder.path()), ["lines.txt"]);
+    }
+}
+
+#[test]
+fn a_new_file_and_standard_output() {
+    let folder = tempdir().expect("a folder");
+    let input = "b\na\nb\n";
+    dedup(&["-o", "new.txt"]).current_dir(&folder).write_stdin(input).assert().success().stdout("");
+    assert_eq!(fs::read(folder.path().join("new.txt")).expect("written"), b"b\na\n");
+    dedup(&["-o", "-"]).write_stdin(input).assert().success().stdout("b\na\n");
+    assert_eq!(names(folder.path()), ["new.txt"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("old.txt");
+    fs::write(&file, "a\na\ntoo long\n").expect("written");
+    for threads in ["1", "4"] {
+        dedup(&["--max-line", "3", "-j", threads, "-o"])
+            .arg(&file)
+            .arg(&file)
+            .assert()
+            .code(2)
+            .stdout("");
+        assert_eq!(fs::read(&file).expect("there"), b"a\na\ntoo long\n");
+        dedup(&["--fixed", "--capacity", "1", "-o"]).arg(&file).arg(&file).assert().code(1);
+        dedup(&["--capacity", "1T", "-o"]).arg(&file).arg(&file).assert().code(2);
+        assert_eq!(names(folder.path()), ["old.txt"]);
+    }
+}
+
+#[test]
+fn where_nothing_can_be_written_is_2_before_anything_is_read() {
+    let folder = tempdir().expect("a folder");
+    for place in [folder.path().to_owned(), folder.path().join("missing/new.txt")] {
+        let output = dedup(&["-o"]).arg(&place).write_stdin("a\n").assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.starts_with("tamis: -o ") && text.lines().count() == 1, "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = tempdir().expect("a folder");
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    fs::write(&file, "a\na\n").expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("it is ours");
+    symlink("file", &link).expect("made");
+    dedup(&["-o"]).arg(&link).arg(&link).assert().success();
+    assert_eq!(fs::read(&file).expect("there"), b"a\n");
+    assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+    assert_eq!(names(folder.path()), ["file", "link"]);
+    // A new file is as any program makes it, and not for its owner's eyes alone.
+    dedup(&["-o", "new"]).current_dir(&folder).write_stdin("a\n").assert().success();
+    fs::write(folder.path().join("other"), "").expect("written");
+    let mode =
+        |name: &str| fs::metadata(folder.path().join(name)).expect("there").permissions().mode();
+    assert_eq!(mode("new"), mode("other"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_written_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+
+    dedup(&["-o", "/dev/null"]).write_stdin("a\n").assert().success().stdout("");
+    assert!(fs::metadata("/dev/null").expect("Unix has it").file_type().is_char_device());
+}
+
+/// The shell has opened the output already: what is still there must stay.
+#[test]
+fn standard_output_that_is_an_input_is_2() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("lines.txt");
+    for stdin in [false, true] {
+        fs::write(&file, "a\na\n").expect("written");
+        let append = OpenOptions::new().append(true).open(&file).expect("ours");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        command.args(["dedup", "-q"]).stdout(append).stderr(Stdio::piped());
+        if stdin {
+            command.stdin(fs::File::open(&file).expect("ours"));
+        } else {
+            command.arg(&file);
+        }
+        let output = command.output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("-o FILE") && text.lines().count() == 1, "{text}");
+        assert_eq!(fs::read(&file).expect("there"), b"a\na\n");
+    }
+}
