@@ -1,6 +1,8 @@
 //! The filters of one shard: one of what was seen and, where what is repeated is to be printed, one of what was
 //! printed.
 
+use tamis::hash::{HashItem, Rapid};
+
 use super::Options;
 use super::chain::{self, Entry, Shard};
 use super::levels::Levels;
@@ -8,6 +10,9 @@ use crate::Error;
 
 /// The items that each slice of a filter has taken in; none where there is no such filter.
 type Fills = Option<Vec<u64>>;
+
+/// What makes another hash of one.
+const SECOND: u64 = 2;
 
 pub(super) struct Filters<'l> {
     seen: Box<dyn Shard + 'l>,
@@ -47,6 +52,10 @@ impl<'l> Filters<'l> {
         // What comes after an error is not decided, and so is not to be remembered.
         let end = seen.as_ref().err().map_or(u32::MAX, |&(record, _)| record);
         others.retain(|entry| entry.record < end && !fresh[entry.record as usize]);
+        // By the same hash the second filter would err where the first does: an item that the first took for
+        // another would stand in its way when that comes again, more often than any rate says.
+        let hasher = Rapid::with_seed(SECOND);
+        others.iter_mut().for_each(|entry| entry.hash = hasher.hash_item(&entry.hash));
         again.decide(others, second).and(seen)
     }
 

@@ -25,12 +25,10 @@ pub struct Summary {
     /// Whether the second record of each key was printed, and not the first.
     pub repeated: bool,
     /// The number of records that are expected to be missing from the output, each taken by a filter for one
-    /// that was printed. Where what is repeated is printed, at most: what the first filter knew to be new is
-    /// seldom known to the second, which has no items that the first has not.
+    /// that was printed.
     pub expected_lost: f64,
     /// The number of records that are expected to be in the output and should not be: where what is repeated is
-    /// printed, a first occurrence taken for a second. At most: the second filter may take it for its own in turn,
-    /// and some do come again.
+    /// printed, a first occurrence taken for a second. Some of them do come again, so that only the place is wrong.
     pub expected_extra: f64,
     /// The kind of filter.
     pub kind: Kind,
@@ -149,8 +147,7 @@ impl fmt::Display for Summary {
         if keyless > 0 {
             write!(f, ", {} without a key", grouped(keyless))?;
         }
-        let most = if self.repeated { "at most " } else { "" };
-        write!(f, "; {most}{lost} expected to be lost to false positives")?;
+        write!(f, "; {lost} expected to be lost to false positives")?;
         if self.repeated {
             write!(f, ", {} to be printed for no repetition", Lost(self.expected_extra))?;
         }
