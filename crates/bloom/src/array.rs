@@ -10,6 +10,9 @@ use crate::probe::classic::{self, Probes};
 use crate::probe::line::Shape;
 use crate::regions::{Cut, Regions};
 
+#[cfg(all(test, tamis_loom))]
+mod models;
+
 /// A filter without its hasher.
 pub(crate) trait Array: Sized {
     const KIND: Kind;

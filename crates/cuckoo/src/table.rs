@@ -34,7 +34,7 @@ use crate::geometry::Geometry;
 use crate::place::Class;
 
 #[cfg(all(test, tamis_loom))]
-#[path = "models.rs"]
+#[path = "models/mod.rs"]
 mod models;
 #[cfg(all(test, tamis_shuttle))]
 #[path = "schedules.rs"]

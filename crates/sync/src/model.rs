@@ -47,18 +47,18 @@ std::thread_local! {
 }
 
 /// Whether a peek is a load, as in the real word.
-pub(crate) fn peeks_are_plain() -> bool {
+pub(crate) fn looks_are_plain() -> bool {
     PLAIN.get()
 }
 
-/// Lets every peek be the load that it really is while `model` runs: it may then be stale, which is what a
-/// lock is there to prevent. Fewer interleavings are explored (see `Word::peek`), so this is for models that
-/// are about what one sees under a lock.
+/// Lets every peek that is no part of an update be the load that it really is while `model` runs: it may then
+/// be stale, which is what a lock is there to prevent. Fewer interleavings are explored (see `Word::peek`), so
+/// this is for models that are about what one sees under a lock.
 ///
 /// # Panics
 ///
 /// If the model does.
-pub fn with_plain_peeks(model: impl FnOnce()) {
+pub fn with_plain_looks(model: impl FnOnce()) {
     PLAIN.set(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(model));
     PLAIN.set(false);

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering;
 
 use loom::sync::atomic::AtomicU64;
 
-use crate::model::{Mutant, peeks_are_plain, planted};
+use crate::model::{Mutant, looks_are_plain, planted};
 
 /// 64 bits of a filter, under the model checker.
 #[derive(Debug)]
@@ -61,11 +61,15 @@ impl Word {
     /// make the real update go round once more.
     #[must_use]
     pub fn peek(&self) -> u64 {
-        if peeks_are_plain() {
+        if looks_are_plain() {
             // ORDERING: Relaxed, as in the real one.
             return self.0.load(Ordering::Relaxed);
         }
-        // ORDERING: Relaxed, likewise.
+        self.peek_to_update()
+    }
+
+    fn peek_to_update(&self) -> u64 {
+        // ORDERING: Relaxed, as in the real one.
         self.0.fetch_or(0, Ordering::Relaxed)
     }
 
@@ -80,7 +84,7 @@ impl Word {
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
-        let mut bits = self.peek();
+        let mut bits = self.peek_to_update();
         while let Some(new) = change(bits) {
             if planted(Mutant::LossyUpdate) {
                 self.0.swap(new, order);

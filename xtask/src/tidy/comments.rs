@@ -28,9 +28,7 @@ pub(super) fn safety(source: &Source) -> Vec<String> {
 
 /// Every memory ordering in the libraries says what it pairs with, or why it needs nothing.
 pub(super) fn ordering(source: &Source) -> Vec<String> {
-    // What runs under loom alone names orderings to pass them on, or to break them on purpose.
-    let exempt = source.path.ends_with("/modelled.rs") || source.path.ends_with("/models.rs");
-    if exempt || !source.path.starts_with("crates/") || !source.path.contains("/src/") {
+    if source.is_model() || !source.path.starts_with("crates/") || !source.path.contains("/src/") {
         return Vec::new();
     }
     let names = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];

@@ -16,6 +16,13 @@ impl Source {
         Self { path: path.to_owned(), text, code, comments }
     }
 
+    /// Whether it is a model, or helps one: it runs under loom alone, and names orderings to pass them on or to break
+    /// them on purpose.
+    pub(crate) fn is_model(&self) -> bool {
+        ["/models.rs", "/modelled.rs"].iter().any(|name| self.path.ends_with(name))
+            || self.path.contains("/models/")
+    }
+
     /// The lines, numbered from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.lines())

@@ -1,0 +1,217 @@
+//! loom models of the classic layout: its own insert and query, of bits that lie in many words. A child of
+//! `array`, since the bugs are made of its private parts.
+//!
+//! As in the models of the bits, a property is a function over the operation it is about. The minimum of
+//! executions that a model must explore is about half of what it explores now.
+
+use alloc::vec::Vec;
+
+use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
+use tamis_sync::thread::{Arc, spawn};
+use tamis_sync::{Ordering, Word};
+
+use super::{Array, Classic, classic, fastrange};
+use crate::geometry::{Geometry, Kind};
+
+const NONE_NEW: &str = "nobody was told that the item is new";
+const NOT_ONE: &str = "not exactly one was told that the item is new";
+const MISSED: &str = "an inserted item was missed";
+
+type Insert = fn(&Classic, u64) -> bool;
+
+/// A filter of three words, or with all bits in one.
+#[derive(Clone, Copy)]
+struct Model {
+    bits: u64,
+    probes: u32,
+    /// An item whose bits all differ, each in its own word where there are as many.
+    x: u64,
+    /// One whose last bit is the first of `x`, and which shares no other with it.
+    y: u64,
+}
+
+impl Model {
+    fn new(words: u64, probes: u32) -> Self {
+        let model = Self { bits: 64 * words, probes, x: 0, y: 0 };
+        let item = |wanted: &dyn Fn(&[u64]) -> bool| {
+            let mut hashes = (1_u64..).map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            hashes.find(|&hash| wanted(&model.places(hash))).unwrap()
+        };
+        let size = if words == 1 { 1 } else { 64 };
+        let x = item(&|places| differ(places, size));
+        let bits_of_x = model.places(x);
+        let y = item(&|places| {
+            let shared = places.iter().map(|place| bits_of_x.iter().position(|bit| bit == place));
+            let expected = (1..probes).map(|_| None).chain([Some(0)]);
+            differ(places, 1) && shared.eq(expected)
+        });
+        Self { x, y, ..model }
+    }
+
+    /// Where the bits of an item lie; `set` is seen to use these.
+    fn places(self, hash: u64) -> Vec<u64> {
+        classic::probes(hash, self.probes).map(|share| fastrange(share, self.bits)).collect()
+    }
+
+    fn filter(self) -> Classic {
+        Classic::zeroed(Geometry::for_bits(Kind::Classic, self.bits, self.probes).unwrap()).unwrap()
+    }
+}
+
+/// Whether no two of the places lie in the same so many bits.
+fn differ(places: &[u64], size: u64) -> bool {
+    let cells = places.iter().map(|place| place / size);
+    cells.clone().enumerate().all(|(at, cell)| !cells.clone().take(at).any(|other| other == cell))
+}
+
+fn set(filter: &Classic, hash: u64) -> bool {
+    filter.set(hash)
+}
+
+// L3, L1: of racing inserts of a new item at least one is told so, and no later one, though a neighbour sets its
+// first bit meanwhile; and whoever has inserted an item finds it, whatever the verdict.
+
+fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
+    let Model { x, y, .. } = model;
+    let filter = Arc::new(model.filter());
+    let spawn_insert = |item| {
+        let filter = Arc::clone(&filter);
+        spawn(move || {
+            let new = insert(&filter, item);
+            assert!(filter.has(item), "{MISSED}");
+            new
+        })
+    };
+    let neighbour = spawn_insert(y);
+    let others: Vec<_> = (1..racers).map(|_| spawn_insert(x)).collect();
+    let mut new = insert(&filter, x);
+    assert!(filter.has(x), "{MISSED}");
+    for other in others {
+        new |= other.join().unwrap();
+    }
+    assert!(neighbour.join().unwrap(), "{NONE_NEW}");
+    assert!(new, "{NONE_NEW}");
+    assert!(filter.has(x) && filter.has(y), "{MISSED}");
+    assert!(!insert(&filter, x), "an item was new twice");
+}
+
+/// Words, probes, who insert the item, bound on preemptions, and executions.
+const RACES: [(u64, u32, usize, Option<usize>, usize); 4] = [
+    (3, 3, 1, None, 2100),
+    (3, 3, 2, Some(2), 25_000),
+    (1, 2, 1, None, 150),
+    (1, 2, 2, Some(3), 11_000),
+];
+
+#[test]
+fn model_at_least_one_is_new() {
+    for (words, probes, racers, preemptions, at_least) in RACES {
+        let model = Model::new(words, probes);
+        check(at_least, preemptions, move || at_least_one_is_new(model, racers, set));
+    }
+}
+
+/// The verdict of the first bit that was missing when it was looked at, whatever the others say.
+#[test]
+fn mutant_the_first_missing_bit_decides() {
+    fn insert(filter: &Classic, hash: u64) -> bool {
+        let mut places = filter.probes(hash).map(|share| filter.place(share));
+        while let Some(place) = places.next() {
+            if filter.bits.has_bit(place) {
+                continue;
+            }
+            let new = filter.bits.set_bit(place);
+            for place in places {
+                filter.bits.set_bit(place);
+            }
+            return new;
+        }
+        false
+    }
+    for (words, probes, racers, preemptions, _) in RACES {
+        let model = Model::new(words, probes);
+        must_fail(NONE_NEW, || {
+            check(1, preemptions, move || at_least_one_is_new(model, racers, insert));
+        });
+    }
+}
+
+/// A load and a store: what another set in between is lost.
+#[test]
+fn mutant_lossy_or_loses_a_bit() {
+    let model = Model::new(1, 2);
+    must_fail_with(Mutant::LossyOr, MISSED, || {
+        check(1, None, move || at_least_one_is_new(model, 1, set));
+    });
+}
+
+// Invariant 2: whoever is told "new" has set a bit. So where one bit is missing exactly one is told.
+
+fn one_sets_the_last_bit(model: Model, insert: Insert) {
+    let filter = Arc::new(model.filter());
+    for place in &model.places(model.x)[1..] {
+        assert!(filter.bits.set_bit(*place));
+    }
+    let other = Arc::clone(&filter);
+    let thread = spawn(move || insert(&other, model.x));
+    let mine = insert(&filter, model.x);
+    assert!(mine != thread.join().unwrap(), "{NOT_ONE}");
+}
+
+#[test]
+fn model_one_sets_the_last_bit() {
+    let model = Model::new(3, 3);
+    check(55, None, move || one_sets_the_last_bit(model, set));
+}
+
+/// The look before the `fetch_or` decides, not what it replaced.
+#[test]
+fn mutant_the_look_decides() {
+    fn insert(filter: &Classic, hash: u64) -> bool {
+        let new = !filter.has(hash);
+        filter.set(hash);
+        new
+    }
+    let model = Model::new(3, 3);
+    must_fail(NOT_ONE, || check(1, None, move || one_sets_the_last_bit(model, insert)));
+}
+
+// L2: an insert that happens before a query is seen by it, also one that had nothing to set, since others' inserts
+// of the same item, which do not happen before the query, had set the bits.
+
+fn an_inserted_item_is_found(model: Model, publish: Ordering) {
+    let filter = Arc::new(model.filter());
+    let flag = Arc::new(Word::new(0));
+    let [racer, inserter] = [Arc::clone(&filter), Arc::clone(&filter)];
+    let published = Arc::clone(&flag);
+    let threads = [
+        spawn(move || {
+            racer.set(model.x);
+        }),
+        spawn(move || {
+            inserter.set(model.x);
+            published.store(1, publish);
+        }),
+    ];
+    if flag.load(Ordering::Acquire) == 1 {
+        assert!(filter.has(model.x), "{MISSED}");
+    }
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert!(filter.has(model.x), "{MISSED}");
+}
+
+#[test]
+fn model_an_inserted_item_is_found() {
+    let model = Model::new(3, 2);
+    check(1350, None, move || an_inserted_item_is_found(model, Ordering::Release));
+}
+
+#[test]
+fn mutant_an_item_is_published_without_release() {
+    let model = Model::new(3, 2);
+    must_fail(MISSED, || {
+        check(1, None, move || an_inserted_item_is_found(model, Ordering::Relaxed))
+    });
+}
