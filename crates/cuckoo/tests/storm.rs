@@ -165,6 +165,12 @@ fn residents_are_found_while_others_move_them() {
     nothing_was_missed(&storm(4096, 16, 90, true));
 }
 
+/// So large that it has several stripes: all are held for a snapshot.
+#[test]
+fn residents_are_found_in_a_filter_of_several_stripes() {
+    nothing_was_missed(&storm(16_384, 16, 90, true));
+}
+
 /// Few classes: copies of residents and of what comes and goes are taken for each other.
 #[test]
 fn residents_are_found_while_what_looks_like_them_comes_and_goes() {

@@ -212,6 +212,6 @@ fn model_an_inserted_item_is_found() {
 fn mutant_an_item_is_published_without_release() {
     let model = Model::new(3, 2);
     must_fail(MISSED, || {
-        check(1, None, move || an_inserted_item_is_found(model, Ordering::Relaxed))
+        check(1, None, move || an_inserted_item_is_found(model, Ordering::Relaxed));
     });
 }
