@@ -5,7 +5,16 @@ use std::time::Instant;
 
 use xshell::Shell;
 
-use crate::{Result, bench, deny, features, fuzz, lint, model, no_std, readme, test, tidy};
+use crate::{
+    Result, bench, deny, features, fuzz, lint, model, no_std, outside, package, readme, test, tidy,
+};
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Run the tests with their long sample sizes, which find smaller deviations
+    #[arg(long)]
+    pub(crate) long: bool,
+}
 
 /// A step: the command that runs it alone (up to the colon), and the work.
 type Step = (&'static str, fn(&Shell) -> Result);
@@ -14,16 +23,18 @@ type Step = (&'static str, fn(&Shell) -> Result);
 pub(crate) const STEPS: &[Step] = &[
     ("lint: format", lint::format),
     ("tidy", tidy::run),
+    ("deny", deny::run),
     ("lint: clippy", lint::clippy),
     ("lint: docs", lint::docs),
     ("features", features::run),
     ("no-std", no_std::run),
-    ("test", test::run),
+    ("outside", outside::run),
+    ("test: tools", test::tools),
+    ("package", package::run),
     ("model --mutants", |sh| model::run(sh, true, None)),
     ("fuzz --replay", fuzz::replay),
     ("bench --gate", bench::gate_if_possible),
     ("readme", readme::run),
-    ("deny", deny::run),
 ];
 
 /// The commands that `ci` does not run, and why; `tidy` checks that no other is left out.
@@ -35,7 +46,9 @@ pub(crate) const NOT_IN_CI: &[(&str, &str)] = &[
     ("urls", "makes input for compare; its own tests check it"),
 ];
 
-pub(crate) fn run(sh: &Shell) -> Result {
+pub(crate) fn run(sh: &Shell, args: Args) -> Result {
+    // Read by the helper `long` of each crate's tests.
+    let _env = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
     let mut times = Vec::new();
     for &(name, step) in STEPS {
         eprintln!("\n== {name}");

@@ -5,7 +5,7 @@ use xshell::{Shell, cmd};
 use crate::{Result, workspace};
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    for package in workspace::packages(sh)?.iter().filter(|package| package.published) {
+    for package in workspace::published(sh)? {
         let name = &package.name;
         check(sh, name, &["--no-default-features"])?;
         for feature in &package.features {

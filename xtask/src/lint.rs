@@ -6,9 +6,10 @@ use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
 /// The workspaces beside the main one: manifest, folder of build products, what to check.
-const OTHERS: [(&str, &str, &[&str]); 2] = [
+const OTHERS: [(&str, &str, &[&str]); 3] = [
     ("fuzz/Cargo.toml", "fuzz", &["--all-targets", "--no-default-features"]),
     ("xtask/no_std/Cargo.toml", "no_std", &[]),
+    ("xtask/outside/Cargo.toml", "", &["--all-targets"]),
 ];
 
 /// What is built with all features: not the benches, whose features bring the peers.

@@ -9,6 +9,8 @@ mod fuzz;
 mod lint;
 mod model;
 mod no_std;
+mod outside;
+mod package;
 mod readme;
 mod report;
 mod sanitize;
@@ -38,7 +40,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run everything that must pass before a change goes in, cheap steps first
-    Ci,
+    Ci(ci::Args),
     /// Check the format, run clippy (also on the builds for the model checkers) and build the documentation
     Lint,
     /// Run all tests and doctests
@@ -59,6 +61,10 @@ enum Command {
     Features,
     /// Link and run a program without std
     NoStd,
+    /// Compile and run every example of the documentation, and three programs, outside the workspace
+    Outside,
+    /// Check what would be published, and run its tests without the workspace
+    Package,
     /// Run the commands that README.md shows and compare what they print
     Readme,
     /// Fuzz one target, or each in turn; or replay the regressions, which needs no fuzzer
@@ -112,7 +118,7 @@ fn run(command: Command) -> Result {
     }
     sh.change_dir(workspace::root());
     match command {
-        Command::Ci => ci::run(&sh),
+        Command::Ci(args) => ci::run(&sh, args),
         Command::Lint => lint::run(&sh),
         Command::Test => test::run(&sh),
         Command::Model { mutants, name } => model::run(&sh, mutants, name.as_deref()),
@@ -120,6 +126,8 @@ fn run(command: Command) -> Result {
         Command::Deny => deny::run(&sh),
         Command::Features => features::run(&sh),
         Command::NoStd => no_std::run(&sh),
+        Command::Outside => outside::run(&sh),
+        Command::Package => package::run(&sh),
         Command::Readme => readme::run(&sh),
         Command::Fuzz(args) => fuzz::run(&sh, &args),
         Command::Sanitize { sanitizer } => sanitize::run(&sh, sanitizer),

@@ -29,11 +29,17 @@ pub(crate) fn read(command: Cmd<'_>) -> Result<String> {
 }
 
 /// A member of the workspace, as `cargo metadata` describes it.
+#[derive(Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) version: String,
+    /// The folder of its manifest.
+    pub(crate) folder: PathBuf,
     pub(crate) published: bool,
     pub(crate) features: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
+    /// All else that is known of it.
+    pub(crate) metadata: Value,
 }
 
 /// One line of a package's dependency tables.
@@ -50,10 +56,17 @@ pub(crate) fn packages(sh: &Shell) -> Result<Vec<Package>> {
     Ok(packages.iter().map(package).collect())
 }
 
+/// The members that are published.
+pub(crate) fn published(sh: &Shell) -> Result<Vec<Package>> {
+    Ok(packages(sh)?.into_iter().filter(|package| package.published).collect())
+}
+
 fn package(json: &Value) -> Package {
     let dependencies = json["dependencies"].as_array().into_iter().flatten();
     Package {
         name: text(&json["name"]),
+        version: text(&json["version"]),
+        folder: Path::new(&text(&json["manifest_path"])).with_file_name(""),
         // `publish = false` is an empty list of registries; publishable is null.
         published: json["publish"].is_null(),
         features: json["features"]
@@ -65,6 +78,7 @@ fn package(json: &Value) -> Package {
         dependencies: dependencies
             .map(|d| Dependency { name: text(&d["name"]), dev: d["kind"] == "dev" })
             .collect(),
+        metadata: json.clone(),
     }
 }
 

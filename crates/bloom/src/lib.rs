@@ -102,3 +102,8 @@ pub use crate::geometry::Geometry;
 pub use crate::once::OnceBloomFilter;
 pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
 pub use tamis_hash as hash;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

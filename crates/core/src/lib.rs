@@ -25,3 +25,8 @@ pub use crate::filter::{Filter, OnceFilter};
 pub use crate::sampled::Sampled;
 #[doc(hidden)]
 pub use tamis_hash as hash;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

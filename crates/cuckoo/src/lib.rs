@@ -98,3 +98,8 @@ pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
 pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
 pub use tamis_hash as hash;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

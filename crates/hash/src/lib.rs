@@ -46,3 +46,8 @@ pub use crate::item::{HashItem, ItemHasher};
 pub use crate::portable::{Encoder, Portable};
 pub use crate::range::{fastrange, narrow_range};
 pub use crate::stable::{Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -74,3 +74,8 @@ pub mod thread {
         usize::MAX
     }
 }
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

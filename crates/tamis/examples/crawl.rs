@@ -1,19 +1,18 @@
 //! A crawl frontier: many workers find the same URLs at once, and each URL is fetched by one of them.
 //!
 //! Jobs are stolen between workers (crossbeam-deque); whoever finds a link claims it with one
-//! `insert`. The links are the lines of a real list, each page of links is found from two places.
+//! `insert`. Each page of links is found from two places. The links are the lines of a file, or made up.
 //!
-//! Run it with `cargo run --release --example crawl`.
+//! Run it with `cargo run --release --example crawl [FILE]`.
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::iter;
 use std::thread;
+use std::{env, fs, iter};
 
 use crossbeam_deque::{Injector, Stealer, Worker};
 use tamis::OnceBloomFilter;
 
-const LIST: &str = include_str!("../data/homepages.txt");
 const LINKS_A_PAGE: usize = 50;
 const WORKERS: usize = 4;
 
@@ -26,7 +25,11 @@ enum Job<'a> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let links: Vec<&str> = LIST.lines().collect();
+    let list = match env::args_os().nth(1) {
+        Some(file) => fs::read_to_string(file)?,
+        None => made_up(),
+    };
+    let links: Vec<&str> = list.lines().collect();
 
     // Sized for what may come. At 1e-6 one URL in a million is taken for one that was seen.
     let claimed =
@@ -96,4 +99,9 @@ fn next<'a>(
         .find(|steal| !steal.is_retry())
         .and_then(|steal| steal.success())
     })
+}
+
+/// Links of which nearly half are found again on a later page.
+fn made_up() -> String {
+    (0..60_000_u64).map(|i| format!("https://example.org/{}\n", i * i % 65_521)).collect()
 }

@@ -96,5 +96,5 @@ pub use tamis_hash as hash;
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -53,8 +53,8 @@ mod tests {
 
     fn depends(from: &str, to: &str, dev: bool) -> usize {
         let dependencies = vec![Dependency { name: to.to_owned(), dev }];
-        let features = Vec::new();
-        check(&[Package { name: from.to_owned(), published: true, features, dependencies }]).len()
+        let name = from.to_owned();
+        check(&[Package { name, published: true, dependencies, ..Package::default() }]).len()
     }
 
     #[test]

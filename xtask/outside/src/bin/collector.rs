@@ -1,0 +1,89 @@
+//! A collector at the end of a channel: items are inserted in batches, which is faster out of the caches, but no item
+//! waits until a batch is full.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, bounded, unbounded};
+use tamis::BlockedBloomFilter;
+
+const PRODUCERS: u64 = 4;
+const EVENTS: u64 = 50_000;
+const BATCH: usize = 256;
+
+/// Receives events until all senders are gone, and passes each on with whether it was new.
+///
+/// Waits for the first event of a batch alone: what else is there by then joins it. Passing the channel's iterator
+/// to the filter instead would wait for a full batch.
+fn collect(
+    seen: &BlockedBloomFilter<u64>,
+    events: &Receiver<u64>,
+    mut pass_on: impl FnMut(u64, bool),
+) -> usize {
+    let mut batches = 0;
+    while let Ok(first) = events.recv() {
+        let mut batch = vec![first];
+        batch.extend(events.try_iter().take(BATCH - 1));
+        let new = seen.insert_each(&batch);
+        batch.into_iter().zip(new).for_each(|(event, new)| pass_on(event, new));
+        batches += 1;
+    }
+    batches
+}
+
+fn filter() -> Result<BlockedBloomFilter<u64>, tamis::BuildError> {
+    // So low a rate that no false positive is to be expected here: the answers are those of a set.
+    BlockedBloomFilter::builder()
+        .capacity((PRODUCERS * EVENTS) as usize)
+        .false_positive_rate(1e-12)
+        .build()
+}
+
+/// Events in a storm, half of them known: the same answers as from a set.
+fn answers_are_those_of_a_set() -> Result<(), Box<dyn Error>> {
+    let (send, events) = bounded(4 * BATCH);
+    for producer in 0..PRODUCERS {
+        let send = send.clone();
+        thread::spawn(move || {
+            for event in 0..EVENTS {
+                send.send((producer * EVENTS / 2 + event).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+                    .expect("the collector is there");
+            }
+        });
+    }
+    drop(send);
+    let mut known = HashSet::new();
+    let (mut right, mut fresh) = (true, 0);
+    let batches = collect(&filter()?, &events, |event, new| {
+        right &= known.insert(event) == new;
+        fresh += u64::from(new);
+    });
+    println!("{} events in {batches} batches, {fresh} of them new", PRODUCERS * EVENTS);
+    assert!(right, "an answer is not that of the set");
+    assert_eq!(fresh, (PRODUCERS + 1) * EVENTS / 2);
+    Ok(())
+}
+
+/// One event at a time: each is passed on before the next is sent, so none waits for a full batch.
+fn no_event_waits() -> Result<(), Box<dyn Error>> {
+    let (send, events) = unbounded();
+    let (answer, answers) = unbounded();
+    let seen = filter()?;
+    let collector = thread::spawn(move || {
+        collect(&seen, &events, |event, new| answer.send((event, new)).expect("it is awaited"))
+    });
+    for event in 0..100 {
+        send.send(event)?;
+        assert_eq!(answers.recv_timeout(Duration::from_secs(10))?, (event, true));
+    }
+    drop(send);
+    assert_eq!(collector.join().expect("it does not panic"), 100);
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    answers_are_those_of_a_set()?;
+    no_event_waits()
+}

@@ -1,0 +1,176 @@
+//! The examples in doc comments and in README.md, as a reader sees them.
+
+use core::fmt::Write as _;
+use std::path::Path;
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, workspace};
+
+/// A fenced block of Rust.
+#[derive(Debug, PartialEq)]
+pub(super) struct Example {
+    /// The file, relative to the root, and the line of the fence.
+    place: (String, usize),
+    /// What stands behind the fence: `no_run`, `should_panic`.
+    info: String,
+    lines: Vec<String>,
+}
+
+/// All examples of what a user of `tamis` reads: README.md, and the pages of `tamis` and of the crates of ours that
+/// it depends on.
+pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
+    let packages = workspace::published(sh)?;
+    let tamis = packages.iter().find(|package| package.name == "tamis").ok_or("`tamis` is gone")?;
+    let shown = packages.iter().filter(|package| {
+        package.name == "tamis" || tamis.dependencies.iter().any(|on| on.name == package.name)
+    });
+    let folders: Vec<_> = shown.map(|package| package.folder.join("src")).collect();
+    let list = "--cached --others --exclude-standard".split(' ');
+    let files = cmd!(sh, "git ls-files {list...} -- README.md {folders...}").quiet().read()?;
+    let (mut examples, mut wrong) = (Vec::new(), Vec::new());
+    for path in files.lines().filter(|path| Path::new(path).exists()) {
+        let found = extract(path, &sh.read_file(path)?);
+        wrong.extend(found.iter().flat_map(named_inside));
+        wrong.extend(found.iter().filter_map(Example::cut));
+        examples.extend(found);
+    }
+    wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
+    match (wrong.len(), examples.len()) {
+        (0, 0) => Err("the documentation has no example".into()),
+        (0, _) => Ok(examples),
+        (count, _) => Err(format!("{count} examples would not compile as they are shown").into()),
+    }
+}
+
+/// Documented items of a library, one for each example and named after its place.
+pub(super) fn as_items(examples: &[Example]) -> String {
+    let mut items = String::new();
+    for Example { place: (path, line), info, lines } in examples {
+        let name = path.replace(|c: char| !c.is_alphanumeric(), "_");
+        writeln!(items, "/// ```{info}").expect("a string takes all");
+        for line in lines {
+            writeln!(items, "/// {line}").expect("a string takes all");
+        }
+        write!(items, "/// ```\npub mod {name}_line_{line} {{}}\n").expect("a string takes all");
+    }
+    items
+}
+
+/// The examples of a file.
+fn extract(path: &str, text: &str) -> Vec<Example> {
+    let mut examples = Vec::new();
+    let mut open: Option<Example> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let doc = if path.ends_with(".rs") { documentation(line) } else { Some(line) };
+        let fence = doc.and_then(|doc| doc.trim_start().strip_prefix("```"));
+        match (&mut open, fence) {
+            (None, Some(info)) => {
+                let place = (path.to_owned(), number);
+                open = Some(Example { place, info: info.trim().into(), lines: Vec::new() });
+            }
+            (Some(_), Some(_)) => examples.extend(open.take()),
+            (Some(example), None) => {
+                let line = doc.unwrap_or(CUT);
+                if !is_stand_in(line) {
+                    example.lines.push(line.to_owned());
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    examples.extend(open);
+    examples.retain(|example| is_rust(&example.info));
+    examples
+}
+
+/// What stands in for a line in the midst of an example that is no doc comment.
+const CUT: &str = "/* cut */";
+
+/// The text of a doc comment's line.
+fn documentation(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+    // Four slashes are an ordinary comment.
+    (!text.starts_with('/')).then(|| text.strip_prefix(' ').unwrap_or(text))
+}
+
+/// Whether rustdoc compiles a block with this behind its fence.
+fn is_rust(info: &str) -> bool {
+    let known = ["", "rust", "should_panic", "no_run", "compile_fail", "edition2024"];
+    info.split([',', ' ']).all(|word| known.contains(&word) || word.starts_with("ignore"))
+}
+
+/// Whether a hidden line says which crate stands for `tamis` in the crate that the example is in.
+fn is_stand_in(line: &str) -> bool {
+    let name = line.trim().strip_prefix("# use ").and_then(|rest| rest.strip_suffix(" as tamis;"));
+    name.is_some_and(is_inner)
+}
+
+/// Whether a word is the name of a crate that a user of `tamis` does not have.
+fn is_inner(word: &str) -> bool {
+    word.starts_with("tamis_") && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// A line for each that names such a crate.
+fn named_inside(example: &Example) -> Vec<String> {
+    let words =
+        |line: &String| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_inner);
+    let named = example.lines.iter().filter(|line| words(line));
+    named.map(|line| example.wrong(&format!("say `tamis` in `{}`", line.trim()))).collect()
+}
+
+impl Example {
+    /// What is wrong if it is put together of more than doc comments.
+    fn cut(&self) -> Option<String> {
+        let cut = self.lines.iter().any(|line| line == CUT);
+        cut.then(|| self.wrong("write the example out in `///` lines"))
+    }
+
+    fn wrong(&self, what: &str) -> String {
+        format!("{}:{}: examples: {what}", self.place.0, self.place.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example(line: usize, info: &str, lines: &[&str]) -> Example {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        Example { place: ("a.rs".into(), line), info: info.into(), lines }
+    }
+
+    #[test]
+    fn examples_lose_what_stands_for_tamis_and_nothing_else() {
+        let text = "//! ```\n//! # use tamis_bloom as tamis;\n//! f();\n//! ```\n/// ```text\n/// no\n\
+                    /// ```\nfn f() {\n    /// ```no_run\n    /// # hidden();\n    ///  g();\n    /// ```\n}\n";
+        let expected = [example(1, "", &["f();"]), example(9, "no_run", &["# hidden();", " g();"])];
+        assert_eq!(extract("a.rs", text), expected);
+        let markdown = "```sh\n$ f\n```\n```rust\nf();\n```\n";
+        assert_eq!(extract("a.md", markdown)[0].lines, ["f();"]);
+    }
+
+    #[test]
+    fn an_example_that_names_a_hidden_crate_is_found() {
+        for bad in
+            ["use tamis_bloom::BloomFilter;", "# use tamis_hash as hash;", "tamis_core::f()?"]
+        {
+            assert_eq!(named_inside(&example(3, "", &["f();", bad])).len(), 1, "{bad}");
+        }
+        assert!(named_inside(&example(3, "", &["use tamis::hash::Rapid;"])).is_empty());
+    }
+
+    #[test]
+    fn an_example_in_parts_is_found() {
+        let text = "/// ```\n#[doc = \"f();\"]\n/// ```\n";
+        assert_eq!(extract("a.rs", text).iter().filter_map(Example::cut).count(), 1);
+        assert_eq!(example(1, "", &["f();"]).cut(), None);
+    }
+
+    #[test]
+    fn items_are_named_after_their_places() {
+        let items = as_items(&[example(7, "no_run", &["f();"])]);
+        assert_eq!(items, "/// ```no_run\n/// f();\n/// ```\npub mod a_rs_line_7 {}\n");
+    }
+}

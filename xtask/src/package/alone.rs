@@ -1,0 +1,127 @@
+//! The unpacked packages side by side, in a workspace that holds nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+use xshell::{Shell, cmd};
+
+use super::{archive, stem};
+use crate::Result;
+use crate::workspace::{self, Package};
+
+/// Unpacks all packages into one folder; what has not changed since the last time keeps its time, or cargo
+/// would build all anew.
+pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
+    let (folder, last) = (workspace::target_dir("alone"), workspace::target_dir("alone-last"));
+    sh.remove_path(&last)?;
+    if folder.exists() {
+        fs::rename(&folder, &last)?;
+    }
+    sh.create_dir(&folder)?;
+    for package in packages {
+        let archive = archive(package);
+        // Touched: all files of an archive have one time, by which cargo would see no change.
+        cmd!(sh, "tar -x -z -m -f {archive} -C {folder}").quiet().run()?;
+    }
+    keep_times(&last, &folder)?;
+    sh.remove_path(&last)?;
+    Ok(folder)
+}
+
+/// Gives each file the time of its like in the other folder, if the two hold the same.
+fn keep_times(from: &Path, to: &Path) -> Result {
+    for entry in fs::read_dir(to)? {
+        let entry = entry?;
+        let (old, new) = (from.join(entry.file_name()), entry.path());
+        if entry.file_type()?.is_dir() {
+            keep_times(&old, &new)?;
+        } else if fs::read(&old).ok() == Some(fs::read(&new)?) {
+            let modified = fs::metadata(&old)?.modified()?;
+            fs::File::options().append(true).open(&new)?.set_modified(modified)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the manifest that joins the packages: each stands for the one of its name on crates.io. Profiles and
+/// versions of other crates are those of the workspace, so that those crates need not be built twice.
+pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -> Result {
+    let root: Table = sh.read_file(workspace::root().join("Cargo.toml"))?.parse()?;
+    let manifest = manifest(packages, root.get("profile"));
+    sh.write_file(folder.join("Cargo.toml"), manifest.to_string())?;
+    sh.copy_file(workspace::root().join("Cargo.lock"), folder)?;
+    Ok(())
+}
+
+fn manifest(packages: &[Package], profiles: Option<&Value>) -> Table {
+    let members: Vec<Value> = packages.iter().map(|package| stem(package).into()).collect();
+    let path = |package: &Package| Value::Table(table([("path", stem(package).into())]));
+    // A patch for what nothing depends on would be a warning.
+    let depended = |of: &&Package| {
+        let mut all = packages.iter().flat_map(|package| &package.dependencies);
+        all.any(|dependency| dependency.name == of.name)
+    };
+    let patched = packages.iter().filter(depended).map(|of| (of.name.as_str(), path(of)));
+    let mut manifest = table([
+        ("workspace", table([("resolver", "3".into()), ("members", members.into())]).into()),
+        ("patch", table([("crates-io", table(patched).into())]).into()),
+    ]);
+    manifest.extend(profiles.map(|profiles| ("profile".to_owned(), profiles.clone())));
+    manifest
+}
+
+fn table<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Table {
+    entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Dependency;
+
+    #[test]
+    fn packages_stand_for_those_of_their_names() {
+        let package = |name: &str, on: &[&str]| Package {
+            name: name.into(),
+            version: "1.2.3".into(),
+            dependencies: on
+                .iter()
+                .map(|on| Dependency { name: (*on).into(), dev: false })
+                .collect(),
+            ..Package::default()
+        };
+        let packages = [package("a", &[]), package("b", &["a", "libm"])];
+        let profiles = table([("dev", table([("opt-level", 2.into())]).into())]).into();
+        let expected: Table = r#"
+            workspace = { resolver = "3", members = ["a-1.2.3", "b-1.2.3"] }
+            patch.crates-io.a.path = "a-1.2.3"
+            profile.dev.opt-level = 2
+        "#
+        .parse()
+        .expect("it is TOML");
+        assert_eq!(manifest(&packages, Some(&profiles)), expected);
+    }
+
+    #[test]
+    fn what_has_changed_gets_a_new_time() {
+        let sh = Shell::new().expect("a current folder");
+        let temporary = sh.create_temp_dir().expect("a folder");
+        let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for (folder, text) in [(&old, "1"), (&new, "2")] {
+            fs::create_dir_all(folder.join("src")).expect("a folder");
+            fs::write(folder.join("src/same"), "0").expect("written");
+            fs::write(folder.join("src/other"), text).expect("written");
+        }
+        for name in ["src/same", "src/other"] {
+            let file = fs::File::options().append(true).open(old.join(name)).expect("it is there");
+            file.set_modified(long_ago).expect("it is ours");
+        }
+        keep_times(&old, &new).expect("the folders are there");
+        let time =
+            |name| fs::metadata(new.join(name)).and_then(|file| file.modified()).expect("a time");
+        assert_eq!(time("src/same"), long_ago);
+        assert_ne!(time("src/other"), long_ago);
+    }
+}

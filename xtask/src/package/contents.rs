@@ -1,0 +1,124 @@
+//! What lies in a package: licences, a README of its own, and nothing large or strange.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Result;
+use crate::workspace::{self, Package};
+
+/// The most that a package may take, compressed; the largest takes half of it.
+const MAX_BYTES: u64 = 128 << 10;
+
+/// What may lie in the folder of a package. The first four are cargo's.
+const ENTRIES: [&str; 10] = [
+    ".cargo_vcs_info.json",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Cargo.toml.orig",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "examples",
+    "src",
+    "tests",
+];
+
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
+/// The line by which a crate compiles the examples of its README.
+const DOCTEST: &str = "#[doc = include_str!(\"../README.md\")]";
+
+/// What is wrong with an archive, and with the folder that it was unpacked into.
+pub(super) fn wrong(package: &Package, archive: &Path, folder: &Path) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let bytes = fs::metadata(archive)?.len();
+    if bytes > MAX_BYTES {
+        wrong.push(format!("is larger than {} KiB, compressed: {bytes} bytes", MAX_BYTES >> 10));
+    }
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if !ENTRIES.iter().any(|known| name == **known) {
+            wrong.push(format!("holds {}: exclude it, or allow it in xtask", name.display()));
+        }
+    }
+    for licence in LICENCES {
+        // A link that was packed as a link, or as the text of its path, is not the licence.
+        if fs::read(folder.join(licence)).ok() != Some(fs::read(workspace::root().join(licence))?) {
+            wrong.push(format!("needs {licence}, as it is in the root: a link to it will do"));
+        }
+    }
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let library = fs::read_to_string(folder.join("src/lib.rs")).unwrap_or_default();
+    wrong.extend(wrong_readme(&package.name, &readme, &library));
+    Ok(wrong.into_iter().map(|what| format!("package `{}`: it {what}", package.name)).collect())
+}
+
+fn wrong_readme(name: &str, readme: &str, library: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut demand = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(what.to_owned());
+        }
+    };
+    demand(readme.starts_with(&format!("# {name}\n")), "needs a README.md with its name as title");
+    demand(
+        readme.contains("https://github.com/tamis-rs/tamis#readme"),
+        "needs a link to the project's README in its own",
+    );
+    let compiled = readme.contains("\n```rust\n") && library.contains(DOCTEST);
+    demand(
+        compiled || readme.contains("\n```sh\n"),
+        "needs an example in README.md, and `include_str!` of it in src/lib.rs",
+    );
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use xshell::Shell;
+
+    use super::*;
+
+    const README: &str =
+        "# tamis-a\n\n```rust\nf();\n```\nSee https://github.com/tamis-rs/tamis#readme.\n";
+
+    /// What is found in a good package after `spoil` was at it.
+    fn found(spoil: impl Fn(&Path)) -> usize {
+        let sh = Shell::new().expect("a current folder");
+        let temporary = sh.create_temp_dir().expect("a folder");
+        let (archive, folder) = (temporary.path().join("a.crate"), temporary.path().join("a"));
+        fs::create_dir_all(folder.join("src")).expect("a folder");
+        let write = |path: &Path, text: &[u8]| fs::write(path, text).expect("written");
+        write(&archive, b"small");
+        write(&folder.join("README.md"), README.as_bytes());
+        write(&folder.join("src/lib.rs"), DOCTEST.as_bytes());
+        for licence in LICENCES {
+            fs::copy(workspace::root().join(licence), folder.join(licence)).expect("copied");
+        }
+        spoil(temporary.path());
+        let package = Package { name: "tamis-a".into(), ..Package::default() };
+        wrong(&package, &archive, &folder).expect("the files are there").len()
+    }
+
+    #[test]
+    fn a_whole_package_is_good() {
+        assert_eq!(found(|_| ()), 0);
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_found() {
+        let write = |path: &Path, bytes: &[u8]| fs::write(path, bytes).expect("written");
+        assert_eq!(found(|at| write(&at.join("a.crate"), &[0; (MAX_BYTES + 1) as usize])), 1);
+        assert_eq!(found(|at| fs::create_dir(at.join("a/data")).expect("made")), 1);
+        assert_eq!(found(|at| fs::remove_file(at.join("a/LICENSE-MIT")).expect("removed")), 1);
+        assert_eq!(found(|at| write(&at.join("a/LICENSE-MIT"), b"../../LICENSE-MIT")), 1);
+    }
+
+    #[test]
+    fn a_readme_that_says_too_little_is_found() {
+        assert_eq!(found(|at| fs::remove_file(at.join("a/README.md")).expect("removed")), 3);
+        assert_eq!(wrong_readme("tamis-b", README, DOCTEST).len(), 1);
+        assert_eq!(wrong_readme("tamis-a", README, "").len(), 1);
+        assert_eq!(wrong_readme("tamis-a", &README.replace("rust", "sh"), "").len(), 0);
+    }
+}

@@ -1,0 +1,97 @@
+//! What crates.io and docs.rs show of a package, and what they refuse.
+
+use serde_json::Value;
+
+use crate::workspace::Package;
+
+/// The categories in use; crates.io drops one that it does not know without a word.
+const CATEGORIES: [&str; 6] = [
+    "algorithms",
+    "command-line-utilities",
+    "concurrency",
+    "data-structures",
+    "no-std",
+    "text-processing",
+];
+
+/// The most keywords, and their most characters, that crates.io takes.
+const KEYWORDS: usize = 5;
+const KEYWORD_CHARS: usize = 20;
+
+/// What is missing in the manifest.
+pub(super) fn wrong(package: &Package) -> Vec<String> {
+    let metadata = &package.metadata;
+    let mut wrong = Vec::new();
+    let mut demand = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(format!("{}: {what}", package.folder.join("Cargo.toml").display()));
+        }
+    };
+    for field in ["description", "repository", "rust_version"] {
+        demand(
+            metadata[field].as_str().is_some_and(|text| !text.is_empty()),
+            &format!("give its `{field}`"),
+        );
+    }
+    demand(metadata["license"] == "MIT OR Apache-2.0", "take the licence of the workspace");
+    demand(metadata["readme"] == "README.md", "give it a README.md of its own");
+    let keywords = texts(&metadata["keywords"]);
+    demand((1..=KEYWORDS).contains(&keywords.len()), "give it one to five keywords");
+    demand(
+        keywords.iter().all(|word| word.len() <= KEYWORD_CHARS),
+        "a keyword has 20 characters at most",
+    );
+    let categories = texts(&metadata["categories"]);
+    let known = categories.iter().all(|category| CATEGORIES.contains(category));
+    demand(!categories.is_empty() && known, "give it categories, and list a new one in xtask");
+    let docs = &metadata["metadata"]["docs"]["rs"];
+    demand(package.features.is_empty() || docs.is_object(), "say which features docs.rs documents");
+    wrong
+}
+
+fn texts(json: &Value) -> Vec<&str> {
+    json.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn good() -> Package {
+        let metadata = json!({
+            "description": "A crate", "repository": "https://example.org", "rust_version": "1.89",
+            "license": "MIT OR Apache-2.0", "readme": "README.md",
+            "keywords": ["filter"], "categories": ["concurrency"],
+            "metadata": { "docs": { "rs": { "all-features": true } } },
+        });
+        Package { features: vec!["std".into()], metadata, ..Package::default() }
+    }
+
+    #[test]
+    fn a_complete_manifest_is_good() {
+        assert_eq!(wrong(&good()), [""; 0]);
+    }
+
+    #[test]
+    fn each_gap_is_found() {
+        for (field, value) in [
+            ("description", json!("")),
+            ("repository", Value::Null),
+            ("rust_version", Value::Null),
+            ("license", json!("MIT")),
+            ("readme", json!("../../README.md")),
+            ("keywords", json!([])),
+            ("keywords", json!(["a", "b", "c", "d", "e", "f"])),
+            ("keywords", json!(["a-keyword-far-too-long"])),
+            ("categories", json!([])),
+            ("categories", json!(["sieves"])),
+            ("metadata", Value::Null),
+        ] {
+            let mut package = good();
+            package.metadata[field] = value;
+            assert_eq!(wrong(&package).len(), 1, "{field}");
+        }
+    }
+}
