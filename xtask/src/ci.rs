@@ -47,8 +47,10 @@ pub(crate) const NOT_IN_CI: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {
-    // Read by the helper `long` of each crate's tests.
-    let _env = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
+    // Read by `sample` in the tests' modules `common`.
+    let _long = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
+    // What an incremental build writes down for the next one costs more than it saves in a single one.
+    let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
     let mut times = Vec::new();
     for &(name, step) in STEPS {
         eprintln!("\n== {name}");

@@ -55,7 +55,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
 
 /// Runs the targets' code as ordinary tests.
 pub(crate) fn replay(sh: &Shell) -> Result {
-    let target = workspace::target_dir("fuzz");
+    let target = workspace::target_dir("");
     cmd!(
         sh,
         "cargo test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir {target}"

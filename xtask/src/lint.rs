@@ -5,11 +5,11 @@ use xshell::{Shell, cmd};
 use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
-/// The workspaces beside the main one: manifest, folder of build products, what to check.
-const OTHERS: [(&str, &str, &[&str]); 3] = [
-    ("fuzz/Cargo.toml", "fuzz", &["--all-targets", "--no-default-features"]),
-    ("xtask/no_std/Cargo.toml", "no_std", &[]),
-    ("xtask/outside/Cargo.toml", "", &["--all-targets"]),
+/// The workspaces beside the main one: manifest, what to check. The build products of other crates are shared.
+const OTHERS: [(&str, &[&str]); 3] = [
+    ("fuzz/Cargo.toml", &["--all-targets", "--no-default-features"]),
+    ("xtask/no_std/Cargo.toml", &[]),
+    ("xtask/outside/Cargo.toml", &["--all-targets"]),
 ];
 
 /// What is built with all features: not the benches, whose features bring the peers.
@@ -34,8 +34,8 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
         .run()?;
     cmd!(sh, "cargo clippy --package tamis-benches --features report --all-targets -- -D warnings")
         .run()?;
-    for (manifest, target, flags) in OTHERS {
-        let target = workspace::target_dir(target);
+    let target = workspace::target_dir("");
+    for (manifest, flags) in OTHERS {
         cmd!(sh, "cargo clippy --manifest-path {manifest} {flags...} --target-dir {target}")
             .args(["--", "-D", "warnings"])
             .run()?;

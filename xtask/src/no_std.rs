@@ -5,7 +5,7 @@ use xshell::{Shell, cmd};
 use crate::{Result, workspace};
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    let target = workspace::target_dir("no_std");
+    let target = workspace::target_dir("");
     cmd!(sh, "cargo run --manifest-path xtask/no_std/Cargo.toml --target-dir {target}").run()?;
     Ok(())
 }

@@ -1,15 +1,19 @@
 //! Real threads insert the same items at once: who is told that it was first?
 
+mod common;
+
 use std::sync::Barrier;
 use std::thread;
 
+use common::sample;
 use statrs::distribution::{DiscreteCDF, Poisson};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
 const THREADS: usize = 4;
-const ITEMS: u64 = 10_000_000;
+/// RACEPOWER
+const ITEMS: u64 = sample(2_000_000, 10_000_000);
 /// Items between two meetings of all threads, so that they keep racing for the same ones.
 const ROUND: u64 = 10_000;
 
@@ -99,7 +103,7 @@ fn the_once_filter_tells_exactly_one() {
 /// The control: looking first and then inserting. The count must see it.
 #[test]
 fn the_count_would_see_two_winners() {
-    const FEWER: u64 = ITEMS / 10;
+    const FEWER: u64 = 1_000_000;
     let filter = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
         .capacity((4 * FEWER) as usize)
         .build()
@@ -112,5 +116,6 @@ fn the_count_would_see_two_winners() {
         }
         new
     });
+    println!("{verdicts:?}");
     assert!(verdicts.several > 0, "{verdicts:?}");
 }

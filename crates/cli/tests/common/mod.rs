@@ -3,7 +3,10 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::{fs, process};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -20,9 +23,31 @@ pub(crate) fn dedup(args: &[&str]) -> Command {
     command
 }
 
-/// 58,781 real lines, 29,919 of them distinct.
+/// 58,781 lines, 29,919 of them distinct: real ones, or where the package lies alone and has none, made-up ones.
 pub(crate) fn homepages() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tamis/data/homepages.txt")
+    static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tamis/data/homepages.txt");
+        if real.exists() { real } else { made_up(58_781, 29_919) }
+    });
+    FILE.clone()
+}
+
+/// A file of so many lines, of which so many are distinct; the others repeat one from anywhere before.
+fn made_up(lines: u64, distinct: u64) -> PathBuf {
+    let (mut text, mut last) = (String::new(), None);
+    for line in 0..lines {
+        let newest = line * distinct / lines;
+        let site = if last == Some(newest) { line * line % (newest + 1) } else { newest };
+        writeln!(text, "https://www.site-{site}.example.org/").expect("a string takes all");
+        last = Some(newest);
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Other processes may be about to write it, too.
+    let part = folder.join(format!("homepages.{}", process::id()));
+    let file = folder.join("homepages.txt");
+    fs::write(&part, text).expect("written");
+    fs::rename(part, &file).expect("renamed");
+    file
 }
 
 /// The records of several inputs, without their separators; the last of each needs none.
