@@ -3,12 +3,14 @@
 //! Times differ from run to run and machine to machine; the number of instructions that a path executes does
 //! not, for one compiler. So the gate compares numbers, by callgrind, with those that were committed.
 
+use core::error::Error;
 use core::fmt::Write as _;
-use std::fs;
+use core::num::NonZero;
+use std::{fs, thread};
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::{Result, workspace};
 
 /// The numbers that were committed: how they were made, then a path and its instructions a line.
 const BASELINE: &str = "benches/instructions.txt";
@@ -38,12 +40,7 @@ pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
     cmd!(sh, "cargo build --release --package tamis-benches --bin hot_paths").run()?;
     let how = how(sh)?;
     let names = cmd!(sh, "target/release/hot_paths").quiet().read()?;
-    let mut now = Vec::new();
-    for name in names.lines() {
-        let [few, many] = RUNS.map(|number| instructions(sh, name, number));
-        let counted = (many? - few?) as f64 / (RUNS[1] - RUNS[0]) as f64;
-        now.push((name, counted));
-    }
+    let now = count(&names.lines().collect::<Vec<_>>())?;
     if bless {
         fs::write(BASELINE, written(&how, &now))?;
         eprintln!("wrote {BASELINE}");
@@ -69,6 +66,33 @@ fn has_avx2() -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 fn has_avx2() -> bool {
     false
+}
+
+/// Instructions that an operation of each path takes. Counts do not depend on what else runs, so all cores count.
+fn count<'a>(names: &[&'a str]) -> Result<Vec<(&'a str, f64)>> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    // A shell is for one thread, and so is a boxed error.
+    let of_worker = |worker: usize| {
+        let sh = Shell::new().map_err(|error| error.to_string())?;
+        sh.change_dir(workspace::root());
+        let of_path = |&name: &&'a str| {
+            let [few, many] = RUNS.map(|number| instructions(&sh, name, number));
+            let more = || Ok((many? - few?) as f64 / (RUNS[1] - RUNS[0]) as f64);
+            more().map(|counted| (name, counted)).map_err(|error: Box<dyn Error>| error.to_string())
+        };
+        let own = names.iter().skip(worker).step_by(workers);
+        own.map(of_path).collect::<core::result::Result<Vec<_>, String>>()
+    };
+    let mut counted = thread::scope(|scope| {
+        let of_worker = &of_worker;
+        let threads = (0..workers).map(|worker| scope.spawn(move || of_worker(worker)));
+        let threads: Vec<_> = threads.collect();
+        let counted = threads.into_iter().map(|thread| thread.join().expect("it does not panic"));
+        counted.collect::<core::result::Result<Vec<_>, String>>()
+    })?
+    .concat();
+    counted.sort_by_key(|&(name, _)| names.iter().position(|&other| other == name));
+    Ok(counted)
 }
 
 /// Instructions of a whole run.
