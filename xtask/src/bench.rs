@@ -6,6 +6,7 @@
 use core::error::Error;
 use core::fmt::Write as _;
 use core::num::NonZero;
+use std::path::PathBuf;
 use std::{fs, thread};
 
 use xshell::{Shell, cmd};
@@ -39,7 +40,8 @@ pub(crate) fn gate_if_possible(sh: &Shell) -> Result {
 pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
     cmd!(sh, "cargo build --release --package tamis-benches --bin hot_paths").run()?;
     let how = how(sh)?;
-    let names = cmd!(sh, "target/release/hot_paths").quiet().read()?;
+    let program = program();
+    let names = cmd!(sh, "{program}").quiet().read()?;
     let now = count(&names.lines().collect::<Vec<_>>())?;
     if bless {
         fs::write(BASELINE, written(&how, &now))?;
@@ -49,6 +51,11 @@ pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
     let verdict = judge(&fs::read_to_string(BASELINE)?, &how, &now);
     eprintln!("{}", verdict.table);
     verdict.outcome
+}
+
+/// The program that runs one path.
+fn program() -> PathBuf {
+    workspace::target_dir("release").join("hot_paths")
 }
 
 /// What the numbers depend on besides the code.
@@ -98,7 +105,7 @@ fn count<'a>(names: &[&'a str]) -> Result<Vec<(&'a str, f64)>> {
 /// Instructions of a whole run.
 fn instructions(sh: &Shell, name: &str, number: u64) -> Result<u64> {
     let number = number.to_string();
-    let program = "target/release/hot_paths";
+    let program = program();
     let said = cmd!(
         sh,
         "valgrind --tool=callgrind --callgrind-out-file=/dev/null {program} {name} {number}"

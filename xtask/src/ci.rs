@@ -13,7 +13,10 @@ use crate::{
 pub(crate) struct Args {
     /// Run the tests with their long sample sizes, which find smaller deviations
     #[arg(long)]
-    pub(crate) long: bool,
+    long: bool,
+    /// Go on after a step that fails, and fail at the end
+    #[arg(long)]
+    keep_going: bool,
 }
 
 /// A step: the command that runs it alone (up to the colon), and the work.
@@ -51,18 +54,24 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let _long = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
     // What an incremental build writes down for the next one costs more than it saves in a single one.
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
-    let mut times = Vec::new();
+    let (mut times, mut failed) = (Vec::new(), Vec::new());
     for &(name, step) in STEPS {
         eprintln!("\n== {name}");
         let start = Instant::now();
         let outcome = step(sh);
         times.push((name, start.elapsed()));
         if let Err(error) = outcome {
-            print_table(&times);
-            return Err(format!("step `{name}` failed: {error}").into());
+            failed.push(format!("step `{name}` failed: {error}"));
+            if !args.keep_going {
+                break;
+            }
+            eprintln!("error: {error}");
         }
     }
     print_table(&times);
+    if !failed.is_empty() {
+        return Err(failed.join("\n").into());
+    }
     eprintln!("all {} steps passed", STEPS.len());
     Ok(())
 }
