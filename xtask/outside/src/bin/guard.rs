@@ -52,7 +52,8 @@ async fn metrics(State(guarded): State<Arc<Guarded>>) -> String {
     let mut text = String::new();
     let mut gauge = |name: &str, figure: Sampled| {
         let Sampled { value, standard_error } = figure;
-        writeln!(text, "# TYPE guard_{name} gauge\nguard_{name} {value}").expect("a string takes all");
+        writeln!(text, "# TYPE guard_{name} gauge\nguard_{name} {value}")
+            .expect("a string takes all");
         writeln!(text, "# TYPE guard_{name}_error gauge\nguard_{name}_error {standard_error}")
             .expect("a string takes all");
     };
@@ -107,7 +108,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Of the 7200 keys that do not exist, 72 or so pass for one that does.
     let in_vain = figure("store_reads") - found as f64;
     assert!(in_vain < 150.0, "{in_vain} reads in vain");
-    for (name, exact) in [("items", KEYS as f64), ("saturation", 1.0), ("false_positive_rate", 0.01)] {
+    for (name, exact) in
+        [("items", KEYS as f64), ("saturation", 1.0), ("false_positive_rate", 0.01)]
+    {
         let (value, error) = (figure(name), figure(&format!("{name}_error")));
         assert!(error > 0.0 && error < 0.05 * exact, "{name}: {value} ± {error}");
         assert!((value - exact).abs() < 6.0 * error + 0.03 * exact, "{name}: {value} ± {error}");
