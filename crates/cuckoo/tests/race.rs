@@ -12,7 +12,7 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
 const THREADS: usize = 4;
-/// RACEPOWER
+/// POWER: half of these, in the long form a tenth, is enough for the control below, which must see two winners.
 const ITEMS: u64 = sample(2_000_000, 10_000_000);
 /// Items between two meetings of all threads, so that they keep racing for the same ones.
 const ROUND: u64 = 10_000;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tamis_cuckoo::{
-    BuildError, Buildable, Builder, CuckooFilter, Filter, Geometry, InsertError, MergeError,
+    BuildError, Buildable, Builder, CuckooFilter, Geometry, InsertError, MergeError,
     OnceCuckooFilter,
 };
 
