@@ -123,7 +123,7 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
             },
         };
     }
-    let _ = write!(text, "\n{}", words_line(args, rows));
+    text += &words_line(args, rows);
     let Some(memory) = args.max_memory else { return text };
     let _ = writeln!(text, "\nin {}", bytes(memory));
     for Row { kind, fit, .. } in rows {
@@ -151,23 +151,30 @@ fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
     })
 }
 
-/// The choice between memory and speed that the library leaves to its users.
+/// The choice between memory and speed that the library leaves to its users, of what is worth a choice: at most twice the
+/// memory of the best.
 fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
     let default = rows.iter().find_map(|row| match (row.kind, &row.sizes) {
         (Kind::Blocked, Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
         _ => None,
     });
-    let by_words: Vec<String> = bits_by_words(args.capacity, args.rate)
+    let by_words = bits_by_words(args.capacity, args.rate);
+    let best = by_words.iter().filter_map(|&(_, bits)| bits).fold(f64::INFINITY, f64::min);
+    let choices: Vec<String> = by_words
         .into_iter()
         .filter_map(|(words, bits)| {
+            let bits = bits.filter(|&bits| bits <= 2.0 * best)?;
             let mark = if Some(words) == default { " (default)" } else { "" };
-            Some(format!("{words}: {:.2}{mark}", bits?))
+            Some(format!("{words}: {bits:.2}{mark}"))
         })
         .collect();
+    if choices.is_empty() {
+        return String::new();
+    }
     format!(
-        "blocked, once: bits/item by words per item, {}; each word is one atomic operation of an insert; \
-         choose by `.words(n)` in a program\n",
-        by_words.join(", ")
+        "\nbits/item of blocked and once by words per item, each an atomic operation of an insert\n\
+         (in a program, `.words(n)`): {}\n",
+        choices.join(", ")
     )
 }
 

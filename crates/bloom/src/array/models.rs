@@ -54,7 +54,8 @@ impl Model {
     }
 
     fn filter(self) -> Classic {
-        Classic::zeroed(Geometry::for_bits(Kind::Classic, self.bits, self.probes).unwrap()).unwrap()
+        Classic::zeroed(Geometry::for_bits(Kind::Classic, self.bits, self.probes, None).unwrap())
+            .unwrap()
     }
 }
 
