@@ -7,7 +7,7 @@ use crate::bits::{Bits, Free, Writer, bits_from};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::{BATCH, Batch};
 use crate::probe::classic::{self, Probes};
-use crate::probe::line::Shape;
+use crate::probe::line::{Shape, Tables};
 use crate::regions::{Cut, Regions};
 
 #[cfg(all(test, tamis_loom))]
@@ -27,6 +27,8 @@ pub(crate) trait Array: Sized {
     fn set(&self, hash: u64) -> bool;
     /// The same by plain stores.
     fn set_alone(&mut self, hash: u64) -> bool;
+    /// Whether many items are set one after the other, since a batch would not pay.
+    fn sets_singly(&self) -> bool;
     /// Computes what follows from the hashes of a batch.
     fn spread(&self, batch: &mut Batch);
     /// For each item of a batch whether all its bits are set, in the bits of a number. Asks for the memory of
@@ -50,6 +52,12 @@ pub(crate) trait Array: Sized {
     fn clear(&mut self);
 }
 
+/// Lines below which an array is taken to lie in a cache: all that a query needs is loaded before one decision, since
+/// a branch that guesses wrong costs more than the loads. From there on fewer lines at a time leave room for the next
+/// items. MEASURED: hits, misses and halves of both of a blocked filter at 1e-6 take 46, 33 and 47 ns in 19 MiB word by
+/// word and 46, 50 and 52 at once (Zen 5, an L3 that others use).
+const NEAR: usize = (8 << 20) / LINE_BYTES;
+
 /// Bits anywhere in the array.
 #[derive(Debug)]
 pub(crate) struct Classic {
@@ -64,20 +72,31 @@ impl Classic {
     /// in 120 MB it halves them.
     const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
-    /// Probes looked at before it is decided whether to go on: a branch for each would be a guess. MEASURED: misses in
-    /// L2 take 14.9 ns with a branch for each, 7.1, 5.9, 6.6 and 6.9 with one for 2, 3, 4 and 5 of 7; hits 10.6, 8.7,
-    /// 9.4, 8.1 and 8.9 (Zen 4).
-    const AT_ONCE: usize = 4;
+    /// Probes that are looked at all at once in a cache; of more, four and four, and in memory two and two.
+    ///
+    /// MEASURED: hits, misses and half of each in L2 take, with 7 probes, 5.1, 5.1 and 5.1 ns at once, 5.6, 4.2 and 11.5 by
+    /// four, 5.4, 13.7 and 10.6 one by one; with 13, 8.9, 9.0 and 9.0 at once, 9.6, 4.3 and 13.9 by four; with 20, 13.4
+    /// at once, 13.7, 4.2 and 15.4 by four. In 117 MB and 7 probes 73, 49 and 68 by two, 78, 52 and 79 by four, 78, 76
+    /// and 77 at once, 86, 55 and 73 one by one (Zen 5).
+    const MOST_AT_ONCE: u32 = 16;
 
     /// Whether all these bits are set, without a branch for each.
     #[inline(always)]
     fn has_bits(bits: Span<'_>, shares: impl IntoIterator<Item = u64>) -> bool {
-        let mut all = 1;
-        for share in shares {
-            // Of truth values the compiler would make branches.
-            all &= bits_from(bits, share);
+        // Of truth values the compiler would make branches.
+        shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
+    }
+
+    /// Whether all bits of the hash are set, decided after every so many of them.
+    #[inline(always)]
+    fn has_by<const COUNT: usize>(&self, hash: u64) -> bool {
+        let (bits, mut probes) = (self.bits.span(self.size), self.probes(hash));
+        while let Some(shares) = probes.some::<COUNT>() {
+            if !Self::has_bits(bits, shares) {
+                return false;
+            }
         }
-        all != 0
+        Self::has_bits(bits, probes)
     }
 
     /// Asks for the lines of an item of the next batch.
@@ -117,20 +136,21 @@ impl Array for Classic {
 
     #[inline]
     fn has(&self, hash: u64) -> bool {
-        let (bits, mut probes) = (self.bits.span(self.size), self.probes(hash));
-        while let Some(shares) = probes.some::<{ Self::AT_ONCE }>() {
-            if !Self::has_bits(bits, shares) {
-                return false;
-            }
+        let is_near = self.bits.lines() < NEAR;
+        if is_near && self.probes <= Self::MOST_AT_ONCE {
+            Self::has_bits(self.bits.span(self.size), self.probes(hash))
+        } else if is_near {
+            self.has_by::<4>(hash)
+        } else {
+            self.has_by::<2>(hash)
         }
-        Self::has_bits(bits, probes)
     }
 
     #[inline]
     fn set(&self, hash: u64) -> bool {
         // By places: without the check of a bound between two probes the compiler sets two bits at a time, and the
-        // branch on odd and even is one guess more. MEASURED: inserts out of the caches take
-        // 1.1 to 1.2 of the time.
+        // branch on odd and even is one guess more. MEASURED: inserts out of the caches take 1.1 to 1.2 of the time;
+        // with all lines asked for to write before the first, 1.1 in 57 MiB (Zen 5).
         let mut places = self.probes(hash).map(|share| self.place(share));
         while let Some(place) = places.next() {
             // Look first: an item seen before then costs no exclusive access to any line.
@@ -154,6 +174,11 @@ impl Array for Classic {
             all &= self.bits.set_bit_alone(self.place(share));
         }
         all == 0
+    }
+
+    #[inline]
+    fn sets_singly(&self) -> bool {
+        self.bits.lines() < Self::PREFETCHED_FROM
     }
 
     fn spread(&self, _: &mut Batch) {}
@@ -238,12 +263,25 @@ pub(crate) struct InLine<W> {
     pub(crate) bits: Bits<W>,
     lines: u64,
     shape: Shape,
+    tables: Tables,
     width: Width,
 }
 
 // The shape of the default rate is a constant in what is inlined where the filter is used; the others are
 // out of the way.
 impl<W: Writer> InLine<W> {
+    /// Lines from which on many inserts into one word each go in batches. MEASURED: in 0.14 MiB 5.8 ns one after the
+    /// other and 6.7 in batches, in 1.4 MiB 6.4 and 7.1, in 14 MiB 29 and 7.5 (Zen 5).
+    const BATCHED_FROM: u64 = (4 << 20) / LINE_BYTES as u64;
+
+    /// Lines from which on a batch of inserts asks for the next one's: beyond L2. MEASURED: below, of one word 6.4 ns
+    /// without and 6.7 with it, of two 11.6 and 11.7, of four 22.7 and 23.0 (Zen 5).
+    const SETS_AHEAD_FROM: u64 = (1 << 20) / LINE_BYTES as u64;
+
+    /// The same of queries: beyond L1. MEASURED: in 14 KiB 2.2 ns without and 2.3 with it, in 0.14 MiB 2.4 and 2.35,
+    /// of four words in 0.5 MiB 5.2 and 4.6 (Zen 5).
+    const ASKS_AHEAD_FROM: u64 = (32 << 10) / LINE_BYTES as u64;
+
     /// Whether the shape is the one of the default rate, which is of one word and so needs no lock.
     #[inline(always)]
     fn is_often(&self) -> bool {
@@ -251,13 +289,18 @@ impl<W: Writer> InLine<W> {
     }
 
     #[inline(always)]
-    fn has_in(&self, shape: Shape, hash: u64) -> bool {
-        self.bits.has_all(split::place(hash, self.lines), shape.pattern(hash))
+    fn has_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+        let (line, pattern) = (split::place(hash, self.lines), shape.pattern(tables, hash));
+        if shape.words <= 2 || self.bits.lines() < NEAR {
+            self.bits.has_all_at_once(line, pattern)
+        } else {
+            self.bits.has_all(line, pattern)
+        }
     }
 
     #[inline(never)]
     fn has_otherwise(&self, hash: u64) -> bool {
-        with_words!(self.shape, shape => self.has_in(shape, hash))
+        with_words!(self.shape, shape => self.has_in(shape, &self.tables, hash))
     }
 
     #[inline(always)]
@@ -275,23 +318,24 @@ impl<W: Writer> InLine<W> {
     }
 
     #[inline(always)]
-    fn set_in(&self, shape: Shape, hash: u64) -> bool {
-        self.insert(shape, split::place(hash, self.lines), shape.pattern(hash))
+    fn set_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+        self.insert(shape, split::place(hash, self.lines), shape.pattern(tables, hash))
     }
 
     #[inline(never)]
     fn set_otherwise(&self, hash: u64) -> bool {
-        with_words!(self.shape, shape => self.set_in(shape, hash))
+        with_words!(self.shape, shape => self.set_in(shape, &self.tables, hash))
     }
 
     #[inline(always)]
-    fn set_alone_in(&mut self, shape: Shape, hash: u64) -> bool {
-        self.bits.insert_alone(split::place(hash, self.lines), shape.pattern(hash))
+    fn set_alone_in(&mut self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+        self.bits.insert_alone(split::place(hash, self.lines), shape.pattern(tables, hash))
     }
 
     #[inline(never)]
     fn set_alone_otherwise(&mut self, hash: u64) -> bool {
-        with_words!(self.shape, shape => self.set_alone_in(shape, hash))
+        let tables = self.tables;
+        with_words!(self.shape, shape => self.set_alone_in(shape, &tables, hash))
     }
 }
 
@@ -300,7 +344,8 @@ impl<W: Writer> Array for InLine<W> {
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         let (lines, shape) = (geometry.lines(), geometry.shape());
-        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, width: Width::detect() })
+        let (tables, width) = (shape.tables(), Width::detect());
+        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, tables, width })
     }
 
     #[inline]
@@ -310,21 +355,34 @@ impl<W: Writer> Array for InLine<W> {
 
     #[inline]
     fn has(&self, hash: u64) -> bool {
-        if self.is_often() { self.has_in(Shape::OFTEN, hash) } else { self.has_otherwise(hash) }
+        if self.is_often() {
+            self.has_in(Shape::OFTEN, &Tables::OFTEN, hash)
+        } else {
+            self.has_otherwise(hash)
+        }
     }
 
     #[inline]
     fn set(&self, hash: u64) -> bool {
-        if self.is_often() { self.set_in(Shape::OFTEN, hash) } else { self.set_otherwise(hash) }
+        if self.is_often() {
+            self.set_in(Shape::OFTEN, &Tables::OFTEN, hash)
+        } else {
+            self.set_otherwise(hash)
+        }
     }
 
     #[inline]
     fn set_alone(&mut self, hash: u64) -> bool {
         if self.is_often() {
-            self.set_alone_in(Shape::OFTEN, hash)
+            self.set_alone_in(Shape::OFTEN, &Tables::OFTEN, hash)
         } else {
             self.set_alone_otherwise(hash)
         }
+    }
+
+    #[inline]
+    fn sets_singly(&self) -> bool {
+        self.shape.words == 1 && self.lines < Self::BATCHED_FROM
     }
 
     fn spread(&self, batch: &mut Batch) {
@@ -332,24 +390,42 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn has_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        with_words!(self.shape, shape => answers(|item| {
-            self.bits.prefetch(next.line(item));
-            self.bits.has_all_at_once(batch.line(item), batch.pattern(shape, item))
-        }))
+        let ahead = self.lines >= Self::ASKS_AHEAD_FROM;
+        with_words!(self.shape, shape => {
+            let tables = shape.tables();
+            answers(|item| {
+                if ahead {
+                    self.bits.prefetch(next.line(item));
+                }
+                self.bits.has_all_at_once(batch.line(item), batch.pattern(shape, &tables, item))
+            })
+        })
     }
 
     fn set_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        with_words!(self.shape, shape => answers(|item| {
-            self.bits.prefetch_to_write(next.line(item));
-            self.insert(shape, batch.line(item), batch.pattern(shape, item))
-        }))
+        let ahead = self.lines >= Self::SETS_AHEAD_FROM;
+        with_words!(self.shape, shape => {
+            let tables = shape.tables();
+            answers(|item| {
+                if ahead {
+                    self.bits.prefetch_to_write(next.line(item));
+                }
+                self.insert(shape, batch.line(item), batch.pattern(shape, &tables, item))
+            })
+        })
     }
 
     fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32 {
-        with_words!(self.shape, shape => answers(|item| {
-            self.bits.prefetch_to_write(next.line(item));
-            self.bits.insert_alone(batch.line(item), batch.pattern(shape, item))
-        }))
+        let ahead = self.lines >= Self::SETS_AHEAD_FROM;
+        with_words!(self.shape, shape => {
+            let tables = shape.tables();
+            answers(|item| {
+                if ahead {
+                    self.bits.prefetch_to_write(next.line(item));
+                }
+                self.bits.insert_alone(batch.line(item), batch.pattern(shape, &tables, item))
+            })
+        })
     }
 
     fn lines(&self) -> usize {

@@ -176,9 +176,8 @@ impl<W: Writer> Bits<W> {
         Self::missing(self.line(line), index, mask) == 0
     }
 
-    /// Whether the line has all bits of the pattern, word after word until one has not: most that are not in
-    /// lack the first, and are spared the rest of the pattern. MEASURED: in a blocked filter of 12 MiB hits
-    /// take 10.7 ns and misses 9.2; with all words at once 12.4 both.
+    /// Whether the line has all bits of the pattern, word after word until one has not: for many words of a line in
+    /// memory, where most that are not in lack the first, and are spared the rest of the pattern.
     #[inline(always)]
     pub(crate) fn has_all(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         for (index, mask) in pattern {
@@ -189,7 +188,9 @@ impl<W: Writer> Bits<W> {
         true
     }
 
-    /// The same without a branch a word, for who has the pattern at hand.
+    /// The same without a branch a word, which guesses wrong where hits and misses come mixed. MEASURED: hits, misses and
+    /// half of each one by one in L2 take 3.5 ns each on two words and 5.8 on four, word by word 4.0, 4.3 and 10.3,
+    /// and 6.5, 3.2 and 11.9 (Zen 5).
     #[inline(always)]
     pub(crate) fn has_all_at_once(
         &self,

@@ -58,6 +58,11 @@ impl Array for Exact {
         either!(self, array => array.set_alone(hash))
     }
 
+    #[inline]
+    fn sets_singly(&self) -> bool {
+        either!(self, array => array.sets_singly())
+    }
+
     fn spread(&self, batch: &mut Batch) {
         either!(self, array => array.spread(batch));
     }

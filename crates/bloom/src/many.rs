@@ -53,6 +53,18 @@ pub(crate) fn many<A: Array, R: Deref<Target = A>>(
     }
 }
 
+/// The same one after the other, where batches do not pay.
+#[inline]
+pub(crate) fn singly(
+    hashes: impl IntoIterator<Item = u64>,
+    one: impl Fn(u64) -> bool,
+    mut told: impl FnMut(usize, bool),
+) {
+    for (number, hash) in hashes.into_iter().enumerate() {
+        told(number, one(hash));
+    }
+}
+
 /// Takes as many hashes as there is room for; how many that was.
 #[inline]
 fn take(room: &mut [u64; BATCH], hashes: impl Iterator<Item = u64>) -> usize {

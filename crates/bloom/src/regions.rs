@@ -67,6 +67,7 @@ impl Cut {
         let mut room = [Batch::EMPTY, Batch::EMPTY];
         let [mut this, mut next] = room.each_mut();
         let mut items = 0;
+        let tables = shape.tables();
         with_words!(shape, shape => for first in (0..count + BATCH).step_by(BATCH) {
             let items_next = BATCH.min(count.saturating_sub(first));
             if items_next > 0 {
@@ -75,7 +76,7 @@ impl Cut {
             }
             for item in 0..items {
                 region.prefetch_to_write(next.line(item));
-                region.insert(this.line(item), this.pattern(shape, item));
+                region.insert(this.line(item), this.pattern(shape, &tables, item));
             }
             items = items_next;
             swap(&mut this, &mut next);

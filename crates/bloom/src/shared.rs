@@ -9,7 +9,7 @@ use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{LINE_BYTES, LINE_WORDS};
 
 use crate::array::Array;
-use crate::many::many;
+use crate::many::{many, singly};
 use crate::probe::batch::Batch;
 use crate::regions::set_all;
 use crate::{BuildError, Geometry, UnionError};
@@ -77,6 +77,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
+        if self.array.sets_singly() {
+            return singly(hashes, |hash| self.array.set(hash), on_result);
+        }
         let one = |array: &mut &A, hash| array.set(hash);
         let batch = |array: &mut &A, this: &Batch, next: &Batch| array.set_batch(this, next);
         many(&self.array, hashes, one, batch, on_result);

@@ -53,15 +53,39 @@ same! {
     once OnceBloomFilter;
 }
 
-/// A filter so large that the classic one, too, asks for memory ahead.
-#[test]
-fn large_filters() {
-    let filter = BloomFilter::<u64>::builder().capacity(5_000_000).build().unwrap();
-    let items: Vec<u64> = (0..100_000).collect();
-    let mut new = 0;
-    filter.insert_many(&items, |_, is_new| new += u32::from(is_new));
-    assert_eq!(new, 100_000);
-    filter.contains_many(&items, |number, hit| assert!(hit, "{number} is missed"));
+macro_rules! same_in_memory {
+    ($($test:ident $filter:ident;)*) => {$(
+        /// So large that batches go another way than in a cache; where one word is enough and where it is not.
+        #[test]
+        fn $test() {
+            for rate in [0.01, 1e-6] {
+                let new = || {
+                    let builder = $filter::<u64>::builder().capacity(10_000_000);
+                    let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(7));
+                    builder.build().unwrap()
+                };
+                let (one, many) = (new(), new());
+                // Every third comes again, at once or after some batches.
+                let items: Vec<u64> = (0..100_000).map(|n| if n % 3 == 0 { n / 2 } else { n }).collect();
+                let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
+                let mut told = vec![];
+                many.insert_many(&items, |_, new| told.push(new));
+                assert!(told == expected, "inserts at {rate}");
+                let asked: Vec<u64> = (50_000..1_000_000).collect();
+                let expected: Vec<_> = asked.iter().map(|item| one.contains(item)).collect();
+                let mut told = vec![];
+                many.contains_many(&asked, |_, hit| told.push(hit));
+                assert!(told == expected, "queries at {rate}");
+                assert!(items.iter().all(|item| one.contains(item)), "a false negative at {rate}");
+            }
+        }
+    )*};
+}
+
+same_in_memory! {
+    classic_in_memory BloomFilter;
+    blocked_in_memory BlockedBloomFilter;
+    once_in_memory OnceBloomFilter;
 }
 
 /// Threads that insert the same items in batches: each item is told to exactly one, but for false

@@ -4,7 +4,7 @@
 use tamis_hash::{narrow_range, split};
 use tamis_sync::{Loop, Width};
 
-use super::line::{GROUPS_A_PATTERN, MOST_PATTERNS, Shape};
+use super::line::{GROUPS_A_PATTERN, MOST_PATTERNS, Shape, Tables};
 
 /// Items of a batch: as many as fill the widest vectors four times, and as there are lines on their way
 /// from memory at a time.
@@ -43,11 +43,12 @@ impl Batch {
     pub(crate) fn pattern(
         &self,
         shape: Shape,
+        tables: &Tables,
         item: usize,
     ) -> impl Iterator<Item = (usize, u64)> + Clone {
         let item = item % BATCH;
         (0..shape.words).map(move |group| {
-            shape.part(group, self.patterns[(group / GROUPS_A_PATTERN) as usize][item])
+            shape.part(tables, group, self.patterns[(group / GROUPS_A_PATTERN) as usize][item])
         })
     }
 }
@@ -115,8 +116,8 @@ mod tests {
     fn is_as_one_by_one(batch: &Batch, lines: u64, shape: Shape) {
         for (item, &hash) in batch.hashes.iter().enumerate() {
             assert_eq!(batch.line(item), split::place(hash, lines));
-            let pattern: Vec<_> = batch.pattern(shape, item).collect();
-            assert_eq!(pattern, shape.pattern(hash).collect::<Vec<_>>(), "{shape:?}");
+            let pattern: Vec<_> = batch.pattern(shape, &shape.tables(), item).collect();
+            assert_eq!(pattern, shape.pattern(&shape.tables(), hash).collect::<Vec<_>>());
         }
     }
 

@@ -44,4 +44,15 @@ impl Iterator for Probes {
     fn next(&mut self) -> Option<u64> {
         self.some().map(|[share]| share)
     }
+
+    /// A counted loop, which the compiler unrolls.
+    #[inline(always)]
+    fn fold<B, F: FnMut(B, u64) -> B>(self, start: B, mut with: F) -> B {
+        let (mut state, mut folded) = (self.state, start);
+        for _ in 0..self.left {
+            folded = with(folded, state);
+            state = split::next_pattern(state);
+        }
+        folded
+    }
 }

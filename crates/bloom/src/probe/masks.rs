@@ -37,10 +37,10 @@ pub(crate) const fn masks(probes: u32) -> &'static Masks {
     &TABLES[((probes - 1) % MOST_PROBES_A_WORD) as usize]
 }
 
-/// The mask of `probes` bits that the top bits of `bits` mean.
+/// The mask from a table that the top bits of `bits` mean.
 #[inline(always)]
-pub(super) const fn mask(probes: u32, bits: u64) -> u64 {
-    let mask = masks(probes)[(bits >> (64 - LOG_MASKS)) as usize];
+pub(super) const fn mask(masks: &Masks, bits: u64) -> u64 {
+    let mask = masks[(bits >> (64 - LOG_MASKS)) as usize];
     mask.rotate_left((bits >> (64 - MASK_BITS)) as u32 % 64)
 }
 
