@@ -116,6 +116,8 @@ pub struct Course<C, K> {
     /// Absent items asked for, and those of them that were found.
     missed: u64,
     positives: u64,
+    /// Absent items asked for among others.
+    absent: u64,
     random: SmallRng,
     chunk: Vec<K>,
 }
@@ -147,6 +149,7 @@ impl<K: Item, C: Contender<K>> Course<C, K> {
             hits: distribution.draws(items),
             missed: 0,
             positives: 0,
+            absent: 0,
             random: SmallRng::seed_from_u64(1),
             chunk: Vec::new(),
         })
@@ -235,10 +238,12 @@ impl<K: Item, C: Contender<K>> Course<C, K> {
             Operation::Half => {
                 self.fill_to(self.items);
                 self.chunk.clear();
-                let absent = ABSENT..;
+                // Others in each chunk: of those of the last one the memory is in the cache.
+                let absent = ABSENT + self.absent..;
                 for (hit, miss) in self.hits.by_ref().zip(absent).take(most as usize) {
                     self.chunk.push(K::nth(if self.random.random() { hit } else { miss }));
                 }
+                self.absent += most;
             }
         }
     }

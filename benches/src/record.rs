@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A figure, and all that it depends on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
-    /// Which axis was varied: `operation`, `alone`, `build`, `size`, `rate`, `memory`, `threads`, `item`, `distribution`, `readers`, `fill`, `bits`, `reproduction`.
+    /// Which axis was varied: `operation`, `half`, `alone`, `build`, `size`, `rate`, `memory`, `threads`, `item`, `distribution`, `readers`, `fill`, `bits`, `reproduction`.
     pub axis: String,
     /// Whose figure; "R" and "W" are the limits of the memory.
     pub contender: String,

@@ -193,14 +193,24 @@ impl<K: Item> Visitor<K> for Pass<'_> {
     }
 }
 
-/// Every contender and every operation.
+/// Every contender and every operation; and hits, misses and both in random order, at other rates and with the
+/// memory of the best classic filter, whose records are of an axis of their own.
 pub(super) fn operation(survey: &mut Survey) -> io::Result<()> {
     let base = Point { floors: true, ..Point::base("operation", &Operation::ALL) };
     base.measure(survey, |pass| contender::each::<u64>(pass))?;
     let (items, who): (_, &[&str]) =
         if survey.scale.quick { (1_000_000, &BEST) } else { (10_000_000, &[]) };
     let large = Point { items, who, ..base };
-    large.measure(survey, |pass| contender::each::<u64>(pass))
+    large.measure(survey, |pass| contender::each::<u64>(pass))?;
+    let operations = [Operation::Hit, Operation::Miss, Operation::Half];
+    for items in [ITEMS, items] {
+        for size in [Size::Rate(RATE), Size::Bits(10.0), Size::Rate(1e-4), Size::Rate(1e-6)] {
+            let who = if items == ITEMS { &[][..] } else { &BEST };
+            let point = Point { items, size, who, ..Point::base("half", &operations) };
+            point.measure(survey, |pass| contender::each::<u64>(pass))?;
+        }
+    }
+    Ok(())
 }
 
 /// What one thread has to itself: ours through `get_mut`, and the best of those that are not shared.

@@ -9,8 +9,9 @@ use super::contenders::{inserts, is_floor, ordered};
 use crate::record::Record;
 
 /// The axes that the report knows.
-const AXES: [&str; 13] = [
+const AXES: [&str; 14] = [
     "operation",
+    "half",
     "alone",
     "build",
     "size",

@@ -25,13 +25,24 @@ struct Section {
     column: fn(&Record) -> Place,
 }
 
-const SECTIONS: [Section; 9] = [
+const SECTIONS: [Section; 10] = [
     Section {
         axis: "operation",
         title: "Operations",
         sentence: "What each operation costs one thread.",
         apart: items,
         column: operation,
+    },
+    Section {
+        axis: "half",
+        title: "Mixed streams",
+        sentence: "What hits and misses cost in random order, half of them each, and what they cost apart.",
+        apart: items,
+        column: |record| {
+            let (order, size) = size(record);
+            let (place, operation) = operation(record);
+            (order * 8 + place, format!("{operation}, {size}"))
+        },
     },
     Section {
         axis: "alone",
@@ -232,6 +243,18 @@ pub(super) fn threads(count: u64) -> String {
 /// The rate asked for, large ones first.
 pub(super) fn asked(record: &Record) -> Place {
     ((1.0 / record.rate) as u64, percent(record.rate))
+}
+
+/// The rate asked for, large ones first, or the memory, which stands behind the rate that it is for.
+fn size(record: &Record) -> Place {
+    if record.rate > 0.0 {
+        let (order, rate) = asked(record);
+        (2 * order, rate)
+    } else {
+        let (order, bits) = bits(record);
+        // The best rate with so many bits is 0.6185 to their power.
+        (2 * (0.6185_f64.powi(-(order as i32))) as u64 + 1, bits)
+    }
 }
 
 fn bits(record: &Record) -> Place {
