@@ -58,10 +58,10 @@ pub(crate) fn many<A: Array, R: Deref<Target = A>>(
 pub(crate) fn singly(
     hashes: impl IntoIterator<Item = u64>,
     one: impl Fn(u64) -> bool,
-    mut told: impl FnMut(usize, bool),
+    mut on_result: impl FnMut(usize, bool),
 ) {
     for (number, hash) in hashes.into_iter().enumerate() {
-        told(number, one(hash));
+        on_result(number, one(hash));
     }
 }
 
