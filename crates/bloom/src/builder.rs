@@ -219,8 +219,8 @@ impl<F: Buildable> Builder<F> {
 impl<F: InLines> Builder<F> {
     /// The number of 64-bit words that an item touches in its line: 1, 2, 4 or 8. Memory against speed.
     ///
-    /// Without it, the sizing takes the fewest words that need at most 21 % more memory than the best number does. More
-    /// words need less memory and take longer:
+    /// Without it, the sizing takes the fewest words that need at most 21 % more memory than the best number does. Up to 4,
+    /// more words need less memory; each takes longer. For a blocked filter (a once filter needs up to 0.7 % more):
     ///
     /// | rate | bits per item with 1 / 2 / 4 / 8 words | default |
     /// |---|---|---|

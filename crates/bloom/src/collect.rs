@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use tamis_core::AsItem;
 use tamis_hash::HashItem;
 
 use crate::builder::DEFAULT_RATE;
@@ -62,30 +63,15 @@ macro_rules! collection {
 
         /// All at once, in whatever order is fastest: while it runs, it may take as much memory again as the
         /// filter, if that is to be had. If the iterator panics, items before it may be missing.
-        impl<T, S: HashItem<T>> Extend<T> for $name<T, S> {
-            fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-                self.get_mut().extend(items);
-            }
-        }
-
-        /// As for items by value.
-        impl<'a, T: ?Sized + 'a, S: HashItem<T>> Extend<&'a T> for $name<T, S> {
-            fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
-                self.shared.set_all_alone(items, |hasher: &S, item| hasher.hash_item(item));
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+                self.shared.set_all_alone(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
             }
         }
 
         /// Through a shared reference: others may insert and query meanwhile.
-        impl<T, S: HashItem<T>> Extend<T> for &$name<T, S> {
-            fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-                let hashes = items.into_iter().map(|item| self.hasher().hash_item(&item));
-                self.insert_hashes(hashes, |_, _| ());
-            }
-        }
-
-        /// Through a shared reference: others may insert and query meanwhile.
-        impl<'a, T: ?Sized + 'a, S: HashItem<T>> Extend<&'a T> for &$name<T, S> {
-            fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
                 self.insert_many(items, |_, _| ());
             }
         }
@@ -95,24 +81,14 @@ macro_rules! collection {
         /// If the iterator does not know how many there will be, all are hashed first, which takes 8 bytes per
         /// item; if it does, it is believed, and inserting takes at most the memory of the filter once more. If
         /// memory for the filter is refused, it ends as std's collections do.
-        impl<T, S: HashItem<T> + Default> FromIterator<T> for $name<T, S> {
-            fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-                of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(&item))
+        impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I> for $name<T, S> {
+            fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
+                of_items(items, S::default(), |hasher: &S, item: I| hasher.hash_item(item.as_item()))
             }
         }
 
-        /// Makes a filter for exactly this number of items at the default rate of 1 %.
-        ///
-        /// If the iterator does not know how many there will be, all are hashed first, which takes 8 bytes per
-        /// item; if it does, it is believed, and inserting takes at most the memory of the filter once more. If
-        /// memory for the filter is refused, it ends as std's collections do.
-        impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for $name<T, S> {
-            fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
-                of_items(items, S::default(), |hasher: &S, item| hasher.hash_item(item))
-            }
-        }
-
-        /// As collecting the array.
+        /// As collecting the array. (For an array of references say which filter it is, `Filter::<str>::from(["a"])`: its items
+        /// may be the references, or what they refer to.)
         #[cfg(feature = "std")]
         impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $name<T> {
             fn from(items: [T; N]) -> Self {

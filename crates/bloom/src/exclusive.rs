@@ -11,7 +11,7 @@ use crate::filter::Buildable;
 
 /// A filter that nobody else can touch for now, from `get_mut`.
 ///
-/// Inserts are plain stores, several times cheaper than atomic ones.
+/// Inserts are plain stores, several times cheaper than atomic ones. For queries in batches ask the filter itself.
 ///
 /// # Examples
 ///
@@ -189,12 +189,12 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     }
 }
 
-impl<T, F: Buildable<Item = T>> Extend<T> for Exclusive<'_, F>
+impl<I: AsItem<F::Item>, F: Buildable> Extend<I> for Exclusive<'_, F>
 where
-    F::Hasher: HashItem<T>,
+    F::Hasher: HashItem<I::Borrowed>,
 {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        self.filter.set_all_alone(items, |hasher, item| hasher.hash_item(&item));
+    fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+        self.filter.set_all_alone(items, |hasher, item| hasher.hash_item(item.as_item()));
     }
 }
 

@@ -25,7 +25,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         // By the mean of usable bits: the mean over all lines is then the fill, although the last line of a classic
         // filter has fewer.
         let usable = self.geometry().usable_bits() as f64 / all as f64;
-        Sampled::mean(self.sample(lines).map(|line| ones(line) as f64 / usable), all)
+        let sampled = Sampled::mean(self.sample(lines).map(|line| ones(line) as f64 / usable), all);
+        // A full line has more than the mean where the last one is short.
+        Sampled { value: sampled.value.min(1.0), ..sampled }
     }
 
     pub(crate) fn len_estimate(&self) -> f64 {
@@ -63,7 +65,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             }
             Err(probes) => self.fill_sampled(lines).map(|fill| pow(fill, probes)),
         };
-        // Its own error is of no account: a millionth of one probability in 2^64.
+        // Without the error of its own: the chance of an equal hash is below 2^-30 in any filter of this world.
         let items = self.len_estimate_sampled(lines).value;
         of_bits.map(|rate| with_equal_hashes(rate, items))
     }

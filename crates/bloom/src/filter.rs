@@ -2,6 +2,8 @@
 
 use core::convert::Infallible;
 
+use tamis_hash::HashItem;
+
 use crate::array::{Array, Classic, InLine};
 use crate::bits::Free;
 use crate::exact::Exact;
@@ -9,7 +11,7 @@ use crate::geometry::Kind;
 use crate::shared::Shared;
 use crate::{
     BlockedBloomFilter, BloomFilter, BuildError, Builder, Filter, Geometry, OnceBloomFilter,
-    OnceFilter, Sampled,
+    OnceFilter, Sampled, WithRate,
 };
 
 /// The machinery behind [`Buildable`], out of reach.
@@ -122,14 +124,10 @@ macro_rules! filters {
             type WithHasher<R> = $name<T, R>;
         }
 
-        impl<T: ?Sized, S> Filter for $name<T, S> {
+        impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
             type Item = T;
             type Hasher = S;
             type InsertError = Infallible;
-
-            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
-                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
-            }
 
             #[inline]
             fn hasher(&self) -> &S {
@@ -196,6 +194,12 @@ macro_rules! filters {
                 self.shared.false_positive_rate_sampled(lines)
             }
         }
+
+        impl<T: ?Sized, S: HashItem<T>> WithRate for $name<T, S> {
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+        }
     )*};
 }
 
@@ -205,7 +209,7 @@ filters! {
     OnceBloomFilter, Exact;
 }
 
-impl<T: ?Sized, S> OnceFilter for OnceBloomFilter<T, S> {}
+impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceBloomFilter<T, S> {}
 
 /// A filter type whose items lie in one line each: what [`Builder::words`] is for. Sealed.
 ///

@@ -100,7 +100,7 @@ pub use crate::exclusive::Exclusive;
 pub use crate::filter::{Buildable, InLines};
 pub use crate::geometry::Geometry;
 pub use crate::once::OnceBloomFilter;
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 
 /// The README's example, compiled and run.

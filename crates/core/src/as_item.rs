@@ -13,7 +13,8 @@ use alloc::vec::Vec;
 /// also `String`, `Cow<str>` and references to them; for a filter of `[T]` also `Vec<T>`, `[T; N]`, `Cow<[T]>` and
 /// references to them; for a filter of `String` or `Vec<T>` also `&str` or `&[T]`.
 ///
-/// Implement it for your own types to pass them to batch methods. The form that is hashed must have the hash of the
+/// Implement it for your own types to pass them to batch methods, and map the types of others to one of these forms. The
+/// form that is hashed must have the hash of the
 /// `T` that it stands for, as with [`Borrow`](core::borrow::Borrow).
 ///
 /// # Examples
@@ -84,6 +85,7 @@ as_item! {
     [] String => &&str as str;
     [T] [T] => Vec<T> as [T];
     [T] [T] => &Vec<T> as [T];
+    [T] [T] => &&Vec<T> as [T];
     [T: Clone] [T] => Cow<'_, [T]> as [T];
     [T: Clone] [T] => &Cow<'_, [T]> as [T];
     [T] Vec<T> => &[T] as [T];
@@ -96,6 +98,15 @@ impl<T, const N: usize> AsItem<[T]> for [T; N] {
     #[inline]
     fn as_item(&self) -> &[T] {
         self
+    }
+}
+
+impl<T, const N: usize> AsItem<[T]> for &&[T; N] {
+    type Borrowed = [T];
+
+    #[inline]
+    fn as_item(&self) -> &[T] {
+        **self
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all filters of [Tamis](https://docs.rs/tamis) share.
 //!
-//! * [`Filter`]: the trait for code that is generic over the type of filter, and [`OnceFilter`] for code that needs
-//!   exactly one winner per item.
+//! * [`Filter`]: the trait for code that is generic over the type of filter, [`OnceFilter`] for code that needs
+//!   exactly one winner per item, and [`WithRate`] for code that makes filters.
 //! * [`BuildError`]: why a filter cannot be built, the same for every type.
 //! * [`AsItem`]: what a batch may consist of, items owned or borrowed.
 //! * [`Sampled`]: a figure read from a part of a filter, with its standard error.
@@ -21,7 +21,7 @@ mod sampled;
 
 pub use crate::as_item::AsItem;
 pub use crate::error::BuildError;
-pub use crate::filter::{Filter, OnceFilter};
+pub use crate::filter::{Filter, OnceFilter, WithRate};
 pub use crate::sampled::Sampled;
 #[doc(hidden)]
 pub use tamis_hash as hash;

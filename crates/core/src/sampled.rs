@@ -5,9 +5,10 @@ use core::fmt;
 /// A figure estimated from a sample of a filter's memory.
 ///
 /// `value` is the estimate. `standard_error` is the standard deviation of the estimate, computed from the spread
-/// within the sample: the true figure lies within two of them in about 19 cases of 20. It is 0 where the whole filter
-/// was read, and infinite where a single line was read of several. Where few lines of the sample account for most of
-/// the figure, as with false-positive rates below 1e-6, a small sample understates its error.
+/// within the sample: from 64 lines on, the true figure lies within two of them in about 19 cases of 20. It is 0 where the
+/// whole filter was read, and where all lines read are alike, as in a nearly empty filter; it is infinite where a single
+/// line was read of several. Where few lines account for most of the figure, as with false-positive rates below 1e-6 or
+/// with a handful of items in a large filter, a small sample understates its error.
 ///
 /// The error is that of sampling alone, against the same figure read from the whole filter.
 ///
@@ -19,6 +20,7 @@ use core::fmt;
 ///
 /// let rate = Sampled { value: 0.0102, standard_error: 0.0001 };
 /// assert_eq!(format!("{rate:.4}"), "0.0102 ± 0.0001");
+/// assert_eq!(rate.to_string(), "1.020e-2 ± 1.0e-4");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampled {
@@ -107,10 +109,13 @@ impl Sampled {
     }
 }
 
-/// As `0.01002 ± 0.00004`.
+/// As `0.0102 ± 0.0001` with a precision of 4, and as `1.020e-6 ± 4.0e-8` without one.
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let precision = f.precision().unwrap_or(5);
-        write!(f, "{:.precision$} ± {:.precision$}", self.value, self.standard_error)
+        let Self { value, standard_error } = self;
+        match f.precision() {
+            Some(precision) => write!(f, "{value:.precision$} ± {standard_error:.precision$}"),
+            None => write!(f, "{value:.3e} ± {standard_error:.1e}"),
+        }
     }
 }

@@ -7,7 +7,7 @@ use tamis_hash::HashItem;
 
 use crate::{CuckooFilter, InsertError, OnceCuckooFilter};
 
-/// The results of a batch method, in a vector. All hashes are pulled before the first change: a panic in the iterator
+/// The results of a batch method that changes the filter, in a vector. All hashes are pulled before the first change: a panic in the iterator
 /// loses no result.
 fn collected<R>(
     hashes: impl Iterator<Item = u64>,
@@ -227,7 +227,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        collected(self.shared.hashes(items), |hashes, push| self.contains_hashes(hashes, push))
+        let hashes = self.shared.hashes(items);
+        let mut results = Vec::with_capacity(hashes.size_hint().0);
+        self.shared.contains_many(hashes, |_, hit| results.push(hit));
+        results
     }
 
     /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
@@ -381,7 +384,10 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        collected(self.shared.hashes(items), |hashes, push| self.contains_hashes(hashes, push))
+        let hashes = self.shared.hashes(items);
+        let mut results = Vec::with_capacity(hashes.size_hint().0);
+        self.shared.contains_many(hashes, |_, hit| results.push(hit));
+        results
     }
 
     /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).

@@ -1,9 +1,11 @@
 //! What the two filter types have in common: for the builder, and for generic code of users.
 
+use tamis_hash::HashItem;
+
 use crate::shared::Shared;
 use crate::{
     BuildError, Builder, CuckooFilter, Filter, Geometry, InsertError, OnceCuckooFilter, OnceFilter,
-    Sampled,
+    Sampled, WithRate,
 };
 
 /// The machinery behind [`Buildable`], out of reach.
@@ -62,14 +64,10 @@ macro_rules! filters {
             type WithHasher<R> = $name<T, R>;
         }
 
-        impl<T: ?Sized, S> Filter for $name<T, S> {
+        impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
             type Item = T;
             type Hasher = S;
             type InsertError = InsertError;
-
-            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
-                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
-            }
 
             #[inline]
             fn hasher(&self) -> &S {
@@ -138,6 +136,12 @@ macro_rules! filters {
                 self.shared.false_positive_rate_sampled(lines)
             }
         }
+
+        impl<T: ?Sized, S: HashItem<T>> WithRate for $name<T, S> {
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+        }
     )*};
 }
 
@@ -147,4 +151,4 @@ filters! {
     OnceCuckooFilter: insert_once => insert_once_many, |new| new;
 }
 
-impl<T: ?Sized, S> OnceFilter for OnceCuckooFilter<T, S> {}
+impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceCuckooFilter<T, S> {}

@@ -96,7 +96,7 @@ pub use crate::filter::Buildable;
 pub use crate::geometry::Geometry;
 pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 
 /// The README's example, compiled and run.

@@ -466,6 +466,60 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.saturation()
     }
 
+    /// [`len`](Self::len), as the Bloom filters have it: here it is no estimate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    ///
+    /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
+    /// filter.insert(&1)?;
+    /// assert_eq!(filter.len_estimate(), 1.0);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.shared.len() as f64
+    }
+
+    /// [`len`](Self::len), as the Bloom filters have it: `O(parts)`, and without an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    ///
+    /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
+    /// filter.insert(&1)?;
+    /// assert_eq!(filter.len_estimate_sampled(100).value, 1.0);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate_sampled(&self, _lines: u64) -> Sampled {
+        Sampled::exact(self.len_estimate())
+    }
+
+    /// [`saturation`](Self::saturation), as the Bloom filters have it: `O(parts)`, and without an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    ///
+    /// let filter = OnceCuckooFilter::<u64>::with_capacity(10)?;
+    /// filter.insert(&1)?;
+    /// assert_eq!(filter.saturation_sampled(100).value, 0.1);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn saturation_sampled(&self, _lines: u64) -> Sampled {
+        Sampled::exact(self.saturation())
+    }
+
     /// The false-positive rate of the filter as it is: the chance that an item that was not inserted is
     /// taken for one that was. Exact for the contents when nobody writes; copies of one item count once.
     /// Looks up every fingerprint's other bucket: `O(slots)`, as long as so many queries.

@@ -138,7 +138,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // No filter has more slots than its memory has bits.
+        // No filter has more slots than its memory has bytes: a slot has at least 8 bits.
         self.len.get() as usize
     }
 

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use tamis_core::AsItem;
 use tamis_hash::HashItem;
 
 use crate::shared::refused;
@@ -46,8 +47,14 @@ fn of_hashes<T: ?Sized, S>(
             Err(BuildError::Alloc { bytes }) => refused(bytes),
             Err(_) => panic!("capacity overflow"),
         };
+        // In parts: once it is full, every further insert would search in vain.
         let mut full = false;
-        filter.insert_hashes(hashes.iter().copied(), |_, result| full |= result.is_err());
+        for part in hashes.chunks(4096) {
+            filter.insert_hashes(part.iter().copied(), |_, result| full |= result.is_err());
+            if full {
+                break;
+            }
+        }
         if !full {
             return filter;
         }
@@ -62,24 +69,19 @@ fn of_hashes<T: ?Sized, S>(
 /// All items are hashed first, which takes 8 bytes per item. If memory is refused, it ends as std's collections do. (A
 /// [`CuckooFilter`] cannot be collected, since it may refuse copies of an item: see
 /// [`try_extend`](CuckooFilter::try_extend).)
-impl<T, S: HashItem<T> + Default> FromIterator<T> for OnceCuckooFilter<T, S> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I>
+    for OnceCuckooFilter<T, S>
+{
+    fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
         let hasher = S::default();
-        let hashes: Vec<u64> = items.into_iter().map(|item| hasher.hash_item(&item)).collect();
+        let hashes: Vec<u64> =
+            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
         of_hashes(&hashes, hashes.len(), hasher)
     }
 }
 
-/// As for items by value.
-impl<'a, T: ?Sized + 'a, S: HashItem<T> + Default> FromIterator<&'a T> for OnceCuckooFilter<T, S> {
-    fn from_iter<I: IntoIterator<Item = &'a T>>(items: I) -> Self {
-        let hasher = S::default();
-        let hashes: Vec<u64> = items.into_iter().map(|item| hasher.hash_item(item)).collect();
-        of_hashes(&hashes, hashes.len(), hasher)
-    }
-}
-
-/// As collecting the array.
+/// As collecting the array. (For an array of references say which filter it is, `Filter::<str>::from(["a"])`: its items
+/// may be the references, or what they refer to.)
 #[cfg(feature = "std")]
 impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
     fn from(items: [T; N]) -> Self {

@@ -34,7 +34,7 @@ fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
     let mut text = String::new();
     for (name, Sampled { value, standard_error }) in figures {
         text +=
-            &format!("guard_{name} {value:.6}\nguard_{name}_standard_error {standard_error:.6}\n");
+            &format!("guard_{name} {value:e}\nguard_{name}_standard_error {standard_error:e}\n");
     }
     text
 }

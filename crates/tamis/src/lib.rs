@@ -18,8 +18,10 @@
 //! Items hash by ahash with random keys; a filter that is to be saved or shared takes a stable hasher
 //! from [`hash`].
 //!
-//! The types share their methods, so that one can take the place of another: a change of type is a change of its name,
-//! and of `?` where a cuckoo filter may be full. Code that is generic over the type uses [`Filter`] and [`OnceFilter`].
+//! The types share their methods for building, inserting, asking and figures, so that one can take the place of another:
+//! a change of type is a change of its name, and of `?` where a cuckoo filter may be full. What differs: cuckoo filters
+//! have `try_extend` for `extend`, `merge` for `union_with`, `load_factor` for `fill`, an exact `len`, and no `get_mut`.
+//! Code that is generic over the type uses [`Filter`], [`OnceFilter`] and [`WithRate`].
 //! [`Error`] has a `From` for every error of the crate.
 //!
 //! # Examples
@@ -48,13 +50,10 @@
 //! Generic over the type of filter:
 //!
 //! ```
-//! use tamis::hash::HashItem;
 //! use tamis::{Error, OnceBloomFilter, OnceCuckooFilter, OnceFilter};
 //!
 //! /// The jobs that this call claimed, which nobody else gets.
 //! fn claim<F: OnceFilter<Item = str>>(claimed: &F, jobs: &[String]) -> Result<Vec<String>, F::InsertError>
-//! where
-//!     F::Hasher: HashItem<str>,
 //! {
 //!     let mut mine = Vec::new();
 //!     for job in jobs {
@@ -80,7 +79,7 @@
 mod error;
 
 pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, UnionError};
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled};
+pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
 pub use crate::error::Error;

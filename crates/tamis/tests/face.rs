@@ -7,14 +7,14 @@ use std::thread;
 
 use tamis::hash::{DefaultHashBuilder, HashItem, Rapid, Xxh3};
 use tamis::{
-    AsItem, BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Error, Filter, InsertError,
-    MergeError, OnceBloomFilter, OnceCuckooFilter, OnceFilter, UnionError,
+    AsItem, BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Error, InsertError,
+    MergeError, OnceBloomFilter, OnceCuckooFilter, OnceFilter, UnionError, WithRate,
 };
 
 const ITEMS: u64 = 20_000;
 
 /// What generic code can see of a filter agrees with itself: one by one and in batches, whole and sampled.
-fn check<F: Filter<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(), F::InsertError> {
+fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(), F::InsertError> {
     let new = || F::with_rate(3 * ITEMS as usize, 1e-3, Rapid::with_seed(1)).unwrap();
     let (one, many) = (new(), new());
     assert_eq!(one.capacity(), 3 * ITEMS as usize);
@@ -47,6 +47,8 @@ fn check<F: Filter<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(),
     assert!(hits < ITEMS + ITEMS / 100, "{hits}");
 
     let len = if is_multiset { 2 * ITEMS } else { ITEMS } as f64;
+    assert!(one.contains_each([0, 1]) == [true, true] && one.capacity() == (&one).capacity());
+    assert_eq!(new().try_insert_each([7, 7]).len(), 2);
     assert!((one.len_estimate() / len - 1.0).abs() < 0.03, "{}", one.len_estimate());
     assert!((one.saturation() - one.len_estimate() / (3 * ITEMS) as f64).abs() < 1e-9);
     let rate = one.false_positive_rate();
@@ -74,10 +76,7 @@ fn generic_code_sees_the_same_in_every_type() -> Result<(), Box<dyn core::error:
 
 /// Generic code that claims gets each item once, from four threads; a filter that only promises "at least one" does not
 /// compile here.
-fn claim_all<F: OnceFilter<Item = u64> + Sync>(claimed: &F) -> u64
-where
-    F::Hasher: HashItem<u64>,
-{
+fn claim_all<F: OnceFilter<Item = u64> + Sync>(claimed: &F) -> u64 {
     let claim = || (0..ITEMS).filter(|item| claimed.try_insert(item).unwrap()).count() as u64;
     thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
@@ -90,6 +89,8 @@ fn generic_claims_have_one_winner() -> Result<(), Error> {
     let seed = DefaultHashBuilder::with_seed(3);
     let bloom = OnceBloomFilter::with_rate(ITEMS as usize, 1e-6, seed.clone())?;
     let cuckoo = OnceCuckooFilter::with_rate(ITEMS as usize, 1e-6, seed)?;
+    // Pointers to filters are filters.
+    let (bloom, cuckoo) = (Arc::new(bloom), Box::new(cuckoo));
     // At 1e-6 one of 20,000 is lost with a chance of 1 %; this seed loses none.
     assert_eq!((claim_all(&bloom), claim_all(&cuckoo)), (ITEMS, ITEMS));
     Ok(())
@@ -175,4 +176,19 @@ where
 fn batches_take_items_owned_or_borrowed() {
     every_form(DefaultHashBuilder::with_seed(1));
     every_form(Xxh3::with_seed(1));
+}
+
+/// What a batch takes, a build takes.
+#[test]
+fn builds_take_items_owned_or_borrowed() -> Result<(), Error> {
+    let strings = vec![String::from("a"), String::from("bc")];
+    let mut filter = OnceBloomFilter::<str>::with_capacity(100)?;
+    filter.extend(&strings);
+    filter.get_mut().extend(["d"]);
+    (&filter).extend(strings.iter().map(|text| format!("{text}!")));
+    assert_eq!(filter.contains_each(["a", "bc", "d", "bc!", "e"]), [true, true, true, true, false]);
+    let collected: BloomFilter<str> = strings.iter().collect();
+    let claimed: OnceCuckooFilter<str> = strings.iter().collect();
+    assert!(collected.contains("bc") && claimed.contains("bc"));
+    Ok(())
 }

@@ -1,5 +1,5 @@
 //! A panic in the user's code loses no result: in the iterator, the hasher or the callback of every batch method of every
-//! type, at each of the first hundred positions.
+//! type, at every position: within the first batches, and in what is left of less than a batch.
 
 use core::hash::{Hash, Hasher};
 use core::panic::AssertUnwindSafe;
@@ -9,10 +9,10 @@ use std::sync::Once;
 use tamis::hash::{DefaultHashBuilder, HashItem};
 use tamis::{
     BlockedBloomFilter, BloomFilter, CuckooFilter, Filter, OnceBloomFilter, OnceCuckooFilter,
+    WithRate,
 };
 
 const ITEMS: u64 = 170;
-const POSITIONS: u64 = 100;
 /// Items that a batch method works on at a time.
 const BATCH: usize = 32;
 const PLANNED: &str = "a planned panic";
@@ -40,7 +40,7 @@ enum Where {
 
 type Items<'a> = &'a mut dyn Iterator<Item = Item>;
 type OnResult<'a> = &'a mut dyn FnMut(usize);
-/// A batch method; whether it has a callback is said beside it.
+/// A batch method: its name, and whether it has a callback.
 type Method<F> = (&'static str, bool, fn(&mut F, Items<'_>, OnResult<'_>));
 
 /// Runs a method that panics at a position, and returns how many results were passed on, in order from 0.
@@ -86,7 +86,7 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     });
     for method in methods {
         for place in [Where::Iterator, Where::Hasher, Where::Callback] {
-            for at in (0..POSITIONS).filter(|_| method.1 || place != Where::Callback) {
+            for at in (0..ITEMS).filter(|_| method.1 || place != Where::Callback) {
                 let mut filter = new();
                 if full_at_first {
                     for value in 0..ITEMS {
@@ -133,7 +133,7 @@ fn check_queries<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
 ) {
     for method in methods {
         for place in [Where::Iterator, Where::Hasher, Where::Callback] {
-            for at in (0..POSITIONS).filter(|_| method.1 || place != Where::Callback) {
+            for at in (0..ITEMS).filter(|_| method.1 || place != Where::Callback) {
                 let mut filter = new();
                 filter.try_insert(&Item { value: 5, armed: false }).unwrap();
                 let results = results_before_panic(&mut filter, method, place, at);
@@ -194,7 +194,7 @@ macro_rules! bloom {
     ($($test:ident $filter:ident $rate:expr;)*) => {$(
         #[test]
         fn $test() {
-            let new = || $filter::with_rate(1_000_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
+            let new = || $filter::with_rate(100_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
             check::<$filter<Item>>(new, &inserts!(), false, |_| None);
             check::<$filter<Item>>(new, &inserts!(.get_mut()), false, |_| None);
             check::<$filter<Item>>(new, &of_trait!(), false, |_| None);
@@ -215,7 +215,7 @@ macro_rules! cuckoo {
     ($($test:ident $filter:ident $rate:expr $(, $removes:expr)?;)*) => {$(
         #[test]
         fn $test() {
-            let new = || $filter::with_rate(200_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
+            let new = || $filter::with_rate(50_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
             // As counted, and as recounted.
             let len = |filter: &$filter<Item>| {
                 assert_eq!(filter.snapshot().len(), filter.len());

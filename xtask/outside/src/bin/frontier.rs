@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use std::error::Error;
 
 use rayon::prelude::*;
-use tamis::hash::HashItem;
-use tamis::{BuildError, OnceBloomFilter, OnceCuckooFilter, OnceFilter};
+use tamis::{BuildError, OnceBloomFilter, OnceCuckooFilter, OnceFilter, WithRate};
 
 const PAGES: u64 = 50_000;
 
@@ -19,7 +18,7 @@ fn links_of(url: &str) -> Vec<String> {
 /// Fetches all pages that can be reached and returns their URLs, in no order.
 fn crawl<F>(start: &str, claimed: &F) -> Result<Vec<String>, F::InsertError>
 where
-    F: OnceFilter<Item = str, Hasher: HashItem<str>> + Sync,
+    F: OnceFilter<Item = str> + Sync,
 {
     claimed.try_insert(start)?;
     let mut round = vec![start.to_owned()];
@@ -42,7 +41,7 @@ where
 /// An empty frontier of any type. At 1e-6 one URL in a million is taken for one that was seen.
 fn frontier<F>() -> Result<F, BuildError>
 where
-    F: OnceFilter<Item = str, Hasher: Default>,
+    F: WithRate<Item = str, Hasher: Default>,
 {
     F::with_rate(PAGES as usize, 1e-6, F::Hasher::default())
 }
