@@ -18,7 +18,8 @@ pub struct Fields {
 pub enum Quotes {
     /// Nothing: it is a byte like any other.
     Plain,
-    /// Nobody knows: a record with one in its key, or before it, is refused.
+    /// Unknown: a record with such a field is refused, wherever the field is, since a quoted one may hold delimiters
+    /// and line ends.
     Refused,
     /// The field is quoted as RFC 4180 says; delimiters within are its own, and two quotes are one.
     Csv {
@@ -26,6 +27,9 @@ pub enum Quotes {
         separator: u8,
     },
 }
+
+/// UTF-8's byte order mark, which spreadsheets write at the head of a file.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What is kept from one record to the next.
 #[derive(Debug, Default)]
@@ -57,8 +61,15 @@ impl Fields {
                 self.split(record).nth(index).ok_or(NoKey::Field).map(|field| &record[field])
             }
             (_, Quotes::Csv { separator }) => self.unquoted(record, separator, scratch),
+            (_, Quotes::Refused) if self.has_quoted(record) => Err(NoKey::Quoted),
             _ => self.plain(record, scratch),
         }
+    }
+
+    /// Whether a field begins with a double quote.
+    fn has_quoted(&self, record: &[u8]) -> bool {
+        let text = record.strip_prefix(MARK).unwrap_or(record);
+        memchr::memchr_iter(b'"', text).any(|at| at == 0 || text[at - 1] == self.delimiter)
     }
 
     /// Where the fields of `record` are.
@@ -73,16 +84,12 @@ impl Fields {
         })
     }
 
-    /// [`Fields::of`] where quotes mean nothing, or are refused.
+    /// [`Fields::of`] where quotes mean nothing, or there are none.
     fn plain<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
-        let refused = self.quotes == Quotes::Refused;
         scratch.key.clear();
         let mut wanted = self.indices.iter().peekable();
         for (number, place) in self.split(record).enumerate() {
             let field = &record[place];
-            if refused && field.first() == Some(&b'"') {
-                return Err(NoKey::Quoted);
-            }
             if wanted.next_if_eq(&&number).is_none() {
                 continue;
             }
@@ -112,6 +119,8 @@ impl Fields {
             [row @ .., b'\r'] if separator == b'\n' => row,
             row => row,
         };
+        // At the head of a file, and wherever files were joined. It is no part of the first field, nor hides its quote.
+        let row = row.strip_prefix(MARK).unwrap_or(row);
         // One more than can come out: a reader that has filled its room says so, and not that it is done.
         if unquoted.len() < row.len() + 2 {
             unquoted.resize(row.len() + 2, 0);
@@ -216,11 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_nobody_explained_is_refused_in_the_key_and_before() {
+    fn a_quote_without_a_meaning_is_refused_wherever_it_is() {
         let second = |record: &[u8]| key(&[1], b',', Quotes::Refused, record);
         assert_eq!(second(b"a,\"b\",c"), Err(NoKey::Quoted));
         assert_eq!(second(b"\"a,b\",c"), Err(NoKey::Quoted));
-        assert_eq!(second(b"a,b,\"c"), Ok(b"b".to_vec()));
+        // Its field may end lines below, which are then no records.
+        assert_eq!(second(b"a,b,\"c"), Err(NoKey::Quoted));
+        assert_eq!(second(b"\xef\xbb\xbf\"a,b\",c"), Err(NoKey::Quoted));
         assert_eq!(second(b"a,5\",c"), Ok(b"5\"".to_vec()));
         assert_eq!(second(b"a"), Err(NoKey::Field));
         assert_eq!(key(&[0, 1], b',', Quotes::Refused, b"a,\"b"), Err(NoKey::Quoted));
@@ -250,11 +261,13 @@ mod tests {
     fn a_reader_serves_many_records() {
         let fields = Fields::new(vec![0], b',', Quotes::Csv { separator: b'\n' });
         let mut scratch = Scratch::default();
-        let mark = b"\xef\xbb\xbfa".as_slice();
+        let mark = b"\xef\xbb\xbf\xef\xbb\xbfa".as_slice();
         for (record, expected) in [
-            (mark, Ok(mark)),
+            (mark, Ok(&mark[3..])),
             (b"\"x", Err(NoKey::Open)),
-            (mark, Ok(mark)),
+            (mark, Ok(&mark[3..])),
+            (b"\xef\xbb\xbf\"a,b\"", Ok(b"a,b")),
+            (b"\xef\xbb\xbf", Ok(b"".as_slice())),
             (b"", Ok(b"".as_slice())),
             (b"a,", Ok(b"a")),
             (b"b,\"c\"", Ok(b"b")),
