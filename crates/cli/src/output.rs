@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use tempfile::{Builder, TempPath};
 
@@ -18,9 +18,11 @@ pub(crate) struct Pending {
     replaces: bool,
 }
 
-/// Whether the output is a file of this name, and not standard output.
+/// Whether the output is a file of this name, and not standard output, by whichever of its names: replacing the file
+/// behind it would lose what the shell has it appended to.
 pub(crate) fn is_file(path: Option<&Path>) -> bool {
-    path.is_some_and(|path| path.as_os_str() != "-")
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    path.is_some_and(|path| names.iter().all(|name| path.as_os_str() != *name))
 }
 
 /// Opens the output: a file, or standard output for none and `-`.
@@ -45,7 +47,18 @@ fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
             // Through links, so that the file is replaced and not the link to it.
             (fs::canonicalize(path).map_err(text)?, Some(found.permissions()))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            // Seen now, and not when all has been read.
+            if path.as_os_str().to_string_lossy().ends_with(is_separator) {
+                return Err("is a name for a directory; expected a file".into());
+            }
+            if path.is_symlink() {
+                return Err(
+                    "is a link to a file that does not exist; give the file's own name".into()
+                );
+            }
+            (path.to_owned(), None)
+        }
         Err(error) => return Err(text(error)),
     };
     let folder = match target.parent() {

@@ -64,7 +64,7 @@ fn a_run_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it() {
 #[test]
 fn where_nothing_can_be_written_is_2_before_anything_is_read() {
     let folder = tempdir().expect("a folder");
-    for place in [folder.path().to_owned(), folder.path().join("missing/new.txt")] {
+    for place in ["", "missing/new.txt", "new/"].map(|name| folder.path().join(name)) {
         let output = dedup(&["-o"]).arg(&place).write_stdin("a\n").assert().code(2).stdout("");
         let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
         assert!(text.starts_with("tamis: -o ") && text.lines().count() == 1, "{text}");
@@ -86,6 +86,11 @@ fn links_and_permissions_stay() {
     assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert_eq!(names(folder.path()), ["file", "link"]);
+    // A link to nothing would be lost.
+    symlink("nothing", folder.path().join("dangling")).expect("made");
+    let text = dedup(&["-o", "dangling"]).current_dir(&folder).write_stdin("a\n").assert().code(2);
+    assert!(String::from_utf8_lossy(&text.get_output().stderr).contains("is a link"));
+    assert_eq!(names(folder.path()), ["dangling", "file", "link"]);
     // A new file is as any program makes it, and not for its owner's eyes alone.
     dedup(&["-o", "new"]).current_dir(&folder).write_stdin("a\n").assert().success();
     fs::write(folder.path().join("other"), "").expect("written");
@@ -124,4 +129,22 @@ fn standard_output_that_is_an_input_is_2() {
         assert!(text.contains("-o FILE") && text.lines().count() == 1, "{text}");
         assert_eq!(fs::read(&file).expect("there"), b"a\na\n");
     }
+}
+
+/// Under whatever name: the file behind it is not replaced, and what it holds stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_name_is_appended_to() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("log");
+    fs::write(&file, "old\n").expect("written");
+    for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let append = OpenOptions::new().append(true).open(&file).expect("ours");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        command.args(["dedup", "-q", "-o", name]).arg(homepages()).stdout(append);
+        assert!(command.status().expect("it runs").success());
+    }
+    let once = exact(&[&fs::read(homepages()).expect("the data is there")]);
+    let expected = [b"old\n".as_slice(), &once, &once, &once, &once].concat();
+    assert!(fs::read(&file).expect("there") == expected);
 }
