@@ -61,7 +61,16 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
         }
         cause = inner.source();
     }
-    io::Error::new(ErrorKind::InvalidData, "this is no valid Zstandard frame")
+    let text = match error {
+        FrameDecoderError::WindowSizeTooBig { .. } => {
+            "its window is larger than 128 MiB; 'zstd -dc --long=31' decompresses it"
+        }
+        FrameDecoderError::DictNotProvided { .. } => {
+            "it needs a dictionary; 'zstd -dc -D DICTIONARY' decompresses it"
+        }
+        _ => "this is no valid Zstandard frame",
+    };
+    io::Error::new(ErrorKind::InvalidData, text)
 }
 
 impl<R: BufRead> Read for Frames<R> {

@@ -219,3 +219,17 @@ fn an_open_file_is_read_from_where_it_is() {
         .expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\nb\n");
 }
+
+/// Frames that are valid, and not read: the error says which program does.
+#[test]
+fn zstandard_frames_beyond_what_is_read_are_named() {
+    // A window of 1 GiB; a dictionary. Each with one empty block, the last.
+    for (frame, part) in [
+        (&b"\x28\xb5\x2f\xfd\x00\xa0\x01\0\0"[..], "zstd -dc --long=31"),
+        (b"\x28\xb5\x2f\xfd\x01\x00\x07\x01\0\0", "zstd -dc -D"),
+    ] {
+        let output = dedup(&[]).write_stdin(frame).assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains(part) && text.lines().count() == 1, "{text}");
+    }
+}
