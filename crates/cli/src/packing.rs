@@ -1,4 +1,4 @@
-//! How the bytes of an input are stored, told by the first of them and not by a name.
+//! How the bytes of an input are stored, by the first of them and not by a name.
 
 use core::fmt;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -25,9 +25,8 @@ pub(crate) struct Foreign {
     tool: &'static str,
 }
 
-/// The first bytes, and what they say: control characters, bytes that no text has, or so many that no text
-/// has them by chance.
-const MAGIC: [(&[u8], Packing); 19] = [
+/// The first bytes, and what they say: bytes that no text has, or too many for a text to have by chance.
+const MAGIC: [(&[u8], Packing); 18] = [
     // The third byte is the method, of which there is one.
     (b"\x1f\x8b\x08", Packing::Gzip),
     (b"\x28\xb5\x2f\xfd", Packing::Zstandard),
@@ -39,7 +38,6 @@ const MAGIC: [(&[u8], Packing); 19] = [
     (b"\x02\x21\x4c\x18", foreign("lz4 (the legacy format)", "lz4 -dc")),
     (b"\x1f\x9d", foreign("compress (.Z)", "gzip -dc")),
     (b"\x1f\xa0", foreign("compress -H", "gzip -dc")),
-    (b"\x1f\x1e", foreign("pack", "gzip -dc")),
     (b"PK\x03\x04", foreign("zip", "unzip -p")),
     (b"PK\x05\x06", foreign("zip", "unzip -p")),
     (b"PK\x07\x08", foreign("zip", "unzip -p")),
