@@ -105,8 +105,16 @@ impl Key {
         record: &'a [u8],
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
+        // Alone, so that it is inlined and whole records pay for nothing else.
         match (&self.part, self.policy) {
             (Part::Record, Policy::None) => Ok(record),
+            _ => self.part_of(record, scratch),
+        }
+    }
+
+    /// [`Key::of`] where the key is a part, or must be built.
+    fn part_of<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
+        match (&self.part, self.policy) {
             (Part::Fields(fields), Policy::None) => fields.of(record, &mut scratch.fields),
             _ => self.built(record, scratch),
         }
