@@ -22,7 +22,7 @@ Examples:
     tamis dedup monday.txt tuesday.txt.gz -o both.txt
   The first row for each customer and day, fields 2 and 4 of a CSV file:
     tamis dedup --csv --key-field 2,4 orders.csv > first.csv
-  What comes more than once, of a stream, by the value of a JSON field:
+  The events of a stream that come a second time, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
 /// Sieves for streams of records: first occurrences only, in a few bits a record.
@@ -53,8 +53,8 @@ pub(crate) enum Command {
 ///
 /// Prints what `awk '!seen[$0]++'` prints, to the byte the same for every number of threads, but
 /// for false positives: a record is taken for a duplicate of one that it is not with a chance below
-/// --rate. The summary states how many lines are expected to be lost so; a warning does where they are more
-/// than 0.01, with --quiet too.
+/// --rate. The summary states how many lines are expected to be lost; a warning does if they are more than
+/// 0.01, even with --quiet.
 ///
 /// Exit codes: 0 done (a closed pipe and nothing printed included); 1 failed while running; 2 bad
 /// usage or bad input.
@@ -62,19 +62,22 @@ pub(crate) enum Command {
 #[command(group = ArgGroup::new("part").args(["key_field", "json_key"]))]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
 pub(crate) struct DedupArgs {
-    /// Files to read, in order; '-' or none is standard input. What is compressed with gzip or Zstandard, as its
-    /// first bytes tell, is decompressed
+    /// Files to read, in order; '-' or none is standard input. Input whose first bytes are those of gzip or
+    /// Zstandard is decompressed
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Write to this file, which may be one of those read: it is replaced when all is done, and stays as it was
     /// if anything fails. '-' is standard output
+    ///
+    /// Until then the output is in a file '.tamis-*' in the same folder, which needs room for both. A run that a signal
+    /// ends, such as Ctrl-C, leaves it there.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print only what is repeated: of every key that comes more than once, the second record (with whole records
-    /// it is the same as the first). Takes a second filter, and so up to twice the memory. A false positive may
-    /// print a record that is not repeated; the summary says how many to expect. A record without a key is left out
+    /// Print repeated records only: of every key that comes more than once, the second record (the same as the
+    /// first, if the key is the whole record). Takes a second filter, and so up to twice the memory. A false positive
+    /// may print a record that is not repeated; the summary says how many to expect. A record without a key is left out
     #[arg(short = 'd', long)]
     repeated: bool,
 
@@ -125,8 +128,8 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "key_field")]
     csv: bool,
 
-    /// A double quote is a byte like any other. Without this or --csv, a quote at the head of a field is an error
-    /// where the delimiter is a comma or a semicolon
+    /// A double quote is a byte like any other. Without this or --csv, a quote at the head of any field is an error
+    /// if the delimiter is a comma or a semicolon
     #[arg(long, requires = "key_field", conflicts_with = "csv")]
     no_csv: bool,
 

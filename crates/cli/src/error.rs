@@ -148,7 +148,7 @@ impl fmt::Display for Error {
                 if found.is_fatal() {
                     return Ok(());
                 }
-                write!(f, "; without --strict such a record is only counted")
+                write!(f, "; without --strict this is a warning")
             }
             Self::Full { name, line, capacity } => write!(
                 f,

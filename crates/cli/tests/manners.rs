@@ -1,4 +1,4 @@
-//! What the program says beside its output, and the ways in which it can be spoken to.
+//! What the program prints besides its output, and the forms in which options can be given.
 
 mod common;
 

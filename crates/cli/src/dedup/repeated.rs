@@ -24,7 +24,7 @@ pub(super) struct Filters<'l> {
 pub(super) struct Verdicts {
     /// Whether it is the first of its key.
     pub(super) fresh: Vec<bool>,
-    /// Whether it is the second of its key. Empty where nobody asks.
+    /// Whether it is the second of its key. Empty unless repeated records are to be printed.
     pub(super) second: Vec<bool>,
     /// Those of a batch that are not the first.
     others: Vec<Entry>,

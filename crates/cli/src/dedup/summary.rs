@@ -94,8 +94,8 @@ impl Summary {
             warnings.push(format!("{count} {fate}; the first: {first}"));
         }
         for (number, fate) in [
-            (self.expected_lost, "lost to false positives; a lower --rate loses fewer"),
-            (self.expected_extra, "printed for no repetition; a lower --rate prints fewer"),
+            (self.expected_lost, "lost to false positives; lower --rate to lose fewer"),
+            (self.expected_extra, "printed although not yet repeated; lower --rate to print fewer"),
         ] {
             if number > NOTICED {
                 warnings.push(format!("{} expected to be {fate}", Lost(number)));
@@ -149,7 +149,7 @@ impl fmt::Display for Summary {
         }
         write!(f, "; {lost} expected to be lost to false positives")?;
         if self.repeated {
-            write!(f, ", {} to be printed for no repetition", Lost(self.expected_extra))?;
+            write!(f, ", {} to be printed although not yet repeated", Lost(self.expected_extra))?;
         }
         if f.alternate() { self.details(f) } else { Ok(()) }
     }
