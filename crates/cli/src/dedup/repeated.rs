@@ -64,3 +64,39 @@ impl<'l> Filters<'l> {
         (Some(self.seen.fills()), self.again.as_ref().map(|again| again.fills()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    /// Where the first filter is full, what comes after is not asked of the second, whose own end would hide the place.
+    #[test]
+    fn the_first_record_that_finds_no_room_is_named() {
+        let options = Options {
+            kind: Kind::Cuckoo,
+            capacity: Some(640_000),
+            rate: 1e-9,
+            repeated: true,
+            ..Options::default()
+        };
+        let levels = Levels::new(&options).expect("small");
+        // With slices before, what is not decided is not asked of the second filter in any case.
+        assert!(levels.get(1).is_err());
+        let room = levels.get(0).expect("small").items;
+        let mut filters = Filters::new(&levels, &options).expect("small");
+        let hasher = Rapid::with_seed(1);
+        let mut decide = |items: core::ops::Range<u64>| {
+            let mut batch: Vec<Entry> = (0..)
+                .zip(items)
+                .map(|(record, item)| Entry { hash: hasher.hash_item(&item), record })
+                .collect();
+            let no = vec![false; batch.len()];
+            let mut verdicts = Verdicts { fresh: no.clone(), second: no, others: Vec::new() };
+            filters.decide(&mut batch, &mut verdicts).map_err(|(record, _)| record)
+        };
+        assert_eq!(decide(0..room), Ok(()));
+        assert_eq!(decide(0..room - 10), Ok(()));
+        assert_eq!(decide(room - 1..room + 1000), Err(1));
+    }
+}
