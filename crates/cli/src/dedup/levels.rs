@@ -230,6 +230,18 @@ mod tests {
     }
 
     #[test]
+    fn two_filters_need_twice_the_memory() {
+        let needed = |repeated| {
+            let capacity = Some(10_000_000_000_000);
+            match Levels::new(&Options { capacity, repeated, ..Options::default() }) {
+                Err(Error::Memory { needed, .. }) => needed,
+                other => panic!("{:?}", other.map(|_| "there is memory for it")),
+            }
+        };
+        assert_eq!(needed(true), 2 * needed(false));
+    }
+
+    #[test]
     fn growth_ends_with_an_error() {
         let levels = levels(Kind::Blocked, None, 1e-6);
         let too_large = Refusal::Sizes(BuildError::TooLarge);
