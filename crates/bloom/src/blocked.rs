@@ -216,7 +216,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than one by one, most of all in filters beyond the caches.
+    /// Faster than one by one in filters beyond the caches, and as fast in small ones.
     /// Each insert returns under a race what [`insert`](Self::insert) does.
     /// [Batches](crate#batches) says what a slow iterator and a panic mean.
     ///

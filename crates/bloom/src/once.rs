@@ -220,7 +220,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than one by one, most of all in filters beyond the caches.
+    /// Faster than one by one in filters beyond the caches, and as fast in small ones.
     /// As with [`insert`](Self::insert), of concurrent inserts of a new item **exactly one** returns `true`.
     /// [Batches](crate#batches) says what a slow iterator and a panic mean.
     ///
