@@ -156,7 +156,7 @@ fn check_rate(rate: f64, classes: usize, geometry: Geometry) {
 /// Inserts items until one is refused, by `try_extend`.
 fn extend(filter: &Multiset, oracle: &mut Oracle, items: &[u64]) {
     let (before, result) = (filter.len(), filter.try_extend(items));
-    let inserted = (filter.len() - before) as usize;
+    let inserted = filter.len() - before;
     items[..inserted].iter().for_each(|&item| oracle.insert(item, Ok(())));
     match result {
         Ok(count) => assert_eq!((count, inserted), (items.len(), items.len())),
@@ -303,7 +303,7 @@ proptest! {
         // The count of new items, of those that came before a refusal.
         let before = b.len();
         match b.try_extend(&third) {
-            Ok(new) => prop_assert_eq!(b.len() - before, usize::from(new)),
+            Ok(new) => prop_assert_eq!(b.len() - before, new),
             Err(error) => prop_assert_eq!(error, InsertError::Full),
         }
         merged.clear();
