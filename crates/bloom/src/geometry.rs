@@ -26,7 +26,7 @@ pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 ///     .capacity(1_000_000)
 ///     .false_positive_rate(0.01)
 ///     .geometry()?;
-/// assert_eq!((geometry.bits(), geometry.probes()), (9_592_957, 7));
+/// assert_eq!((geometry.bits(), geometry.probes()), (9_616_657, 6));
 /// assert!(geometry.false_positive_rate_at(1_000_000) <= 0.01);
 /// assert!(geometry.false_positive_rate_at(2_000_000) > 0.1);
 /// # Ok::<(), tamis::BuildError>(())

@@ -45,8 +45,8 @@ fn the_expected_rate_is_what_was_asked_for() {
     }
 }
 
-/// More items never take fewer bits. A lower rate may, in lines, where it changes the number of words
-/// that an item touches, by no more than what fewer words may cost.
+/// More items never take fewer bits. A lower rate may where it changes the number of words or of probes, by no more than
+/// what fewer of them may cost.
 #[test]
 fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     for (name, sizing) in TYPES {
@@ -57,7 +57,7 @@ fn more_items_or_a_lower_rate_take_no_fewer_bits() {
                 assert!(bits(items, rate) <= bits(2 * items, rate), "{name} {items} {rate}");
             }
         }
-        let slack = if name == "classic" { 1.0 } else { 1.0 / 1.21 };
+        let slack = if name == "classic" { 1.0 / 1.01 } else { 1.0 / 1.21 };
         let mut last = 0.0;
         for step in 1..400 {
             let now = bits(1_000_000, 0.95_f64.powi(step)) as f64;
@@ -95,16 +95,16 @@ fn rates_and_fills_grow_with_the_items() {
     }
 }
 
-/// Bits an item: of classic filters as published, of blocked ones by exact Poisson sums of an independent program.
-/// (It has the published 11.84 at 1 % where any two items have different masks; from tables of 256 it is 11.95.)
+/// Bits per item: of classic filters by the textbook's formula for the fewest probes that cost at most 1 % more than the
+/// published optimum (4.81, 9.59, 14.38, 19.17, 28.76), of blocked ones by exact Poisson sums of an independent program. (It has the published 11.84 at 1 % where any two items have different masks; from tables of 256 it is 11.95.)
 #[test]
 fn bits_an_item_agree_with_other_programs() {
     let table = [
         ("classic", 0.1, 4.81),
-        ("classic", 0.01, 9.59),
-        ("classic", 1e-3, 14.38),
-        ("classic", 1e-4, 19.17),
-        ("classic", 1e-6, 28.76),
+        ("classic", 0.01, 9.617),
+        ("classic", 1e-3, 14.424),
+        ("classic", 1e-4, 19.233),
+        ("classic", 1e-6, 28.990),
         ("blocked", 0.03, 8.24),
         ("blocked", 0.01, 11.95),
         ("blocked", 1e-3, 16.84),
@@ -115,6 +115,8 @@ fn bits_an_item_agree_with_other_programs() {
         let sizing = TYPES.iter().find(|(other, _)| *other == name).unwrap().1;
         let bits = sizing(1_000_000, rate).unwrap().bits() as f64 / 1e6;
         assert!((bits / others - 1.0).abs() < 2e-3, "{name} {rate}: {bits} {others}");
+        let optimum = -rate.ln() / core::f64::consts::LN_2.powi(2);
+        assert!(name != "classic" || bits < 1.0102 * optimum, "{rate}: {bits}");
     }
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | to ask "surely absent?" in front of a store or cache | [`BlockedBloomFilter`] | at least one `true` | 12.0 / 41 |
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** `true` | 12.0 / 41 |
-//! | the least memory, speed second | [`BloomFilter`] | at least one `true` | 9.6 / 28.8 |
+//! | the least memory, speed second | [`BloomFilter`] | at least one `true` | 9.6 / 29.0 |
 //! | to take items out again, or to count them | [`CuckooFilter`] | each adds a copy | 13.1 / 37 |
 //! | claims at rates of 0.1 % and below, in less memory; an error when full | [`OnceCuckooFilter`] | **exactly one** `true` | 13.1 / 37 |
 //!

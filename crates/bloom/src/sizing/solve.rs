@@ -16,11 +16,28 @@ use crate::probe::masks::MOST_PROBES_A_WORD;
 /// 10.1; at 0.01 % two need 25.6, four 22.4.
 const WORD_PRICE: f64 = 1.21;
 
-/// The fewest bits, and the probes, for a classic filter of `items` at `rate`.
+/// Fewer probes are taken if they need at most this much more memory than the best number: each is a cache line more.
+///
+/// MEASURED: at 1 % 6 probes need 9.617 bits per item where 7 need 9.593. Hits, misses and half of each take 76, 58 and
+/// 74 ns instead of 82, 68 and 80 with 100 million items, and 58, 42 and 53 instead of 66, 52 and 59 with 25 million
+/// (one by one, Zen 5).
+const PROBE_PRICE: f64 = 1.01;
+
+/// Probes below the ideal number that [`PROBE_PRICE`] can pay for: 4 at 1e-9.
+const FEWER_PROBES: u32 = 6;
+
+/// The bits and the probes for a classic filter of `items` at `rate`.
 pub(crate) fn classic(items: u64, rate: f64) -> Option<(u64, u32)> {
     let ideal = round(-log2(rate)).clamp(1.0, f64::from(MOST_CLASSIC_PROBES)) as u32;
-    let probes = ideal.saturating_sub(2).max(1)..=(ideal + 2).min(MOST_CLASSIC_PROBES);
-    probes.filter_map(|probes| Some((classic_bits(items, probes, rate)?, probes))).min()
+    let fewest = ideal.saturating_sub(FEWER_PROBES).max(1);
+    let sizes: [Option<(u64, u32)>; FEWER_PROBES as usize + 3] = core::array::from_fn(|more| {
+        let probes = fewest + more as u32;
+        let may_be = probes <= (ideal + 2).min(MOST_CLASSIC_PROBES);
+        may_be.then(|| Some((classic_bits(items, probes, rate)?, probes)))?
+    });
+    let sizes = || sizes.iter().flatten().copied();
+    let least = sizes().map(|(bits, _)| bits).min()?;
+    sizes().find(|&(bits, _)| bits as f64 <= least as f64 * PROBE_PRICE)
 }
 
 fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
