@@ -252,7 +252,7 @@ fn size(record: &Record) -> Place {
         (2 * order, rate)
     } else {
         let (order, bits) = bits(record);
-        // The best rate with so many bits is 0.6185 to their power.
+        // With `b` bits per item the best rate is 0.6185^b.
         (2 * (0.6185_f64.powi(-(order as i32))) as u64 + 1, bits)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) trait Array: Sized {
     fn set(&self, hash: u64) -> bool;
     /// The same by plain stores.
     fn set_alone(&mut self, hash: u64) -> bool;
-    /// Whether many items are set one after the other, since a batch would not pay.
+    /// Whether `insert_many` inserts one by one, because a batch would not be faster.
     fn sets_singly(&self) -> bool;
     /// Computes what follows from the hashes of a batch.
     fn spread(&self, batch: &mut Batch);
@@ -53,8 +53,8 @@ pub(crate) trait Array: Sized {
 }
 
 /// Lines below which an array of lines is taken to lie in a cache: all words of a query are loaded before one decision,
-/// since a branch that guesses wrong costs more than the loads. From there on fewer lines at a time leave room for the next
-/// items. MEASURED: hits, misses and halves of both of a blocked filter at 1e-6 take 46, 33 and 47 ns in 19 MiB word by
+/// since a wrongly predicted branch costs more than the loads. Larger arrays are read word by word: fewer loads per item
+/// leave room for those of the next items. MEASURED: hits, misses and halves of both of a blocked filter at 1e-6 take 46, 33 and 47 ns in 19 MiB word by
 /// word and 46, 50 and 52 at once (Zen 5, an L3 that others use).
 const NEAR: usize = (8 << 20) / LINE_BYTES;
 
@@ -92,7 +92,7 @@ impl Classic {
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
-    /// Whether all bits of the hash are set, decided after every so many of them.
+    /// Whether all bits of the hash are set. Branches once per `COUNT` probes.
     #[inline(always)]
     fn has_by<const COUNT: usize>(&self, hash: u64) -> bool {
         let (bits, mut probes) = (self.bits.span(self.size), self.probes(hash));

@@ -53,7 +53,7 @@ pub(crate) fn many<A: Array, R: Deref<Target = A>>(
     }
 }
 
-/// The same one after the other, where batches do not pay.
+/// Inserts the items one by one and passes on each result: for filters in which a batch would not be faster.
 #[inline]
 pub(crate) fn singly(
     hashes: impl IntoIterator<Item = u64>,

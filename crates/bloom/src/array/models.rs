@@ -59,7 +59,7 @@ impl Model {
     }
 }
 
-/// Whether no two of the places lie in the same so many bits.
+/// Whether each of the places lies in a different group of `size` bits.
 fn differ(places: &[u64], size: u64) -> bool {
     let cells = places.iter().map(|place| place / size);
     cells.clone().enumerate().all(|(at, cell)| !cells.clone().take(at).any(|other| other == cell))
@@ -69,7 +69,7 @@ fn set(filter: &Classic, hash: u64) -> bool {
     filter.set(hash)
 }
 
-// L3, L1: of racing inserts of a new item at least one is told so, and no later one, though a neighbour sets its
+// L3, L1: of concurrent inserts of a new item at least one returns `true`, and no later one, though a neighbour sets its
 // first bit meanwhile; and whoever has inserted an item finds it, whatever the verdict.
 
 fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
@@ -146,7 +146,7 @@ fn mutant_lossy_or_loses_a_bit() {
     });
 }
 
-// Invariant 2: whoever is told "new" has set a bit. So where one bit is missing exactly one is told.
+// Invariant 2: an insert that returns `true` has set a bit. So where one bit is missing, exactly one returns `true`.
 
 fn one_sets_the_last_bit(model: Model, insert: Insert) {
     let filter = Arc::new(model.filter());

@@ -32,7 +32,7 @@ pub(crate) fn homepages() -> PathBuf {
     FILE.clone()
 }
 
-/// A file of so many lines, of which so many are distinct; the others repeat one from anywhere before.
+/// A file with the given numbers of lines and of distinct lines; every other line repeats an earlier one.
 fn made_up(lines: u64, distinct: u64) -> PathBuf {
     let (mut text, mut last) = (String::new(), None);
     for line in 0..lines {

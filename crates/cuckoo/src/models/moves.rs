@@ -71,6 +71,7 @@ fn contains_by(table: &Table, class: Class, count: Ordering, bucket: Ordering) -
         let (word, at) = buckets.word(number);
         buckets.shape.has(buckets.shape.cut(word.load(bucket), at), class.fingerprint)
     });
+    // ORDERING: Relaxed, as the last look of `contains`: the Acquire loads of the buckets come before it.
     found != [false; 2]
         || moves.load(Ordering::Relaxed) != before
             && table.contains_in_a_storm(class.fingerprint, class.buckets[0])

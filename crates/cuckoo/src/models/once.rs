@@ -98,12 +98,13 @@ fn mutants_that_miss_an_item_told_to_be_in() {
     }
 }
 
-/// "It is in", told of a copy that is only claimed: it is added after the answer to others.
+/// The insert returns `Ok(false)` for a copy that its holder has not added yet.
 #[test]
 fn mutant_told_to_be_in_since_another_is_at_it() {
-    /// Whoever finds the stripe taken takes it that the item is being inserted by its holder.
+    /// Returns `false` when the stripe is held, as if its holder had already added this item.
     fn insert_once(table: &Table, class: Class) -> bool {
         let stripe = &table.locks[table.stripe(class)].words[0];
+        // ORDERING: Acquire pairs with the Release in `unlock`, as the real lock's does: the planted bug is the answer.
         if stripe.fetch_or(LOCK, Ordering::Acquire) & LOCK != 0 {
             return false;
         }

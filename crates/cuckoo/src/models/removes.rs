@@ -96,6 +96,8 @@ fn batch_by(table: &Table, class: Class, sum: fn(u64, u64) -> u64, late: bool) -
     let counts =
         |order| classes.keys.iter().fold(0, |all, &key| sum(all, table.moves(key).load(order)));
     let mut looks = Looks::NONE;
+    // ORDERING: Acquire, and Relaxed after the looks, as the real batch query: the bugs planted here are the sum and the
+    // place of the first load.
     let mut before = counts(Ordering::Acquire);
     table.buckets().look_at_each(&classes, &mut looks);
     if late {

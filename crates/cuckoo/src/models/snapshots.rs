@@ -97,6 +97,7 @@ fn a_snapshot_has_what_is_in(stripes: u64, publish: Ordering, copy: fn(&Table) -
         published.store(1, publish);
         assert!(other.buckets().hold(stays).shift(), "nothing to move, or no room");
     });
+    // ORDERING: Acquire pairs with `publish`: where it reads 1, the remove and the add happen before the copy.
     let after = flag.load(Ordering::Acquire) == 1;
     let (copy, len) = copy(&table);
     let [stays, comes, goes] = [stays, comes, goes].map(|class| copies(&copy, class));
@@ -123,6 +124,7 @@ fn copy_under(table: &Table, stripes: usize) -> (Table, u64) {
     (0..stripes).for_each(|stripe| table.lock(stripe));
     let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();
     for (to, from) in copy.words[0].words.iter_mut().zip(&table.words[0].words) {
+        // ORDERING: Relaxed, as `Table::copy`: the stripes order it, which is what the mutants take away.
         let bits = from.load(Ordering::Relaxed);
         to.update(|to| *to = bits);
     }
