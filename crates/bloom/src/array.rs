@@ -77,13 +77,19 @@ impl Classic {
     /// by one, Zen 5 with 32 MiB of L3).
     const NEAR: usize = (16 << 20) / LINE_BYTES;
 
-    /// Probes that are looked at all at once in a cache; of more, four and four, and in memory two and two.
+    /// Probes that are looked at all at once in a cache; of more, four and four.
     ///
     /// MEASURED: hits, misses and half of each in L2 take, with 7 probes, 5.1, 5.1 and 5.1 ns at once, 5.6, 4.2 and 11.5 by
     /// four, 5.4, 13.7 and 10.6 one by one; with 13, 8.9, 9.0 and 9.0 at once, 9.6, 4.3 and 13.9 by four; with 20, 13.4
-    /// at once, 13.7, 4.2 and 15.4 by four. In 117 MB and 7 probes 73, 49 and 68 by two, 78, 52 and 79 by four, 78, 76
-    /// and 77 at once, 86, 55 and 73 one by one (Zen 5).
+    /// at once, 13.7, 4.2 and 15.4 by four.
     const MOST_AT_ONCE: u32 = 16;
+
+    /// Probes from which on each has its own branch in an array in memory; fewer are looked at two and two.
+    ///
+    /// MEASURED: hits, misses and half of each of 100 million items take, with 6 probes, 66, 45 and 62 ns by two, 58, 46
+    /// and 52 with a branch per probe, unrolled by six, 84, 53 and 72 in a loop not unrolled, 76, 49 and 75 by three;
+    /// with 3 probes, 34, 33 and 36 by two, 36, 40 and 38 with a branch per probe (Zen 5).
+    const SINGLE_FROM: u32 = 6;
 
     /// Whether all these bits are set, without a branch for each.
     #[inline(always)]
@@ -92,16 +98,27 @@ impl Classic {
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
-    /// Whether all bits of the hash are set. Branches once per `COUNT` probes.
+    /// Whether all these bits are set. Branches once per `COUNT` probes.
     #[inline(always)]
-    fn has_by<const COUNT: usize>(&self, hash: u64) -> bool {
-        let (bits, mut probes) = (self.bits.span(self.size), self.probes(hash));
+    fn has_by<const COUNT: usize>(bits: Span<'_>, mut probes: Probes) -> bool {
         while let Some(shares) = probes.some::<COUNT>() {
             if !Self::has_bits(bits, shares) {
                 return false;
             }
         }
         Self::has_bits(bits, probes)
+    }
+
+    /// Whether all these bits are set. Branches once per probe, unrolled by `COUNT`, so that each branch has its own
+    /// history; the last few probes by two.
+    #[inline(always)]
+    fn has_singly<const COUNT: usize>(bits: Span<'_>, mut probes: Probes) -> bool {
+        while let Some(shares) = probes.some::<COUNT>() {
+            if !shares.into_iter().all(|share| Self::has_bits(bits, [share])) {
+                return false;
+            }
+        }
+        Self::has_by::<2>(bits, probes)
     }
 
     /// Asks for the lines of an item of the next batch.
@@ -141,13 +158,16 @@ impl Array for Classic {
 
     #[inline]
     fn has(&self, hash: u64) -> bool {
+        let (bits, probes) = (self.bits.span(self.size), self.probes(hash));
         let is_near = self.bits.lines() < Self::NEAR;
         if is_near && self.probes <= Self::MOST_AT_ONCE {
-            Self::has_bits(self.bits.span(self.size), self.probes(hash))
+            Self::has_bits(bits, probes)
         } else if is_near {
-            self.has_by::<4>(hash)
+            Self::has_by::<4>(bits, probes)
+        } else if self.probes < Self::SINGLE_FROM {
+            Self::has_by::<2>(bits, probes)
         } else {
-            self.has_by::<2>(hash)
+            Self::has_singly::<6>(bits, probes)
         }
     }
 
