@@ -1,14 +1,14 @@
 //! The bits of a filter, anywhere or in a line: from a hash to the bits it means.
 
 use tamis_hash::{fastrange, split};
-use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Span, Width};
+use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, BitSlice, SimdLevel};
 
 use crate::bits::{Bits, Free, Writer, bits_from};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::{BATCH, Batch};
 use crate::probe::classic::{self, Probes};
 use crate::probe::line::{Shape, Tables};
-use crate::regions::{Cut, Regions};
+use crate::regions::{Partition, Regions};
 
 #[cfg(all(test, tamis_loom))]
 mod models;
@@ -22,32 +22,32 @@ pub(crate) trait Array: Sized {
     /// Asks for the lines of the hash ahead of the access to them.
     fn prefetch(&self, hash: u64);
     /// Whether all bits of the hash are set.
-    fn has(&self, hash: u64) -> bool;
+    fn contains(&self, hash: u64) -> bool;
     /// Sets the bits of the hash; whether one was missing.
-    fn set(&self, hash: u64) -> bool;
+    fn insert(&self, hash: u64) -> bool;
     /// The same by plain stores.
-    fn set_alone(&mut self, hash: u64) -> bool;
+    fn insert_mut(&mut self, hash: u64) -> bool;
     /// Whether `insert_many` inserts one by one, because a batch would not be faster.
-    fn sets_singly(&self) -> bool;
+    fn inserts_singly(&self) -> bool;
     /// Computes what follows from the hashes of a batch.
     fn spread(&self, batch: &mut Batch);
     /// For each item of a batch whether all its bits are set, in the bits of a number. Asks for the memory of
     /// those of the next batch.
-    fn has_batch(&self, batch: &Batch, next: &Batch) -> u32;
+    fn contains_batch(&self, batch: &Batch, next: &Batch) -> u32;
     /// The same for [`set`](Self::set).
-    fn set_batch(&self, batch: &Batch, next: &Batch) -> u32;
-    /// The same for [`set_alone`](Self::set_alone).
-    fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32;
+    fn insert_batch(&self, batch: &Batch, next: &Batch) -> u32;
+    /// The same for [`insert_mut`](Self::insert_mut).
+    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch) -> u32;
     /// Lines of the array.
     fn lines(&self) -> usize;
-    /// The array, cut into regions of so many lines, a power of two; none if an item lies in many regions.
+    /// The array, partition into regions of so many lines, a power of two; none if an item lies in many regions.
     fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>>;
     /// A copy while others may write.
     fn copy(&self) -> Result<Self, AllocError>;
     /// The words of a line, without a lock.
     fn read(&self, line: u64) -> [u64; LINE_WORDS];
     /// Adds all bits of a line of another array.
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]);
+    fn union_line(&self, line: u64, other: [u64; LINE_WORDS]);
     /// Takes all bits away.
     fn clear(&mut self);
 }
@@ -82,7 +82,7 @@ impl Classic {
     /// MEASURED: hits, misses and half of each in L2 take, with 7 probes, 5.1, 5.1 and 5.1 ns at once, 5.6, 4.2 and 11.5 by
     /// four, 5.4, 13.7 and 10.6 one by one; with 13, 8.9, 9.0 and 9.0 at once, 9.6, 4.3 and 13.9 by four; with 20, 13.4
     /// at once, 13.7, 4.2 and 15.4 by four.
-    const MOST_AT_ONCE: u32 = 16;
+    const MAX_AT_ONCE: u32 = 16;
 
     /// Probes from which on each has its own branch in an array in memory; fewer are looked at two and two.
     ///
@@ -93,32 +93,32 @@ impl Classic {
 
     /// Whether all these bits are set, without a branch for each.
     #[inline(always)]
-    fn has_bits(bits: Span<'_>, shares: impl IntoIterator<Item = u64>) -> bool {
+    fn all_set(bits: BitSlice<'_>, shares: impl IntoIterator<Item = u64>) -> bool {
         // Of truth values the compiler would make branches.
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
     /// Whether all these bits are set. Branches once per `COUNT` probes.
     #[inline(always)]
-    fn has_by<const COUNT: usize>(bits: Span<'_>, mut probes: Probes) -> bool {
-        while let Some(shares) = probes.some::<COUNT>() {
-            if !Self::has_bits(bits, shares) {
+    fn all_set_by<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
+        while let Some(shares) = probes.next_chunk::<COUNT>() {
+            if !Self::all_set(bits, shares) {
                 return false;
             }
         }
-        Self::has_bits(bits, probes)
+        Self::all_set(bits, probes)
     }
 
     /// Whether all these bits are set. Branches once per probe, unrolled by `COUNT`, so that each branch has its own
     /// history; the last few probes by two.
     #[inline(always)]
-    fn has_singly<const COUNT: usize>(bits: Span<'_>, mut probes: Probes) -> bool {
-        while let Some(shares) = probes.some::<COUNT>() {
-            if !shares.into_iter().all(|share| Self::has_bits(bits, [share])) {
+    fn all_set_singly<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
+        while let Some(shares) = probes.next_chunk::<COUNT>() {
+            if !shares.into_iter().all(|share| Self::all_set(bits, [share])) {
                 return false;
             }
         }
-        Self::has_by::<2>(bits, probes)
+        Self::all_set_by::<2>(bits, probes)
     }
 
     /// Asks for the lines of an item of the next batch.
@@ -157,35 +157,35 @@ impl Array for Classic {
     }
 
     #[inline]
-    fn has(&self, hash: u64) -> bool {
-        let (bits, probes) = (self.bits.span(self.size), self.probes(hash));
+    fn contains(&self, hash: u64) -> bool {
+        let (bits, probes) = (self.bits.bit_slice(self.size), self.probes(hash));
         let is_near = self.bits.lines() < Self::NEAR;
-        if is_near && self.probes <= Self::MOST_AT_ONCE {
-            Self::has_bits(bits, probes)
+        if is_near && self.probes <= Self::MAX_AT_ONCE {
+            Self::all_set(bits, probes)
         } else if is_near {
-            Self::has_by::<4>(bits, probes)
+            Self::all_set_by::<4>(bits, probes)
         } else if self.probes < Self::SINGLE_FROM {
-            Self::has_by::<2>(bits, probes)
+            Self::all_set_by::<2>(bits, probes)
         } else {
-            Self::has_singly::<6>(bits, probes)
+            Self::all_set_singly::<6>(bits, probes)
         }
     }
 
     #[inline]
-    fn set(&self, hash: u64) -> bool {
+    fn insert(&self, hash: u64) -> bool {
         // By places: without the check of a bound between two probes the compiler sets two bits at a time, and the
         // branch on odd and even is one guess more. MEASURED: inserts out of the caches take 1.1 to 1.2 of the time;
         // with all lines asked for to write before the first, 1.1 in 57 MiB (Zen 5).
         let mut places = self.probes(hash).map(|share| self.place(share));
         while let Some(place) = places.next() {
             // Look first: an item seen before then costs no exclusive access to any line.
-            if self.bits.has_bit(place) {
+            if self.bits.contains_bit(place) {
                 continue;
             }
             // From the first that is missing on all are set without a look, which would be a guess.
-            let mut new = self.bits.set_bit(place);
+            let mut new = self.bits.insert_bit(place);
             for place in places {
-                new |= self.bits.set_bit(place);
+                new |= self.bits.insert_bit(place);
             }
             return new;
         }
@@ -193,39 +193,39 @@ impl Array for Classic {
     }
 
     #[inline]
-    fn set_alone(&mut self, hash: u64) -> bool {
+    fn insert_mut(&mut self, hash: u64) -> bool {
         let mut all = 1;
         for share in self.probes(hash) {
-            all &= self.bits.set_bit_alone(self.place(share));
+            all &= self.bits.insert_bit_mut(self.place(share));
         }
         all == 0
     }
 
     #[inline]
-    fn sets_singly(&self) -> bool {
+    fn inserts_singly(&self) -> bool {
         self.bits.lines() < Self::PREFETCHED_FROM
     }
 
     fn spread(&self, _: &mut Batch) {}
 
-    fn has_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+    fn contains_batch(&self, batch: &Batch, next: &Batch) -> u32 {
         answers(|item| {
             self.prefetch_next(next, item);
-            self.has(batch.hashes[item])
+            self.contains(batch.hashes[item])
         })
     }
 
-    fn set_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+    fn insert_batch(&self, batch: &Batch, next: &Batch) -> u32 {
         answers(|item| {
             self.prefetch_next(next, item);
-            self.set(batch.hashes[item])
+            self.insert(batch.hashes[item])
         })
     }
 
-    fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32 {
+    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch) -> u32 {
         answers(|item| {
             self.prefetch_next(next, item);
-            self.set_alone(batch.hashes[item])
+            self.insert_mut(batch.hashes[item])
         })
     }
 
@@ -245,8 +245,8 @@ impl Array for Classic {
         self.bits.read(line)
     }
 
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        self.bits.unite(line, other);
+    fn union_line(&self, line: u64, other: [u64; LINE_WORDS]) {
+        self.bits.union_line(line, other);
     }
 
     fn clear(&mut self) {
@@ -289,7 +289,7 @@ pub(crate) struct InLine<W> {
     lines: u64,
     shape: Shape,
     tables: Tables,
-    width: Width,
+    simd: SimdLevel,
 }
 
 // The shape of the default rate is a constant in what is inlined where the filter is used; the others are
@@ -301,31 +301,31 @@ impl<W: Writer> InLine<W> {
 
     /// Lines from which on a batch of inserts asks for the next one's: beyond L2. MEASURED: below, of one word 6.4 ns
     /// without and 6.7 with it, of two 11.6 and 11.7, of four 22.7 and 23.0 (Zen 5).
-    const SETS_AHEAD_FROM: u64 = (1 << 20) / LINE_BYTES as u64;
+    const INSERTS_AHEAD_FROM: u64 = (1 << 20) / LINE_BYTES as u64;
 
     /// The same of queries: beyond L1. MEASURED: in 14 KiB 2.2 ns without and 2.3 with it, in 0.14 MiB 2.4 and 2.35,
     /// of four words in 0.5 MiB 5.2 and 4.6 (Zen 5).
-    const ASKS_AHEAD_FROM: u64 = (32 << 10) / LINE_BYTES as u64;
+    const QUERIES_AHEAD_FROM: u64 = (32 << 10) / LINE_BYTES as u64;
 
     /// Whether the shape is the one of the default rate, which is of one word and so needs no lock.
     #[inline(always)]
-    fn is_often(&self) -> bool {
-        !W::LOCKED && self.shape == Shape::OFTEN
+    fn is_default(&self) -> bool {
+        !W::LOCKED && self.shape == Shape::DEFAULT
     }
 
     #[inline(always)]
-    fn has_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+    fn contains_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
         let (line, pattern) = (split::place(hash, self.lines), shape.pattern(tables, hash));
         if shape.words <= 2 || self.bits.lines() < NEAR {
-            self.bits.has_all_at_once(line, pattern)
+            self.bits.contains_branchless(line, pattern)
         } else {
-            self.bits.has_all(line, pattern)
+            self.bits.contains(line, pattern)
         }
     }
 
     #[inline(never)]
-    fn has_otherwise(&self, hash: u64) -> bool {
-        with_words!(self.shape, shape => self.has_in(shape, &self.tables, hash))
+    fn contains_rarer(&self, hash: u64) -> bool {
+        with_words!(self.shape, shape => self.contains_in(shape, &self.tables, hash))
     }
 
     #[inline(always)]
@@ -343,24 +343,24 @@ impl<W: Writer> InLine<W> {
     }
 
     #[inline(always)]
-    fn set_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+    fn insert_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
         self.insert(shape, split::place(hash, self.lines), shape.pattern(tables, hash))
     }
 
     #[inline(never)]
-    fn set_otherwise(&self, hash: u64) -> bool {
-        with_words!(self.shape, shape => self.set_in(shape, &self.tables, hash))
+    fn insert_rarer(&self, hash: u64) -> bool {
+        with_words!(self.shape, shape => self.insert_in(shape, &self.tables, hash))
     }
 
     #[inline(always)]
-    fn set_alone_in(&mut self, shape: Shape, tables: &Tables, hash: u64) -> bool {
-        self.bits.insert_alone(split::place(hash, self.lines), shape.pattern(tables, hash))
+    fn insert_mut_in(&mut self, shape: Shape, tables: &Tables, hash: u64) -> bool {
+        self.bits.insert_mut(split::place(hash, self.lines), shape.pattern(tables, hash))
     }
 
     #[inline(never)]
-    fn set_alone_otherwise(&mut self, hash: u64) -> bool {
+    fn insert_mut_rarer(&mut self, hash: u64) -> bool {
         let tables = self.tables;
-        with_words!(self.shape, shape => self.set_alone_in(shape, &tables, hash))
+        with_words!(self.shape, shape => self.insert_mut_in(shape, &tables, hash))
     }
 }
 
@@ -369,8 +369,8 @@ impl<W: Writer> Array for InLine<W> {
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         let (lines, shape) = (geometry.lines(), geometry.shape());
-        let (tables, width) = (shape.tables(), Width::detect());
-        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, tables, width })
+        let (tables, simd) = (shape.tables(), SimdLevel::detect());
+        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, tables, simd })
     }
 
     #[inline]
@@ -379,56 +379,56 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     #[inline]
-    fn has(&self, hash: u64) -> bool {
-        if self.is_often() {
-            self.has_in(Shape::OFTEN, &Tables::OFTEN, hash)
+    fn contains(&self, hash: u64) -> bool {
+        if self.is_default() {
+            self.contains_in(Shape::DEFAULT, &Tables::DEFAULT, hash)
         } else {
-            self.has_otherwise(hash)
+            self.contains_rarer(hash)
         }
     }
 
     #[inline]
-    fn set(&self, hash: u64) -> bool {
-        if self.is_often() {
-            self.set_in(Shape::OFTEN, &Tables::OFTEN, hash)
+    fn insert(&self, hash: u64) -> bool {
+        if self.is_default() {
+            self.insert_in(Shape::DEFAULT, &Tables::DEFAULT, hash)
         } else {
-            self.set_otherwise(hash)
+            self.insert_rarer(hash)
         }
     }
 
     #[inline]
-    fn set_alone(&mut self, hash: u64) -> bool {
-        if self.is_often() {
-            self.set_alone_in(Shape::OFTEN, &Tables::OFTEN, hash)
+    fn insert_mut(&mut self, hash: u64) -> bool {
+        if self.is_default() {
+            self.insert_mut_in(Shape::DEFAULT, &Tables::DEFAULT, hash)
         } else {
-            self.set_alone_otherwise(hash)
+            self.insert_mut_rarer(hash)
         }
     }
 
     #[inline]
-    fn sets_singly(&self) -> bool {
+    fn inserts_singly(&self) -> bool {
         self.shape.words == 1 && self.lines < Self::BATCHED_FROM
     }
 
     fn spread(&self, batch: &mut Batch) {
-        batch.spread(self.lines, self.shape, self.width);
+        batch.spread(self.lines, self.shape, self.simd);
     }
 
-    fn has_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        let ahead = self.lines >= Self::ASKS_AHEAD_FROM;
+    fn contains_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+        let ahead = self.lines >= Self::QUERIES_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
             answers(|item| {
                 if ahead {
                     self.bits.prefetch(next.line(item));
                 }
-                self.bits.has_all_at_once(batch.line(item), batch.pattern(shape, &tables, item))
+                self.bits.contains_branchless(batch.line(item), batch.pattern(shape, &tables, item))
             })
         })
     }
 
-    fn set_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        let ahead = self.lines >= Self::SETS_AHEAD_FROM;
+    fn insert_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+        let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
             answers(|item| {
@@ -440,15 +440,15 @@ impl<W: Writer> Array for InLine<W> {
         })
     }
 
-    fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32 {
-        let ahead = self.lines >= Self::SETS_AHEAD_FROM;
+    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch) -> u32 {
+        let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
             answers(|item| {
                 if ahead {
                     self.bits.prefetch_to_write(next.line(item));
                 }
-                self.bits.insert_alone(batch.line(item), batch.pattern(shape, &tables, item))
+                self.bits.insert_mut(batch.line(item), batch.pattern(shape, &tables, item))
             })
         })
     }
@@ -458,9 +458,9 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>> {
-        let Self { lines, shape, width, .. } = *self;
+        let Self { lines, shape, simd, .. } = *self;
         let regions = self.bits.regions(1 << log_lines).collect();
-        Some(Regions { regions, cut: Cut { lines, log_lines, shape, width } })
+        Some(Regions { regions, partition: Partition { lines, log_lines, shape, simd } })
     }
 
     fn copy(&self) -> Result<Self, AllocError> {
@@ -471,8 +471,8 @@ impl<W: Writer> Array for InLine<W> {
         self.bits.read(line)
     }
 
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        self.bits.unite(line, other);
+    fn union_line(&self, line: u64, other: [u64; LINE_WORDS]) {
+        self.bits.union_line(line, other);
     }
 
     fn clear(&mut self) {

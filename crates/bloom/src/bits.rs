@@ -46,7 +46,7 @@
 
 use core::marker::PhantomData;
 
-use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Span};
+use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, BitSlice};
 
 /// The lock bit of a line, in its first word. No item's bit ever lies there.
 ///
@@ -82,7 +82,7 @@ impl Writer for Free {
         // Every word must be written, whatever the first ones said: no short cut.
         let mut new = false;
         for (index, mask) in pattern {
-            new |= bits.set(line, index, mask);
+            new |= bits.insert_mask(line, index, mask);
         }
         new
     }
@@ -172,16 +172,16 @@ impl<W: Writer> Bits<W> {
 
     /// Whether the word has all bits of `mask`.
     #[inline]
-    pub(crate) fn has(&self, line: u64, index: usize, mask: u64) -> bool {
+    pub(crate) fn contains_mask(&self, line: u64, index: usize, mask: u64) -> bool {
         Self::missing(self.line(line), index, mask) == 0
     }
 
     /// Whether the line has all bits of the pattern. Stops at the first word that lacks one: for patterns of many words in
     /// filters larger than the caches, where most absent items lack the first.
     #[inline(always)]
-    pub(crate) fn has_all(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
+    pub(crate) fn contains(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         for (index, mask) in pattern {
-            if !self.has(line, index, mask) {
+            if !self.contains_mask(line, index, mask) {
                 return false;
             }
         }
@@ -192,7 +192,7 @@ impl<W: Writer> Bits<W> {
     /// half of each one by one in L2 take 3.5 ns each on two words and 5.8 on four, word by word 4.0, 4.3 and 10.3,
     /// and 6.5, 3.2 and 11.9 (Zen 5).
     #[inline(always)]
-    pub(crate) fn has_all_at_once(
+    pub(crate) fn contains_branchless(
         &self,
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)>,
@@ -215,17 +215,17 @@ impl<W: Writer> Bits<W> {
     ) -> bool {
         // Look first: an item seen before needs neither a lock nor exclusive access to the line. Set
         // bits stay set, so the answer holds. (Without a lock, `set` looks at each word.)
-        !(W::LOCKED && self.has_all_at_once(line, pattern.clone())) && W::write(self, line, pattern)
+        !(W::LOCKED && self.contains_branchless(line, pattern.clone())) && W::write(self, line, pattern)
     }
 
     /// Adds all bits of a line of another array.
-    pub(crate) fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
+    pub(crate) fn union_line(&self, line: u64, other: [u64; LINE_WORDS]) {
         W::write(self, line, other.into_iter().enumerate().filter(|&(_, mask)| mask != 0));
     }
 
     /// Sets the bits of the pattern by plain stores; whether one was missing.
     #[inline(always)]
-    pub(crate) fn insert_alone(
+    pub(crate) fn insert_mut(
         &mut self,
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)>,
@@ -233,14 +233,14 @@ impl<W: Writer> Bits<W> {
         // Every word must be written, whatever the first ones said: no short cut.
         let mut new = false;
         for (index, mask) in pattern {
-            new |= self.set_alone(line, index, mask);
+            new |= self.insert_mask_mut(line, index, mask);
         }
         new
     }
 
     /// Sets the bits of `mask` by a plain store; whether one was missing.
     #[inline]
-    pub(crate) fn set_alone(&mut self, line: u64, index: usize, mask: u64) -> bool {
+    pub(crate) fn insert_mask_mut(&mut self, line: u64, index: usize, mask: u64) -> bool {
         let mask = mask & W::of_items(index);
         self.lines[line as usize].words[index].update(|bits| {
             let missing = *bits & mask != mask;
@@ -290,20 +290,20 @@ impl<W: Writer> Bits<W> {
 impl Bits<Free> {
     /// The first so many bits of the whole array.
     #[inline(always)]
-    pub(crate) fn span(&self, bits: u64) -> Span<'_> {
-        self.lines.span(bits)
+    pub(crate) fn bit_slice(&self, bits: u64) -> BitSlice<'_> {
+        self.lines.bit_slice(bits)
     }
 
     /// Whether the bit at a place in the whole array is set.
     #[inline(always)]
-    pub(crate) fn has_bit(&self, place: u64) -> bool {
+    pub(crate) fn contains_bit(&self, place: u64) -> bool {
         // ORDERING: Relaxed, as `load`.
         self.lines.word((place / 64) as usize).load(Ordering::Relaxed) >> (place % 64) & 1 != 0
     }
 
     /// Sets the bit at a place in the whole array; whether this call changed it.
     #[inline(always)]
-    pub(crate) fn set_bit(&self, place: u64) -> bool {
+    pub(crate) fn insert_bit(&self, place: u64) -> bool {
         let mask = 1 << (place % 64);
         // ORDERING: Relaxed, as `set`.
         self.lines.word((place / 64) as usize).fetch_or(mask, Ordering::Relaxed) & mask == 0
@@ -311,7 +311,7 @@ impl Bits<Free> {
 
     /// The same by a plain store; the lowest bit is 0 if this call changed it.
     #[inline(always)]
-    pub(crate) fn set_bit_alone(&mut self, place: u64) -> u64 {
+    pub(crate) fn insert_bit_mut(&mut self, place: u64) -> u64 {
         self.lines.word_mut((place / 64) as usize).update(|bits| {
             let before = *bits;
             *bits |= 1 << (place % 64);
@@ -321,9 +321,9 @@ impl Bits<Free> {
 
     /// Sets the bits of `mask`; whether this call changed one.
     #[inline]
-    pub(crate) fn set(&self, line: u64, index: usize, mask: u64) -> bool {
+    pub(crate) fn insert_mask(&self, line: u64, index: usize, mask: u64) -> bool {
         // Look first: an item seen before then costs no exclusive access to the line.
-        if self.has(line, index, mask) {
+        if self.contains_mask(line, index, mask) {
             return false;
         }
         // ORDERING: Relaxed: an RMW cannot lose another's bit whatever its order, and the verdict
@@ -335,8 +335,8 @@ impl Bits<Free> {
 
 /// The word of the bit with this share, shifted so that the bit is the lowest.
 #[inline(always)]
-pub(crate) fn bits_from(span: Span<'_>, share: u64) -> u64 {
-    let (word, bit) = span.find(share);
+pub(crate) fn bits_from(slice: BitSlice<'_>, share: u64) -> u64 {
+    let (word, bit) = slice.find(share);
     // ORDERING: Relaxed, as `Bits::load`.
     word.load(Ordering::Relaxed) >> bit
 }
@@ -365,7 +365,7 @@ impl Region<'_> {
         }
     }
 
-    /// As [`Bits::insert_alone`], without a verdict.
+    /// As [`Bits::insert_mut`], without a verdict.
     #[inline(always)]
     pub(crate) fn insert(&mut self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) {
         let line = &mut self.lines[(line - self.first) as usize];

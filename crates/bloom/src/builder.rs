@@ -125,7 +125,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Exactly the sizes of another filter of this type, such as one to unite with. A
+    /// Exactly the sizes of another filter of this type, such as one to union_line with. A
     /// [`capacity`](Self::capacity) may go with them, to say what they are meant for.
     ///
     /// # Examples

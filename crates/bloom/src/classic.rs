@@ -191,7 +191,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        self.shared.set(hash)
+        self.shared.insert_hash(hash)
     }
 
     /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
@@ -208,7 +208,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.shared.has(hash)
+        self.shared.contains_hash(hash)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -236,7 +236,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.set_many(self.shared.hashes(items), on_result);
+        self.shared.insert_many(self.shared.hashes(items), on_result);
     }
 
     /// [`insert_many`](Self::insert_many) with the results collected: what [`insert`](Self::insert) would have
@@ -261,7 +261,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.set_each(self.shared.hashes(items))
+        self.shared.insert_each(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -295,7 +295,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.has_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many(self.shared.hashes(items), on_result);
     }
 
     /// [`contains_many`](Self::contains_many) with the results collected: what [`contains`](Self::contains) would
@@ -318,7 +318,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.has_each(self.shared.hashes(items))
+        self.shared.contains_each(self.shared.hashes(items))
     }
 
     /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
@@ -340,7 +340,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.set_many(hashes, on_result);
+        self.shared.insert_many(hashes, on_result);
     }
 
     /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
@@ -361,7 +361,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.has_many(hashes, on_result);
+        self.shared.contains_many(hashes, on_result);
     }
 
     /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many
@@ -609,7 +609,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     }
 
     /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
-    /// is taken for one that was. Exact for the contents: the share of ones to the
+    /// is taken for one that was. OnceArray for the contents: the share of ones to the
     /// power of the probes. Reads all bits: `O(bits)`.
     ///
     /// # Examples

@@ -33,12 +33,12 @@ fn of_items<F: Buildable, I>(
         && count == most
     {
         let mut filter: F = sized_for(count, hasher);
-        filter.set_all_alone(items, hash);
+        filter.insert_all_mut(items, hash);
         return filter;
     }
     let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
     let mut filter: F = sized_for(hashes.len(), hasher);
-    filter.set_all_alone(hashes, |_, hash| hash);
+    filter.insert_all_mut(hashes, |_, hash| hash);
     filter
 }
 
@@ -65,7 +65,7 @@ macro_rules! collection {
         /// filter, if that is to be had. If the iterator panics, items before it may be missing.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-                self.shared.set_all_alone(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
+                self.shared.insert_all_mut(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
             }
         }
 
@@ -133,7 +133,7 @@ macro_rules! collection {
         #[cfg(feature = "rayon")]
         impl<T: Send, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<T> for $name<T, S> {
             fn par_extend<I: rayon::iter::IntoParallelIterator<Item = T>>(&mut self, items: I) {
-                self.shared.par_set_all_alone(items.into_par_iter(), |hasher, item| hasher.hash_item(&item));
+                self.shared.par_insert_all_mut(items.into_par_iter(), |hasher, item| hasher.hash_item(&item));
             }
         }
 
@@ -142,7 +142,7 @@ macro_rules! collection {
             for $name<T, S>
         {
             fn par_extend<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(&mut self, items: I) {
-                self.shared.par_set_all_alone(items.into_par_iter(), |hasher, item| hasher.hash_item(item));
+                self.shared.par_insert_all_mut(items.into_par_iter(), |hasher, item| hasher.hash_item(item));
             }
         }
 
@@ -178,12 +178,12 @@ macro_rules! collection {
                 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
                 if let Some(count) = items.opt_len() {
                     let mut filter: Self = sized_for(count, hasher);
-                    filter.shared.par_set_all_alone(items, hash);
+                    filter.shared.par_insert_all_mut(items, hash);
                     return filter;
                 }
                 let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
                 let mut filter: Self = sized_for(hashes.len(), hasher);
-                filter.shared.par_set_all_alone(hashes.into_par_iter(), |_, hash| hash);
+                filter.shared.par_insert_all_mut(hashes.into_par_iter(), |_, hash| hash);
                 filter
             }
         }

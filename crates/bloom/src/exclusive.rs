@@ -71,7 +71,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// ```
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        self.filter.set_alone(hash)
+        self.filter.insert_hash_mut(hash)
     }
 
     /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls `on_result` in order,
@@ -94,7 +94,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        self.filter.set_many_alone(
+        self.filter.insert_many_mut(
             items,
             |hasher, item| hasher.hash_item(item.as_item()),
             on_result,
@@ -147,7 +147,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.filter.set_many_alone(hashes, |_, hash| hash, on_result);
+        self.filter.insert_many_mut(hashes, |_, hash| hash, on_result);
     }
 
     /// Whether the item may have been inserted.
@@ -185,7 +185,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.filter.has(hash)
+        self.filter.contains_hash(hash)
     }
 }
 
@@ -194,7 +194,7 @@ where
     F::Hasher: HashItem<I::Borrowed>,
 {
     fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-        self.filter.set_all_alone(items, |hasher, item| hasher.hash_item(item.as_item()));
+        self.filter.insert_all_mut(items, |hasher, item| hasher.hash_item(item.as_item()));
     }
 }
 

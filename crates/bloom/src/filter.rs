@@ -6,7 +6,7 @@ use tamis_hash::HashItem;
 
 use crate::array::{Array, Classic, InLine};
 use crate::bits::Free;
-use crate::exact::Exact;
+use crate::once_array::OnceArray;
 use crate::geometry::Kind;
 use crate::shared::Shared;
 use crate::{
@@ -29,14 +29,14 @@ pub(crate) mod sealed {
             hasher: Self::Hasher,
         ) -> Result<Self, BuildError>;
         fn hasher(&self) -> &Self::Hasher;
-        fn has(&self, hash: u64) -> bool;
-        fn set_alone(&mut self, hash: u64) -> bool;
-        fn set_all_alone<I>(
+        fn contains_hash(&self, hash: u64) -> bool;
+        fn insert_hash_mut(&mut self, hash: u64) -> bool;
+        fn insert_all_mut<I>(
             &mut self,
             items: impl IntoIterator<Item = I>,
             hash: impl Fn(&Self::Hasher, I) -> u64,
         );
-        fn set_many_alone<I>(
+        fn insert_many_mut<I>(
             &mut self,
             items: impl IntoIterator<Item = I>,
             hash: impl Fn(&Self::Hasher, I) -> u64,
@@ -90,32 +90,32 @@ macro_rules! filters {
             }
 
             #[inline]
-            fn has(&self, hash: u64) -> bool {
-                self.shared.has(hash)
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.contains_hash(hash)
             }
 
             #[inline]
-            fn set_alone(&mut self, hash: u64) -> bool {
-                self.shared.set_alone(hash)
+            fn insert_hash_mut(&mut self, hash: u64) -> bool {
+                self.shared.insert_hash_mut(hash)
             }
 
             #[inline]
-            fn set_all_alone<I>(
+            fn insert_all_mut<I>(
                 &mut self,
                 items: impl IntoIterator<Item = I>,
                 hash: impl Fn(&S, I) -> u64,
             ) {
-                self.shared.set_all_alone(items, hash);
+                self.shared.insert_all_mut(items, hash);
             }
 
             #[inline]
-            fn set_many_alone<I>(
+            fn insert_many_mut<I>(
                 &mut self,
                 items: impl IntoIterator<Item = I>,
                 hash: impl Fn(&S, I) -> u64,
                 on_result: impl FnMut(usize, bool),
             ) {
-                self.shared.set_many_alone(items, hash, on_result);
+                self.shared.insert_many_mut(items, hash, on_result);
             }
         }
 
@@ -136,12 +136,12 @@ macro_rules! filters {
 
             #[inline]
             fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
-                Ok(self.shared.set(hash))
+                Ok(self.shared.insert_hash(hash))
             }
 
             #[inline]
             fn contains_hash(&self, hash: u64) -> bool {
-                self.shared.has(hash)
+                self.shared.contains_hash(hash)
             }
 
             #[inline]
@@ -150,7 +150,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 mut on_result: impl FnMut(usize, Result<bool, Infallible>),
             ) {
-                self.shared.set_many(hashes, |number, new| on_result(number, Ok(new)));
+                self.shared.insert_many(hashes, |number, new| on_result(number, Ok(new)));
             }
 
             #[inline]
@@ -159,7 +159,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 on_result: impl FnMut(usize, bool),
             ) {
-                self.shared.has_many(hashes, on_result);
+                self.shared.contains_many(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -206,7 +206,7 @@ macro_rules! filters {
 filters! {
     BloomFilter, Classic;
     BlockedBloomFilter, InLine<Free>;
-    OnceBloomFilter, Exact;
+    OnceBloomFilter, OnceArray;
 }
 
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceBloomFilter<T, S> {}

@@ -3,9 +3,9 @@
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
-use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape, WORDS};
-use crate::probe::masks::MOST_PROBES_A_WORD;
+use crate::probe::classic::MAX_PROBES as MAX_CLASSIC_PROBES;
+use crate::probe::line::{MAX_PROBES as MAX_LINE_PROBES, Shape, WORDS};
+use crate::probe::masks::MAX_PROBES_PER_WORD;
 use crate::sizing::{classic, line, solve};
 
 /// The number of 64-bit hashes.
@@ -104,8 +104,8 @@ impl Geometry {
             return Err(BuildError::Bits);
         }
         let max = match kind {
-            Kind::Classic => MOST_CLASSIC_PROBES,
-            Kind::Line { .. } => MOST_LINE_PROBES,
+            Kind::Classic => MAX_CLASSIC_PROBES,
+            Kind::Line { .. } => MAX_LINE_PROBES,
         };
         if !(1..=max).contains(&probes) {
             return Err(BuildError::Probes { probes, max });
@@ -114,7 +114,7 @@ impl Geometry {
             Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
             Kind::Line { once } => {
                 let words = words.unwrap_or(words_for(probes));
-                if !WORDS.contains(&words) || probes < words || probes > words * MOST_PROBES_A_WORD
+                if !WORDS.contains(&words) || probes < words || probes > words * MAX_PROBES_PER_WORD
                 {
                     return Err(BuildError::Words { words });
                 }
@@ -283,7 +283,7 @@ impl Geometry {
     /// The items after which a filter with this share of bits set is expected to have it: the
     /// inverse of the expected fill (Swamidass and Baldi 2007 for the classic layout).
     ///
-    /// Exact to the resolution of one bit; a full filter is taken as one that lacks half a bit.
+    /// OnceArray to the resolution of one bit; a full filter is taken as one that lacks half a bit.
     pub(crate) fn items_at_fill(&self, fill: f64) -> f64 {
         if fill <= 0.0 {
             return 0.0;

@@ -76,7 +76,7 @@ mod builder;
 mod classic;
 mod collect;
 mod error;
-mod exact;
+mod once_array;
 mod exclusive;
 mod figures;
 mod filter;

@@ -32,8 +32,8 @@ fn insert<K: Writer>(bits: &Bits<K>, pattern: Pattern) -> bool {
     bits.insert(0, pattern.iter().copied())
 }
 
-fn has<K: Writer>(bits: &Bits<K>, pattern: Pattern) -> bool {
-    pattern.iter().all(|&(index, mask)| bits.has(0, index, mask))
+fn contains<K: Writer>(bits: &Bits<K>, pattern: Pattern) -> bool {
+    pattern.iter().all(|&(index, mask)| bits.contains_mask(0, index, mask))
 }
 
 fn new<K: Writer>() -> Arc<Bits<K>> {
@@ -49,12 +49,12 @@ fn racing_inserts_lose_no_bit() {
     let other = Arc::clone(&bits);
     let thread = spawn(move || {
         insert(&other, Y);
-        assert!(has(&other, Y), "{LOST}");
+        assert!(contains(&other, Y), "{LOST}");
     });
     insert(&bits, X);
-    assert!(has(&bits, X), "{LOST}");
+    assert!(contains(&bits, X), "{LOST}");
     thread.join().unwrap();
-    assert!(has(&bits, X) && has(&bits, Y), "{LOST}");
+    assert!(contains(&bits, X) && contains(&bits, Y), "{LOST}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_published_item_is_found(publish: Ordering) {
         }),
     ];
     if flag.load(Ordering::Acquire) == 1 {
-        assert!(has(&bits, X), "{MISSED}");
+        assert!(contains(&bits, X), "{MISSED}");
     }
     for thread in threads {
         thread.join().unwrap();
@@ -130,7 +130,7 @@ fn model_at_least_one_is_new() {
 #[test]
 fn mutant_the_last_word_decides() {
     fn insert(bits: &Bits<Free>, pattern: Pattern) -> bool {
-        pattern.iter().fold(false, |_, &(index, mask)| bits.set(0, index, mask))
+        pattern.iter().fold(false, |_, &(index, mask)| bits.insert_mask(0, index, mask))
     }
     must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, X, NEAR_X)));
 }
@@ -141,7 +141,7 @@ fn mutant_new_only_if_every_bit_is() {
     fn insert(bits: &Bits<Free>, pattern: Pattern) -> bool {
         pattern.iter().fold(false, |new, &(index, mask)| {
             let none_set = bits.read(0)[index] & mask == 0;
-            bits.set(0, index, mask) & none_set | new
+            bits.insert_mask(0, index, mask) & none_set | new
         })
     }
     must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, W, V)));
@@ -192,7 +192,7 @@ where
     let after = flag.load(Ordering::Acquire) == 1;
     let copy = bits.copy().unwrap();
     if after {
-        assert!(has(&copy, X), "{MISSED}");
+        assert!(contains(&copy, X), "{MISSED}");
     }
     for (index, word) in copy.read_raw(0).into_iter().enumerate() {
         let parts = X.iter().chain(Z).filter(|part| part.0 == index);
@@ -251,16 +251,16 @@ fn locked_inserts_lose_no_bit(publish: Ordering) {
         spawn(move || {
             insert(&other, Y);
             insert(&other, Z);
-            assert!(has(&other, Y) && has(&other, Z), "{LOST}");
+            assert!(contains(&other, Y) && contains(&other, Z), "{LOST}");
         }),
     ];
     if flag.load(Ordering::Acquire) == 1 {
-        assert!(has(&bits, X), "{MISSED}");
+        assert!(contains(&bits, X), "{MISSED}");
     }
     for thread in threads {
         thread.join().unwrap();
     }
-    assert!([X, Y, Z].into_iter().all(|pattern| has(&bits, pattern)), "{LOST}");
+    assert!([X, Y, Z].into_iter().all(|pattern| contains(&bits, pattern)), "{LOST}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn model_the_lock_tells_exactly_one() {
 #[test]
 fn mutant_the_look_before_the_lock_decides() {
     fn insert(bits: &Bits<Locked>, pattern: Pattern) -> bool {
-        let new = !has(bits, pattern);
+        let new = !contains(bits, pattern);
         Locked::write(bits, 0, pattern.iter().copied());
         new
     }
@@ -335,14 +335,14 @@ fn mutant_the_look_before_the_lock_decides() {
 fn a_merge_and_an_insert() {
     let bits = new::<Locked>();
     let other = Arc::clone(&bits);
-    let thread = spawn(move || other.unite(0, [0b100, 0b011, 0b010, 0b100, 0, 0, 0, 0]));
-    let had = has(&bits, Y);
+    let thread = spawn(move || other.union_line(0, [0b100, 0b011, 0b010, 0b100, 0, 0, 0, 0]));
+    let had = contains(&bits, Y);
     assert!(insert(&bits, X), "{NONE_NEW}");
     assert!(!(had && insert(&bits, Y)), "an item was new twice");
     insert(&bits, Z);
     thread.join().unwrap();
-    assert!([X, Y, Z].into_iter().all(|pattern| has(&bits, pattern)), "{LOST}");
-    assert!(bits.has(0, 0, 0b100) && bits.has(0, 3, 0b100), "{LOST}");
+    assert!([X, Y, Z].into_iter().all(|pattern| contains(&bits, pattern)), "{LOST}");
+    assert!(bits.contains_mask(0, 0, 0b100) && bits.contains_mask(0, 3, 0b100), "{LOST}");
 }
 
 #[test]
@@ -354,12 +354,12 @@ fn model_a_merge_and_an_insert() {
 fn a_merge_and_inserts_of_one_word() {
     let bits = new::<Free>();
     let (merger, racer) = (Arc::clone(&bits), Arc::clone(&bits));
-    let merge = spawn(move || merger.unite(0, [0, 0b1010, 0, 0, 0, 0, 0, 0]));
+    let merge = spawn(move || merger.union_line(0, [0, 0b1010, 0, 0, 0, 0, 0, 0]));
     let race = spawn(move || insert(&racer, W));
     let first = insert(&bits, W);
     assert!(first != race.join().unwrap(), "{NOT_ONE}");
     merge.join().unwrap();
-    assert!(has(&bits, W) && bits.has(0, 1, 0b1010), "{LOST}");
+    assert!(contains(&bits, W) && bits.contains_mask(0, 1, 0b1010), "{LOST}");
 }
 
 #[test]

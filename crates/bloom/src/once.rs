@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 use tamis_core::AsItem;
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-use crate::exact::Exact;
+use crate::once_array::OnceArray;
 use crate::shared::Shared;
 use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 
@@ -43,7 +43,7 @@ use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) shared: Shared<Exact, T, S>,
+    pub(crate) shared: Shared<OnceArray, T, S>,
 }
 
 impl<T: ?Sized> OnceBloomFilter<T> {
@@ -197,7 +197,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn insert_hash(&self, hash: u64) -> bool {
-        self.shared.set(hash)
+        self.shared.insert_hash(hash)
     }
 
     /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
@@ -214,7 +214,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.shared.has(hash)
+        self.shared.contains_hash(hash)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -242,7 +242,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.set_many(self.shared.hashes(items), on_result);
+        self.shared.insert_many(self.shared.hashes(items), on_result);
     }
 
     /// [`insert_many`](Self::insert_many) with the results collected: what [`insert`](Self::insert) would have
@@ -267,7 +267,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.set_each(self.shared.hashes(items))
+        self.shared.insert_each(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -301,7 +301,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.has_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many(self.shared.hashes(items), on_result);
     }
 
     /// [`contains_many`](Self::contains_many) with the results collected: what [`contains`](Self::contains) would
@@ -324,7 +324,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.has_each(self.shared.hashes(items))
+        self.shared.contains_each(self.shared.hashes(items))
     }
 
     /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
@@ -346,7 +346,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.set_many(hashes, on_result);
+        self.shared.insert_many(hashes, on_result);
     }
 
     /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
@@ -367,7 +367,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.has_many(hashes, on_result);
+        self.shared.contains_many(hashes, on_result);
     }
 
     /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many

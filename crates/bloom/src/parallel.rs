@@ -16,7 +16,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 use crate::array::Array;
 use crate::bits::Region;
 use crate::probe::batch::BATCH;
-use crate::regions::{Cut, LOG_LINES, Regions};
+use crate::regions::{Partition, LOG_LINES, Regions};
 
 /// Hashes that a thread gathers for a region, at most, and for all regions together. MEASURED: 10 million items take
 /// 15.2, 12.1 and 11.1 ns with 32, 64 and 128 for a region (one thread, the fastest of nine runs beside other
@@ -25,67 +25,67 @@ const GATHERED: usize = 128;
 const GATHERED_IN_ALL: usize = 1 << 16;
 
 /// Hashes that wait for a line of a region, at most: as much memory as the filter takes.
-const A_LINE: usize = 8;
+const PER_LINE: usize = 8;
 
 /// Regions at least, so that threads seldom meet in one.
 const LOG_REGIONS: u32 = 7;
 
 /// Sets the bits of all hashes. Those that wait take as much memory as the filter at most; each thread has
 /// three quarters of a MiB of those that it gathers and inserts (and in filters beyond 16 GiB 16 bytes a region).
-pub(crate) fn set_all<A: Array + Sync>(array: &mut A, hashes: impl ParallelIterator<Item = u64>) {
+pub(crate) fn insert_all<A: Array + Sync>(array: &mut A, hashes: impl ParallelIterator<Item = u64>) {
     let lines = array.lines();
     // As few as that are not worth a pass over the regions.
     let few = hashes.opt_len().is_some_and(|count| count < lines);
     let log_lines = lines.ilog2().saturating_sub(LOG_REGIONS).min(LOG_LINES);
     if !few && let Some(regions) = array.regions(log_lines) {
-        let waiting = Waiting::new(regions);
+        let buffers = PartitionBuffers::new(regions);
         // In a box, as it is moved for each item.
         let gathered = hashes.fold(
-            || Box::new(Gathered::new(&waiting)),
+            || Box::new(LocalBuffers::new(&buffers)),
             |mut gathered, hash| {
                 gathered.push(hash);
                 gathered
             },
         );
         gathered.for_each(|mut gathered| gathered.hand_over_all());
-        let Waiting { regions, cut } = waiting;
-        regions.into_par_iter().for_each(|WaitingRegion { region, hashes }| {
+        let PartitionBuffers { regions, partition } = buffers;
+        regions.into_par_iter().for_each(|BufferedRegion { region, hashes }| {
             let hashes = hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
-            insert(&region, &hashes, cut);
+            insert(&region, &hashes, partition);
         });
         return;
     }
     let array = &*array;
     hashes.for_each(|hash| {
-        array.set(hash);
+        array.insert(hash);
     });
 }
 
-struct Waiting<'a> {
-    regions: Vec<WaitingRegion<'a>>,
-    cut: Cut,
+struct PartitionBuffers<'a> {
+    regions: Vec<BufferedRegion<'a>>,
+    partition: Partition,
 }
 
 /// A region, and the hashes that wait for it.
-struct WaitingRegion<'a> {
+struct BufferedRegion<'a> {
     region: Mutex<Region<'a>>,
     hashes: Mutex<Vec<u64>>,
 }
 
-impl<'a> Waiting<'a> {
-    fn new(Regions { regions, cut }: Regions<'a>) -> Self {
+impl<'a> PartitionBuffers<'a> {
+    fn new(Regions { regions, partition }: Regions<'a>) -> Self {
         let waiting =
-            |region| WaitingRegion { region: Mutex::new(region), hashes: Mutex::default() };
-        Self { regions: regions.into_iter().map(waiting).collect(), cut }
+            |region| BufferedRegion { region: Mutex::new(region), hashes: Mutex::default() };
+        Self { regions: regions.into_iter().map(waiting).collect(), partition }
     }
 }
 
-fn insert(region: &Mutex<Region<'_>>, hashes: &[u64], cut: Cut) {
+fn insert(region: &Mutex<Region<'_>>, hashes: &[u64], partition: Partition) {
     let mut region = locked(region);
-    if hashes.len() >= 1 << cut.log_lines {
+    if hashes.len() >= 1 << partition.log_lines {
         region.prefetch_all_to_write();
     }
-    cut.insert(&mut region, hashes.len(), |first, batch| {
+    partition.insert(&mut region, hashes.len(), |first, batch| {
         let hashes = &hashes[first..];
         let count = hashes.len().min(BATCH);
         batch[..count].copy_from_slice(&hashes[..count]);
@@ -98,8 +98,8 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The hashes that a thread has gathered.
-struct Gathered<'w, 'a> {
-    waiting: &'w Waiting<'a>,
+struct LocalBuffers<'w, 'a> {
+    buffers: &'w PartitionBuffers<'a>,
     /// Room for so many of each region.
     room: usize,
     hashes: Vec<u64>,
@@ -108,17 +108,17 @@ struct Gathered<'w, 'a> {
     spare: Vec<u64>,
 }
 
-impl<'w, 'a> Gathered<'w, 'a> {
-    fn new(waiting: &'w Waiting<'a>) -> Self {
-        let regions = waiting.regions.len();
+impl<'w, 'a> LocalBuffers<'w, 'a> {
+    fn new(buffers: &'w PartitionBuffers<'a>) -> Self {
+        let regions = buffers.regions.len();
         let room = (GATHERED_IN_ALL / regions).clamp(1, GATHERED);
         let (hashes, counts) = (vec![0; regions * room], vec![0; regions]);
-        Self { waiting, room, hashes, counts, spare: Vec::new() }
+        Self { buffers, room, hashes, counts, spare: Vec::new() }
     }
 
     #[inline(always)]
     fn push(&mut self, hash: u64) {
-        let region = self.waiting.cut.region(hash);
+        let region = self.buffers.partition.region(hash);
         let count = self.counts[region];
         self.hashes[region * self.room + count] = hash;
         self.counts[region] = count + 1;
@@ -134,11 +134,11 @@ impl<'w, 'a> Gathered<'w, 'a> {
     /// Hands over what was gathered for a region, and inserts all that waits for it if there is no room.
     #[inline(never)]
     fn hand_over(&mut self, number: usize) {
-        let Self { waiting: Waiting { regions, cut }, room, hashes, counts, spare } = self;
-        let WaitingRegion { region, hashes: waiting } = &regions[number];
+        let Self { buffers: PartitionBuffers { regions, partition }, room, hashes, counts, spare } = self;
+        let BufferedRegion { region, hashes: waiting } = &regions[number];
         let hashes = &hashes[number * *room..][..counts[number]];
         counts[number] = 0;
-        let most = A_LINE << cut.log_lines;
+        let most = PER_LINE << partition.log_lines;
         let mut waiting = locked(waiting);
         if waiting.len() + hashes.len() > most {
             swap(&mut *waiting, spare);
@@ -151,10 +151,10 @@ impl<'w, 'a> Gathered<'w, 'a> {
         drop(waiting);
         if refused {
             // They do not wait, then.
-            insert(region, hashes, *cut);
+            insert(region, hashes, *partition);
         }
         if !spare.is_empty() {
-            insert(region, spare, *cut);
+            insert(region, spare, *partition);
             spare.clear();
         }
     }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::mem::{swap, take};
 
 use tamis_hash::split;
-use tamis_sync::{LINE_WORDS, Lines, Width};
+use tamis_sync::{LINE_WORDS, Lines, SimdLevel};
 
 use crate::array::{Array, with_words};
 use crate::bits::Region;
@@ -29,26 +29,26 @@ const ROOM: usize = (1 << LOG_LINES) + 5;
 
 /// Lines from which on hashes wait for their region: 32 MiB. MEASURED: where the L3 has 32 MiB, items as they
 /// come and from regions take 5.9 and 9.2 ns in 12 MiB, 8.4 and 8.3 in 24, 10.8 and 8.7 in 37, 11.7 and 7.9 in 61.
-const LEAST: usize = 1 << 19;
+const MIN: usize = 1 << 19;
 
-/// An array cut into regions.
+/// An array partition into regions.
 pub(crate) struct Regions<'a> {
     pub(crate) regions: Vec<Region<'a>>,
-    pub(crate) cut: Cut,
+    pub(crate) partition: Partition,
 }
 
-/// How an array is cut into regions, and what a hash means in it.
+/// How an array is partition into regions, and what a hash means in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct Partition {
     /// Lines of the whole array.
     pub(crate) lines: u64,
     /// Lines of a region, as a power of two.
     pub(crate) log_lines: u32,
     pub(crate) shape: Shape,
-    pub(crate) width: Width,
+    pub(crate) simd: SimdLevel,
 }
 
-impl Cut {
+impl Partition {
     /// The region of a hash.
     #[inline(always)]
     pub(crate) fn region(self, hash: u64) -> usize {
@@ -63,7 +63,7 @@ impl Cut {
         count: usize,
         mut read: impl FnMut(usize, &mut [u64; BATCH]),
     ) {
-        let Self { lines, shape, width, .. } = self;
+        let Self { lines, shape, simd, .. } = self;
         let mut room = [Batch::EMPTY, Batch::EMPTY];
         let [mut this, mut next] = room.each_mut();
         let mut items = 0;
@@ -72,7 +72,7 @@ impl Cut {
             let items_next = BATCH.min(count.saturating_sub(first));
             if items_next > 0 {
                 read(first, &mut next.hashes);
-                next.spread(lines, shape, width);
+                next.spread(lines, shape, simd);
             }
             for item in 0..items {
                 region.prefetch_to_write(next.line(item));
@@ -87,43 +87,43 @@ impl Cut {
 /// Sets the bits of all hashes. Where they wait, they take as much memory as the filter; if it is refused, they
 /// do not wait.
 #[inline]
-pub(crate) fn set_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
+pub(crate) fn insert_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
     let mut hashes = hashes.into_iter();
     // As few as that are inserted as they come: each region would be fetched for a handful of them.
     let few = array.lines();
-    if few < LEAST {
-        return set_in_batches(array, hashes);
+    if few < MIN {
+        return insert_in_batches(array, hashes);
     }
     if hashes.size_hint().0 < few {
-        set_in_batches(array, hashes.by_ref().take(few));
+        insert_in_batches(array, hashes.by_ref().take(few));
     }
     if let Some(first) = hashes.next() {
-        let waiting = array.regions(LOG_LINES).and_then(Waiting::new);
+        let waiting = array.regions(LOG_LINES).and_then(PartitionBuffers::new);
         if let Some(mut waiting) = waiting {
-            waiting.set_all(first, hashes);
+            waiting.insert_all(first, hashes);
         } else {
-            set_in_batches(array, core::iter::once(first).chain(hashes));
+            insert_in_batches(array, core::iter::once(first).chain(hashes));
         }
     }
 }
 
 /// Sets the bits of all hashes, in order.
 #[inline]
-pub(crate) fn set_in_batches<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
-    let one = |array: &mut &mut A, hash| array.set_alone(hash);
-    let batch = |array: &mut &mut A, this: &Batch, next: &Batch| array.set_batch_alone(this, next);
+pub(crate) fn insert_in_batches<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
+    let one = |array: &mut &mut A, hash| array.insert_mut(hash);
+    let batch = |array: &mut &mut A, this: &Batch, next: &Batch| array.insert_batch_mut(this, next);
     many(array, hashes, one, batch, |_, _| ());
 }
 
 /// The hashes that wait for each region.
-struct Waiting<'a> {
+struct PartitionBuffers<'a> {
     regions: Regions<'a>,
     /// [`ROOM`] for each region. In lines, since those lie in huge pages.
     hashes: Lines,
     counts: Vec<usize>,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> PartitionBuffers<'a> {
     /// None if the memory is refused.
     fn new(regions: Regions<'a>) -> Option<Self> {
         let count = regions.regions.len();
@@ -132,7 +132,7 @@ impl<'a> Waiting<'a> {
     }
 
     #[inline]
-    fn set_all(&mut self, first: u64, mut hashes: impl Iterator<Item = u64>) {
+    fn insert_all(&mut self, first: u64, mut hashes: impl Iterator<Item = u64>) {
         let mut batch = [first; BATCH];
         let mut items = 1;
         while items > 0 {
@@ -145,7 +145,7 @@ impl<'a> Waiting<'a> {
 
     #[inline(always)]
     fn push(&mut self, hash: u64) {
-        let region = self.regions.cut.region(hash);
+        let region = self.regions.partition.region(hash);
         let count = self.counts[region];
         let line = &mut self.hashes[region * ROOM + count / LINE_WORDS];
         line.words[count % LINE_WORDS].update(|word| *word = hash);
@@ -163,7 +163,7 @@ impl<'a> Waiting<'a> {
         let lines = &mut self.hashes[region * ROOM..][..ROOM];
         let region = &mut self.regions.regions[region];
         region.prefetch_all_to_write();
-        self.regions.cut.insert(region, count, |first, batch| {
+        self.regions.partition.insert(region, count, |first, batch| {
             let lines = lines[first / LINE_WORDS..].iter_mut();
             for (line, batch) in lines.zip(batch.chunks_exact_mut(LINE_WORDS)) {
                 for (word, hash) in line.words.iter_mut().zip(batch) {
@@ -222,20 +222,20 @@ mod tests {
         let what = std::format!("{lines} lines, {probes} probes, {count} hashes");
         let mut one = zeroed::<W>(lines, probes);
         hashes(count).for_each(|hash| {
-            one.set_alone(hash);
+            one.insert_mut(hash);
         });
         let mut all = zeroed::<W>(lines, probes);
-        set_all(&mut all, hashes(count));
+        insert_all(&mut all, hashes(count));
         assert_same(&one, &all, &what);
         // Of unknown length: the first few do not wait.
         let mut all = zeroed::<W>(lines, probes);
-        set_all(&mut all, hashes(count).filter(|_| true));
+        insert_all(&mut all, hashes(count).filter(|_| true));
         assert_same(&one, &all, &what);
-        // Where `set_all` lets none wait, too.
+        // Where `insert_all` lets none wait, too.
         if let Some(first) = hashes(count).next() {
             let mut all = zeroed::<W>(lines, probes);
-            let waiting = all.regions(LOG_LINES).and_then(Waiting::new);
-            waiting.unwrap().set_all(first, hashes(count).skip(1));
+            let waiting = all.regions(LOG_LINES).and_then(PartitionBuffers::new);
+            waiting.unwrap().insert_all(first, hashes(count).skip(1));
             assert_same(&one, &all, &what);
         }
         #[cfg(feature = "rayon")]
@@ -243,10 +243,10 @@ mod tests {
             use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
             let hashes: Vec<u64> = hashes(count).collect();
             let mut all = zeroed::<W>(lines, probes);
-            crate::parallel::set_all(&mut all, hashes.clone().into_par_iter());
+            crate::parallel::insert_all(&mut all, hashes.clone().into_par_iter());
             assert_same(&one, &all, &what);
             let mut all = zeroed::<W>(lines, probes);
-            crate::parallel::set_all(&mut all, hashes.into_par_iter().filter(|_| true));
+            crate::parallel::insert_all(&mut all, hashes.into_par_iter().filter(|_| true));
             assert_same(&one, &all, &what);
         }
     }
@@ -267,7 +267,7 @@ mod tests {
                 sets_the_same_bits::<W>(lines, probes, count);
             }
         }
-        let least = LEAST as u64;
+        let least = MIN as u64;
         for lines in [least - 1, least, least + 1] {
             sets_the_same_bits::<W>(lines, 6, HASHES);
         }
@@ -289,22 +289,22 @@ mod tests {
     /// What was inserted before stays; of what is not yet inserted, all bits or none are set.
     #[test]
     fn a_panic_leaves_items_or_none() {
-        let lines = LEAST as u64;
+        let lines = MIN as u64;
         let mut array: InLine<Free> = zeroed(lines, 6);
-        array.set_alone(7 << 60);
+        array.insert_mut(7 << 60);
         let broken = hashes(HASHES).enumerate().map(|(number, hash)| {
             assert!(number < 5_000_000, "the user's");
             hash
         });
-        let result = catch_unwind(AssertUnwindSafe(|| set_all(&mut array, broken)));
-        assert!(result.is_err() && array.has(7 << 60));
+        let result = catch_unwind(AssertUnwindSafe(|| insert_all(&mut array, broken)));
+        assert!(result.is_err() && array.contains(7 << 60));
         let mut of_those: InLine<Free> = zeroed(lines, 6);
-        of_those.set_alone(7 << 60);
-        hashes(HASHES).filter(|&hash| array.has(hash)).for_each(|hash| {
-            of_those.set_alone(hash);
+        of_those.insert_mut(7 << 60);
+        hashes(HASHES).filter(|&hash| array.contains(hash)).for_each(|hash| {
+            of_those.insert_mut(hash);
         });
         assert_same(&array, &of_those, "after a panic");
-        set_all(&mut array, hashes(HASHES));
-        assert!(hashes(HASHES).all(|hash| array.has(hash)));
+        insert_all(&mut array, hashes(HASHES));
+        assert!(hashes(HASHES).all(|hash| array.contains(hash)));
     }
 }

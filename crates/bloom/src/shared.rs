@@ -11,7 +11,7 @@ use tamis_sync::{LINE_BYTES, LINE_WORDS};
 use crate::array::Array;
 use crate::many::{many, singly};
 use crate::probe::batch::Batch;
-use crate::regions::set_all;
+use crate::regions::insert_all;
 use crate::{BuildError, Geometry, UnionError};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
@@ -39,7 +39,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         S: HashItem<Q>,
     {
         // The user's code runs here, before a line is touched or locked.
-        self.array.set(self.hasher.hash_item(item))
+        self.array.insert(self.hasher.hash_item(item))
     }
 
     #[inline]
@@ -48,7 +48,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         T: Borrow<Q>,
         S: HashItem<Q>,
     {
-        self.array.has(self.hasher.hash_item(item))
+        self.array.contains(self.hasher.hash_item(item))
     }
 
     #[inline]
@@ -57,59 +57,59 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     #[inline]
-    pub(crate) fn set(&self, hash: u64) -> bool {
-        self.array.set(hash)
+    pub(crate) fn insert_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash)
     }
 
     #[inline]
-    pub(crate) fn has(&self, hash: u64) -> bool {
-        self.array.has(hash)
+    pub(crate) fn contains_hash(&self, hash: u64) -> bool {
+        self.array.contains(hash)
     }
 
     #[inline]
-    pub(crate) fn set_alone(&mut self, hash: u64) -> bool {
-        self.array.set_alone(hash)
+    pub(crate) fn insert_hash_mut(&mut self, hash: u64) -> bool {
+        self.array.insert_mut(hash)
     }
 
     #[inline]
-    pub(crate) fn set_many(
+    pub(crate) fn insert_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        if self.array.sets_singly() {
-            return singly(hashes, |hash| self.array.set(hash), on_result);
+        if self.array.inserts_singly() {
+            return singly(hashes, |hash| self.array.insert(hash), on_result);
         }
-        let one = |array: &mut &A, hash| array.set(hash);
-        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.set_batch(this, next);
+        let one = |array: &mut &A, hash| array.insert(hash);
+        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.insert_batch(this, next);
         many(&self.array, hashes, one, batch, on_result);
     }
 
     #[inline]
-    pub(crate) fn has_many(
+    pub(crate) fn contains_many(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        let one = |array: &mut &A, hash| array.has(hash);
-        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.has_batch(this, next);
+        let one = |array: &mut &A, hash| array.contains(hash);
+        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.contains_batch(this, next);
         many(&self.array, hashes, one, batch, on_result);
     }
 
     /// All of them, in any order.
     #[inline]
-    pub(crate) fn set_all_alone<I>(
+    pub(crate) fn insert_all_mut<I>(
         &mut self,
         items: impl IntoIterator<Item = I>,
         hash: impl Fn(&S, I) -> u64,
     ) {
         let Self { array, hasher, .. } = self;
-        set_all(array, items.into_iter().map(|item| hash(hasher, item)));
+        insert_all(array, items.into_iter().map(|item| hash(hasher, item)));
     }
 
     /// All of them, in any order, on all threads.
     #[cfg(feature = "rayon")]
-    pub(crate) fn par_set_all_alone<I: rayon::iter::ParallelIterator>(
+    pub(crate) fn par_insert_all_mut<I: rayon::iter::ParallelIterator>(
         &mut self,
         items: I,
         hash: impl Fn(&S, I::Item) -> u64 + Sync + Send,
@@ -119,11 +119,11 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     {
         let Self { array, hasher, .. } = self;
         let hasher = &*hasher;
-        crate::parallel::set_all(array, items.map(|item| hash(hasher, item)));
+        crate::parallel::insert_all(array, items.map(|item| hash(hasher, item)));
     }
 
     #[inline]
-    pub(crate) fn set_many_alone<I>(
+    pub(crate) fn insert_many_mut<I>(
         &mut self,
         items: impl IntoIterator<Item = I>,
         hash: impl Fn(&S, I) -> u64,
@@ -131,27 +131,27 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     ) {
         let Self { array, hasher, .. } = self;
         let hashes = items.into_iter().map(|item| hash(hasher, item));
-        let one = |array: &mut &mut A, hash| array.set_alone(hash);
+        let one = |array: &mut &mut A, hash| array.insert_mut(hash);
         let batch =
-            |array: &mut &mut A, this: &Batch, next: &Batch| array.set_batch_alone(this, next);
+            |array: &mut &mut A, this: &Batch, next: &Batch| array.insert_batch_mut(this, next);
         many(array, hashes, one, batch, on_result);
     }
 
-    /// [`set_many`](Self::set_many) with the results collected. All hashes are pulled before the first is inserted: a
+    /// [`insert_many`](Self::insert_many) with the results collected. All hashes are pulled before the first is inserted: a
     /// panic in the iterator loses no result.
     #[inline]
-    pub(crate) fn set_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn insert_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let hashes: Vec<u64> = hashes.collect();
         let mut results = Vec::with_capacity(hashes.len());
-        self.set_many(hashes, |_, new| results.push(new));
+        self.insert_many(hashes, |_, new| results.push(new));
         results
     }
 
-    /// [`has_many`](Self::has_many) with the results collected.
+    /// [`contains_many`](Self::contains_many) with the results collected.
     #[inline]
-    pub(crate) fn has_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.has_many(hashes, |_, hit| results.push(hit));
+        self.contains_many(hashes, |_, hit| results.push(hit));
         results
     }
 
@@ -195,7 +195,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             // Read first, then write: at no time is a lock held while another line is waited for.
             let bits = other.array.read(line);
             if bits != [0; LINE_WORDS] {
-                self.array.unite(line, bits);
+                self.array.union_line(line, bits);
             }
         }
         Ok(())
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::array::{Classic, InLine};
     use crate::bits::Free;
-    use crate::exact::Exact;
+    use crate::once_array::OnceArray;
     use crate::figures::ones;
     use crate::probe::line::Shape;
 
@@ -252,7 +252,7 @@ mod tests {
         let mut filter: Shared<A, u64, Rapid> =
             Shared::new(geometry, ITEMS as usize, hasher).unwrap();
         for item in 0..ITEMS {
-            filter.set_alone(filter.hasher.hash_item(&item));
+            filter.insert_hash_mut(filter.hasher.hash_item(&item));
         }
         let lines = geometry.lines();
         let region = lines / REGIONS;
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn more_than_2_to_the_32_bits_once() {
-        reaches_every_region_at_its_rate::<Exact>(2);
+        reaches_every_region_at_its_rate::<OnceArray>(2);
     }
 
     #[test]
@@ -297,6 +297,6 @@ mod tests {
         let shape = Shape { words: 2, probes: 2 };
         let geometry = Geometry::of_lines(BITS / LINE_BITS, shape, true);
         assert!(geometry.locked());
-        reaches_every_region::<Exact>(geometry);
+        reaches_every_region::<OnceArray>(geometry);
     }
 }

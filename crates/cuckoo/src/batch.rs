@@ -2,7 +2,7 @@
 //! [`bucket`](crate::bucket) in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{fastrange, narrow_range, split};
-use tamis_sync::{Loop, Width};
+use tamis_sync::{Loop, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
@@ -27,8 +27,8 @@ impl<const ITEMS: usize> Classes<ITEMS> {
 
     /// Computes the classes of these hashes.
     #[inline]
-    pub(crate) fn spread(&mut self, hashes: &[u64; ITEMS], geometry: Geometry, width: Width) {
-        width.run(Spread { classes: self, hashes, geometry });
+    pub(crate) fn spread(&mut self, hashes: &[u64; ITEMS], geometry: Geometry, simd: SimdLevel) {
+        simd.run(Spread { classes: self, hashes, geometry });
     }
 
     /// The class of an item.
@@ -44,9 +44,9 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         &self,
         words: &[[u64; ITEMS]; 2],
         shape: Shape,
-        width: Width,
+        simd: SimdLevel,
     ) -> [bool; ITEMS] {
-        width.run(Compare { classes: self, words, shape })
+        simd.run(Compare { classes: self, words, shape })
     }
 }
 
@@ -113,7 +113,7 @@ impl<const ITEMS: usize> Loop for Compare<'_, ITEMS> {
             let has = |which: usize| {
                 let bucket =
                     shape.cut(words[which][item], shape.offset(classes.buckets[which][item]));
-                shape.has(bucket, fingerprint)
+                shape.contains(bucket, fingerprint)
             };
             found[item] = has(0) | has(1);
         }
@@ -139,9 +139,9 @@ mod tests {
         ) {
             for shape in SHAPES {
                 let geometry = Geometry::of(2 * half, shape).unwrap();
-                for &width in Width::all() {
+                for &simd in SimdLevel::all() {
                     let mut classes = Classes::EMPTY;
-                    classes.spread(&hashes, geometry, width);
+                    classes.spread(&hashes, geometry, simd);
                     for (item, &hash) in hashes.iter().enumerate() {
                         let class = Class::of_hash(hash, 2 * half, shape.width());
                         prop_assert_eq!(classes.class(item), class);
@@ -157,12 +157,12 @@ mod tests {
                         let word = &mut words[*which][*item];
                         *word = *word & !(shape.mask() << at) | classes.fingerprints[*item] << at;
                     }
-                    let found = classes.are_in(&words, shape, width);
+                    let found = classes.are_in(&words, shape, simd);
                     for (item, &found) in found.iter().enumerate() {
                         let class = classes.class(item);
                         let has = [0, 1].map(|which| {
                             let at = shape.offset(class.buckets[which]);
-                            shape.has(shape.cut(words[which][item], at), class.fingerprint)
+                            shape.contains(shape.cut(words[which][item], at), class.fingerprint)
                         });
                         prop_assert_eq!(found, has[0] || has[1]);
                     }

@@ -50,7 +50,7 @@ pub(crate) use with_known_shape;
 
 impl Shape {
     /// The default.
-    pub(crate) const OFTEN: Self = SHAPES[3];
+    pub(crate) const DEFAULT: Self = SHAPES[3];
 
     const fn new(slots: u32, width: u32) -> Self {
         let mut lows = 0;
@@ -135,7 +135,7 @@ impl Shape {
 
     /// Whether a slot holds the fingerprint.
     #[inline]
-    pub(crate) const fn has(self, bucket: u64, fingerprint: u64) -> bool {
+    pub(crate) const fn contains(self, bucket: u64, fingerprint: u64) -> bool {
         self.marks(bucket ^ (self.lows * fingerprint)) != 0
     }
 
@@ -241,7 +241,7 @@ mod tests {
             let fingerprint = values[wanted];
             prop_assert_eq!(shape.find_empty(bucket), position(0));
             prop_assert_eq!(shape.find_fingerprint(bucket, fingerprint), position(fingerprint));
-            prop_assert_eq!(shape.has(bucket, fingerprint), slots.contains(&fingerprint));
+            prop_assert_eq!(shape.contains(bucket, fingerprint), slots.contains(&fingerprint));
             prop_assert_eq!(shape.count(bucket, fingerprint), count(fingerprint));
             prop_assert_eq!(shape.len(bucket), shape.slots - count(0));
             let held: Vec<u64> = slots.iter().copied().filter(|&slot| slot != 0).collect();

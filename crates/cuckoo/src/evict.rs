@@ -43,7 +43,7 @@ fn has_too_many(buckets: Buckets<'_>, class: Class) -> bool {
     let full_of_it =
         |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
     // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
-    class.buckets.iter().all(full_of_it) && buckets.hold(class).count() == 2 * geometry.slots()
+    class.buckets.iter().all(full_of_it) && buckets.lock_stripe(class).count() == 2 * geometry.slots()
 }
 
 /// Adds a copy unless there is one; whether there was none. Of racing calls for one class exactly one is
@@ -58,8 +58,8 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
         {
             // All who would add a copy of the class do so under this stripe, so that of any number of
             // them exactly one finds none.
-            let held = buckets.hold(class);
-            if held.any() {
+            let guard = buckets.lock_stripe(class);
+            if guard.contains() {
                 return Ok(false);
             }
             if buckets.add(class) {
@@ -81,7 +81,7 @@ fn once_refusal(
     class: Class,
     full: InsertError,
 ) -> Result<bool, InsertError> {
-    if buckets.hold(class).any() { Ok(false) } else { Err(full) }
+    if buckets.lock_stripe(class).contains() { Ok(false) } else { Err(full) }
 }
 
 /// Moves items so that one of the class's buckets has an empty slot, unless one has by now. Others may fill
@@ -97,7 +97,7 @@ fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
     loop {
         let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));
         let Some(mut steps) = steps else { return Err(InsertError::Full) };
-        if steps.all(|step| buckets.hold(step.class()).shift()) {
+        if steps.all(|step| buckets.lock_stripe(step.class()).relocate()) {
             return Ok(());
         }
     }
@@ -196,7 +196,7 @@ mod tests {
                 let class = class(*index.get(&hashes));
                 // The first is removed, if it is in; the others are inserted once more.
                 if what == 0 {
-                    table.buckets().hold(class).remove();
+                    table.buckets().lock_stripe(class).remove();
                 } else {
                     let _ = insert_is_exact(&table, class, once);
                 }
@@ -222,7 +222,7 @@ mod tests {
             assert!(moved > 0 && full > 100, "{shape:?}: {moved} after moves, {full} refused");
             let class = Class::of_hash(1 << 40, 40, shape.width());
             while table.len() > 0 {
-                table.buckets().hold(first_class(&table)).remove();
+                table.buckets().lock_stripe(first_class(&table)).remove();
             }
             let copies = (0..).find(|_| insert_is_exact(&table, class, false).is_err());
             assert_eq!(copies, Some(2 * shape.slots()));

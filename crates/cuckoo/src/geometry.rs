@@ -9,14 +9,14 @@ use crate::bucket::Shape;
 use crate::sizing;
 
 /// The most buckets: their bits can still be counted in 64 bits.
-const MOST_BUCKETS: u64 = 1 << 57;
+const MAX_BUCKETS: u64 = 1 << 57;
 
 /// The most stripes. A thread holds one for some 50 ns at a time, so that of 16 threads that do nothing
 /// else two rarely want the same.
-const MOST_STRIPES: u64 = 1 << 10;
+const MAX_STRIPES: u64 = 1 << 10;
 
 /// The most parts of the count of items: threads beyond share them.
-const MOST_PARTS: u64 = 1 << 6;
+const MAX_PARTS: u64 = 1 << 6;
 
 /// The sizes of a filter: how many buckets, how many slots in each, how many bits in a slot.
 ///
@@ -67,7 +67,7 @@ impl Geometry {
     }
 
     pub(crate) const fn of(buckets: u64, shape: Shape) -> Result<Self, BuildError> {
-        if buckets > MOST_BUCKETS { Err(BuildError::TooLarge) } else { Ok(Self { buckets, shape }) }
+        if buckets > MAX_BUCKETS { Err(BuildError::TooLarge) } else { Ok(Self { buckets, shape }) }
     }
 
     /// Buckets, an even number.
@@ -207,8 +207,8 @@ impl Geometry {
         let stripes = self.lines() / 300;
         if stripes == 0 {
             1
-        } else if stripes > MOST_STRIPES {
-            MOST_STRIPES
+        } else if stripes > MAX_STRIPES {
+            MAX_STRIPES
         } else {
             1 << stripes.ilog2()
         }
@@ -217,7 +217,7 @@ impl Geometry {
     /// Parts of the count of items.
     pub(crate) const fn parts(&self) -> u64 {
         let stripes = self.stripes();
-        if stripes > MOST_PARTS { MOST_PARTS } else { stripes }
+        if stripes > MAX_PARTS { MAX_PARTS } else { stripes }
     }
 }
 

@@ -8,7 +8,7 @@ use tamis_hash::HashItem;
 use crate::batch::{BATCH, Classes};
 use crate::bucket::with_known_shape;
 use crate::shared::Shared;
-use crate::table::{Looks, Table};
+use crate::table::{BatchRead, Table};
 use crate::{InsertError, evict};
 
 /// What is done to each of many items.
@@ -58,7 +58,7 @@ fn many<W: Work>(
     while under_way || taken == BATCH {
         let last = taken < BATCH;
         if !last {
-            next.spread(&hashed, work.table().geometry(), work.table().width());
+            next.spread(&hashed, work.table().geometry(), work.table().simd());
             if W::WRITES {
                 taken = take(&mut hashed, &mut hashes);
             }
@@ -104,7 +104,7 @@ fn prefetch(table: &Table, classes: &Classes) {
 
 struct Contains<'f> {
     table: &'f Table,
-    looks: Looks<BATCH>,
+    read: BatchRead<BATCH>,
 }
 
 impl Work for Contains<'_> {
@@ -125,20 +125,20 @@ impl Work for Contains<'_> {
 
     #[inline(always)]
     fn begin(&mut self, this: &Classes, next: &Classes, _: &mut [bool; BATCH]) {
-        look(self.table, this, next, &mut self.looks);
+        look(self.table, this, next, &mut self.read);
     }
 
     #[inline(always)]
     fn end(&mut self, this: &Classes, answers: &mut [bool; BATCH]) {
-        *answers = self.table.buckets().contains_each(this, &self.looks);
+        *answers = self.table.buckets().contains_batch(this, &self.read);
     }
 }
 
-/// Looks into the buckets of a batch, and asks for those of the next.
-fn look(table: &Table, this: &Classes, next: &Classes, looks: &mut Looks<BATCH>) {
+/// BatchRead into the buckets of a batch, and asks for those of the next.
+fn look(table: &Table, this: &Classes, next: &Classes, read: &mut BatchRead<BATCH>) {
     let buckets = table.buckets();
     (0..BATCH).for_each(|item| buckets.prefetch(next.class(item)));
-    buckets.look_at_each(this, looks);
+    buckets.read_batch(this, read);
 }
 
 /// Works that change the filter, each by a function on a class, and by how much all answers of a batch change
@@ -193,7 +193,7 @@ changes! {
     InsertOnce, insert_once_all -> Result<bool, InsertError> = Ok(false), insert_once,
         |buckets, class| evict::insert_once(buckets, class), Ok(true) => add;
     Remove, remove_all -> bool = false, remove,
-        |buckets, class| buckets.hold(class).remove(), true => subtract;
+        |buckets, class| buckets.lock_stripe(class).remove(), true => subtract;
 }
 
 impl<T: ?Sized, S> Shared<T, S> {
@@ -203,7 +203,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        many(Contains { table: &self.table, looks: Looks::NONE }, hashes, on_result);
+        many(Contains { table: &self.table, read: BatchRead::NONE }, hashes, on_result);
     }
 
     #[inline]

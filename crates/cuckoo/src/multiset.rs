@@ -613,7 +613,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// The false-positive rate of the filter as it is: the chance that an item that was not inserted is
     /// taken for one that was. Exact for the contents when nobody writes; copies of one item count once.
-    /// Looks up every fingerprint's other bucket: `O(slots)`, as long as so many queries.
+    /// BatchRead up every fingerprint's other bucket: `O(slots)`, as long as so many queries.
     ///
     /// # Examples
     ///

@@ -40,7 +40,7 @@ fn a_storm(query: Query) {
                 match evict::insert(table.buckets(), class) {
                     Ok(()) => {
                         assert!(
-                            table.buckets().hold(class).remove(),
+                            table.buckets().lock_stripe(class).remove(),
                             "an inserted item was not removed"
                         );
                     }
@@ -62,7 +62,7 @@ fn a_storm(query: Query) {
         thread.join().unwrap();
     }
     for number in 0..RESIDENTS {
-        assert_eq!(table.buckets().hold(class(number)).count(), 1);
+        assert_eq!(table.buckets().lock_stripe(class(number)).count(), 1);
     }
     assert_eq!(table.len(), RESIDENTS);
 }
@@ -74,7 +74,7 @@ fn residents_are_found_in_a_storm() {
 
 #[test]
 fn mutant_a_reader_that_does_not_look_again() {
-    must_fail(MISSED, 20_000, || a_storm(|table, class| table.buckets().look(class)));
+    must_fail(MISSED, 20_000, || a_storm(|table, class| table.buckets().contains_unvalidated(class)));
 }
 
 const NOT_ONE: &str = "not exactly one was told that the item is new";
@@ -102,10 +102,10 @@ fn a_race(insert: Insert) {
         let first = told.iter().filter(|told| told[at] == Ok(true)).count() as u32;
         // None if there was no room for it.
         assert!(first <= 1, "{NOT_ONE}");
-        assert_eq!(table.buckets().hold(class(number)).count(), first, "{NOT_ONE}");
+        assert_eq!(table.buckets().lock_stripe(class(number)).count(), first, "{NOT_ONE}");
     }
     for number in residents {
-        assert_eq!(table.buckets().hold(class(number)).count(), 1);
+        assert_eq!(table.buckets().lock_stripe(class(number)).count(), 1);
     }
 }
 

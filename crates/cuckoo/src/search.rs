@@ -10,7 +10,7 @@ use crate::bucket::Shape;
 use crate::place::{Class, alternate};
 
 /// The most buckets from which a search goes on, in the largest filters: 16 KiB of stack.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// Buckets from which a search goes on, in a filter of so many; it looks into as many times more as a bucket
 /// has slots.
@@ -20,7 +20,7 @@ const MOST: usize = 1024;
 /// the first refusal is 0.974 for 2^18 buckets and 0.9715 for 2.5e7; a quarter of the buckets gives 0.961.
 pub(crate) const fn budget(buckets: u64) -> usize {
     let budget = 32 * (64 - buckets.leading_zeros()) as usize;
-    if budget > MOST { MOST } else { budget }
+    if budget > MAX { MAX } else { budget }
 }
 
 /// One item to move: a copy of the fingerprint lies in `from`, and `to` is its other bucket.
@@ -53,7 +53,7 @@ const ROOT: u16 = u16::MAX;
 /// The buckets that a search has looked into.
 pub(crate) struct Search {
     /// One more for the end of the way.
-    nodes: ArrayVec<Node, { MOST + 1 }>,
+    nodes: ArrayVec<Node, { MAX + 1 }>,
     shape: Shape,
     buckets: u64,
 }

@@ -38,10 +38,10 @@ macro_rules! of_a_hash {
                     $run
                 })
             }
-            if !table.geometry().shape().is(Shape::OFTEN) {
+            if !table.geometry().shape().is(Shape::DEFAULT) {
                 return rarer(table, hash);
             }
-            let $buckets = table.buckets_of(Shape::OFTEN);
+            let $buckets = table.buckets_of(Shape::DEFAULT);
             let $class = $buckets.class(hash);
             $run
         }
@@ -52,7 +52,7 @@ of_a_hash! {
     contains -> bool, |buckets, class| buckets.contains(class);
     insert -> Result<(), InsertError>, |buckets, class| evict::insert(buckets, class);
     insert_once -> Result<bool, InsertError>, |buckets, class| evict::insert_once(buckets, class);
-    remove -> bool, |buckets, class| buckets.hold(class).remove();
+    remove -> bool, |buckets, class| buckets.lock_stripe(class).remove();
 }
 
 impl<T: ?Sized, S> Shared<T, S> {
@@ -106,7 +106,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
     pub(crate) fn count(&self, hash: u64) -> u32 {
         let buckets = self.table.buckets();
-        buckets.hold(buckets.class(hash)).count()
+        buckets.lock_stripe(buckets.class(hash)).count()
     }
 
     #[inline]
@@ -225,7 +225,7 @@ impl<T: ?Sized, S> Shared<T, S> {
                     continue;
                 }
                 let other = alternate(fingerprint, bucket, geometry.buckets());
-                pairs += if shape.has(table.read(other), fingerprint) { 1 } else { 2 };
+                pairs += if shape.contains(table.read(other), fingerprint) { 1 } else { 2 };
             }
             f64::from(pairs)
         };

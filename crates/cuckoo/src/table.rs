@@ -5,7 +5,7 @@
 //! * A fingerprint is **added** to an empty slot by anyone, at any time, by one compare-exchange.
 //! * A fingerprint is **taken** out of a slot, for good or to move it, only by the holder of the stripe
 //!   of its class, who advances the stripe's move count before, unless it is removed while the other
-//!   bucket has no copy. Every way to do it is a method of [`Held`].
+//!   bucket has no copy. Every way to do it is a method of [`StripeGuard`].
 //! * Nothing else is ever written to a bucket. All writes are read-modify-writes of the bucket's word.
 //!
 //! A stripe is a lock and a move count, in two cache lines, since the lock is dirtied by every writer and
@@ -26,7 +26,7 @@
 //! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
 //! before. After a few misses that could not be believed a reader therefore takes the stripe.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Width, Word};
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, SimdLevel, Word};
 
 use crate::batch::Classes;
 use crate::bucket::Shape;
@@ -46,7 +46,7 @@ const LOCK: u64 = 1;
 /// How often a reader looks, and finds that something was moved meanwhile, before it takes the stripe. A look
 /// is two loads and a stripe one of up to a thousand, so hardly any meets a move, and next to none eight in
 /// a row. (In the models, where few moves are made, once: what follows is to be explored, too.)
-const LOOKS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
+const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
 /// Buckets, and the stripes that guard moves between them.
 #[derive(Debug)]
@@ -55,9 +55,9 @@ pub(crate) struct Table {
     /// One line a stripe.
     locks: Lines,
     /// One line a stripe.
-    moves: Lines,
+    versions: Lines,
     geometry: Geometry,
-    width: Width,
+    simd: SimdLevel,
 }
 
 impl Table {
@@ -70,9 +70,9 @@ impl Table {
         Ok(Self {
             words: Lines::zeroed(geometry.lines())?,
             locks: Lines::zeroed(stripes)?,
-            moves: Lines::zeroed(stripes)?,
+            versions: Lines::zeroed(stripes)?,
             geometry,
-            width: Width::detect(),
+            simd: SimdLevel::detect(),
         })
     }
 
@@ -83,8 +83,8 @@ impl Table {
 
     /// The vectors of this processor.
     #[inline]
-    pub(crate) fn width(&self) -> Width {
-        self.width
+    pub(crate) fn simd(&self) -> SimdLevel {
+        self.simd
     }
 
     /// The buckets, cut as they are.
@@ -109,9 +109,9 @@ impl Table {
 
     /// The move count of the classes with this key.
     #[inline(always)]
-    fn moves(&self, key: u64) -> &Word {
+    fn version(&self, key: u64) -> &Word {
         // As many as locks; by the length of the very array, which spares the check of a bound.
-        &self.moves[key as usize & (self.moves.len() - 1)].words[0]
+        &self.versions[key as usize & (self.versions.len() - 1)].words[0]
     }
 
     #[inline]
@@ -127,9 +127,9 @@ impl Table {
     }
 
     /// Holds all stripes, in order: nothing is taken from any bucket. Copies are still added.
-    fn hold_all(&self) -> HeldAll<'_> {
+    fn lock_all_stripes(&self) -> AllStripesGuard<'_> {
         (0..self.locks.len()).for_each(|stripe| self.lock(stripe));
-        HeldAll { table: self }
+        AllStripesGuard { table: self }
     }
 
     /// A copy of all buckets, and the fingerprints in it: each copy whose insert happened before and
@@ -139,7 +139,7 @@ impl Table {
         // Allocated first: an allocator is another's code, and may take its time.
         let mut copy = Self::with_stripes(geometry, self.locks.len() as u64)?;
         {
-            let _held = self.hold_all();
+            let _guard = self.lock_all_stripes();
             for (to, from) in copy.words.iter_mut().zip(&*self.words) {
                 for (to, from) in to.words.iter_mut().zip(&from.words) {
                     // ORDERING: Relaxed: with all stripes held, coherence shows all that happened before.
@@ -154,15 +154,15 @@ impl Table {
 
     /// Whether a copy of the class is in, which something was moved beside when it was first looked for.
     #[cold]
-    fn contains_in_a_storm(&self, fingerprint: u64, bucket: u64) -> bool {
+    fn contains_contended(&self, fingerprint: u64, bucket: u64) -> bool {
         let class = Class::of(fingerprint, bucket, self.geometry.buckets());
-        let looks = (1..LOOKS).find_map(|_| self.buckets().look_between_moves(class));
-        looks.unwrap_or_else(|| self.buckets().hold(class).any())
+        let result = (1..MAX_ATTEMPTS).find_map(|_| self.buckets().try_contains(class));
+        result.unwrap_or_else(|| self.buckets().lock_stripe(class).contains())
     }
 
-    /// Looks again for what was not found, since something was moved beside.
+    /// BatchRead again for what was not found, since something was moved beside.
     #[cold]
-    fn look_again<const ITEMS: usize>(&self, classes: &Classes<ITEMS>, found: &mut [bool; ITEMS]) {
+    fn retry_misses<const ITEMS: usize>(&self, classes: &Classes<ITEMS>, found: &mut [bool; ITEMS]) {
         for (item, found) in found.iter_mut().enumerate() {
             *found = *found || self.buckets().contains(classes.class(item));
         }
@@ -184,14 +184,14 @@ impl Table {
 
 /// What was seen in the buckets of many classes.
 #[derive(Debug)]
-pub(crate) struct Looks<const ITEMS: usize> {
+pub(crate) struct BatchRead<const ITEMS: usize> {
     /// The words that the buckets are in.
     words: [[u64; ITEMS]; 2],
     /// Whether something was moved meanwhile in the stripe of any of them.
     moved: bool,
 }
 
-impl<const ITEMS: usize> Looks<ITEMS> {
+impl<const ITEMS: usize> BatchRead<ITEMS> {
     pub(crate) const NONE: Self = Self { words: [[0; ITEMS]; 2], moved: false };
 }
 
@@ -228,7 +228,7 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
-        // ORDERING: Acquire pairs with the Release of `Held::take`: who sees that a copy is gone sees the
+        // ORDERING: Acquire pairs with the Release of `StripeGuard::take`: who sees that a copy is gone sees the
         // copy that replaces it, and the advance if there was one. See "A miss is a miss".
         self.shape.cut(word.load(Ordering::Acquire), at)
     }
@@ -262,24 +262,24 @@ impl<'t> Buckets<'t> {
 
     /// One look into both buckets.
     #[inline(always)]
-    fn look(self, class: Class) -> bool {
+    fn contains_unvalidated(self, class: Class) -> bool {
         // Written out, as in `add`.
         let [one, other] = class.buckets;
         let (one, other) = (self.read(one), self.read(other));
         // Both, without a branch in between: which of them has it cannot be guessed.
-        self.shape.has(one, class.fingerprint) | self.shape.has(other, class.fingerprint)
+        self.shape.contains(one, class.fingerprint) | self.shape.contains(other, class.fingerprint)
     }
 
     /// One look, if it can be believed: a hit always, a miss if nothing moved meanwhile.
     #[inline(always)]
-    fn look_between_moves(self, class: Class) -> Option<bool> {
-        let moves = self.table.moves(class.key());
+    fn try_contains(self, class: Class) -> Option<bool> {
+        let version = self.table.version(class.key());
         // ORDERING: Acquire pairs with the Release of the advance whose number it reads: what the mover
         // had added before is seen by the looks that follow.
-        let before = moves.load(Ordering::Acquire);
-        let found = self.look(class);
+        let before = version.load(Ordering::Acquire);
+        let found = self.contains_unvalidated(class);
         // ORDERING: Relaxed: the Acquire loads of the look keep it behind them.
-        let moved = moves.load(Ordering::Relaxed) != before;
+        let moved = version.load(Ordering::Relaxed) != before;
         // One branch, which is hardly ever taken: whether an item is in cannot be guessed. MEASURED: with
         // one on the answer, queries of which half hit take 23 ns instead of 12.
         if moved & !found { None } else { Some(found) }
@@ -288,27 +288,27 @@ impl<'t> Buckets<'t> {
     /// Whether a copy of the class is in.
     #[inline(always)]
     pub(crate) fn contains(self, class: Class) -> bool {
-        match self.look_between_moves(class) {
+        match self.try_contains(class) {
             Some(found) => found,
             // In numbers, not in structures, which would be spilled to the stack on the way here.
-            None => self.table.contains_in_a_storm(class.fingerprint, class.buckets[0]),
+            None => self.table.contains_contended(class.fingerprint, class.buckets[0]),
         }
     }
 
-    /// One look into both buckets of each class; what it found, [`contains_each`](Self::contains_each) tells.
+    /// One look into both buckets of each class; what it found, [`contains_batch`](Self::contains_batch) tells.
     #[inline(always)]
-    pub(crate) fn look_at_each<const ITEMS: usize>(
+    pub(crate) fn read_batch<const ITEMS: usize>(
         self,
         classes: &Classes<ITEMS>,
-        looks: &mut Looks<ITEMS>,
+        read: &mut BatchRead<ITEMS>,
     ) {
         let table = self.table;
         let mut before = 0_u64;
         for key in classes.keys {
-            // ORDERING: Acquire, as in `look_between_moves`.
-            before = before.wrapping_add(table.moves(key).load(Ordering::Acquire));
+            // ORDERING: Acquire, as in `try_contains`.
+            before = before.wrapping_add(table.version(key).load(Ordering::Acquire));
         }
-        for (words, buckets) in looks.words.iter_mut().zip(&classes.buckets) {
+        for (words, buckets) in read.words.iter_mut().zip(&classes.buckets) {
             for (to, &bucket) in words.iter_mut().zip(buckets) {
                 // ORDERING: Acquire, as in `read`.
                 *to = self.word(bucket).0.load(Ordering::Acquire);
@@ -317,23 +317,23 @@ impl<'t> Buckets<'t> {
         let mut after = 0_u64;
         for key in classes.keys {
             // ORDERING: Relaxed: the Acquire loads of all looks keep it behind them.
-            after = after.wrapping_add(table.moves(key).load(Ordering::Relaxed));
+            after = after.wrapping_add(table.version(key).load(Ordering::Relaxed));
         }
         // Sums are enough: no count falls, so they are the same if and only if each count is.
-        looks.moved = after != before;
+        read.moved = after != before;
     }
 
     /// Whether a copy of each class is in, of which these are the looks. Misses are believed if nothing moved in
     /// the stripe of any.
     #[inline(always)]
-    pub(crate) fn contains_each<const ITEMS: usize>(
+    pub(crate) fn contains_batch<const ITEMS: usize>(
         self,
         classes: &Classes<ITEMS>,
-        looks: &Looks<ITEMS>,
+        read: &BatchRead<ITEMS>,
     ) -> [bool; ITEMS] {
-        let mut found = classes.are_in(&looks.words, self.shape, self.table.width);
-        if looks.moved {
-            self.table.look_again(classes, &mut found);
+        let mut found = classes.are_in(&read.words, self.shape, self.table.simd);
+        if read.moved {
+            self.table.retry_misses(classes, &mut found);
         }
         found
     }
@@ -362,22 +362,22 @@ impl<'t> Buckets<'t> {
     /// Waits for the stripe of the class and holds it: nobody else takes copies of the class from their
     /// buckets, for good or to move them, until it is dropped.
     #[inline(always)]
-    pub(crate) fn hold(self, class: Class) -> Held<'t> {
+    pub(crate) fn lock_stripe(self, class: Class) -> StripeGuard<'t> {
         let stripe = self.table.stripe(class);
         self.table.lock(stripe);
-        Held { buckets: self, stripe, class }
+        StripeGuard { buckets: self, stripe, class }
     }
 }
 
 /// A stripe, held for one class of those that belong to it.
 #[derive(Debug)]
-pub(crate) struct Held<'t> {
+pub(crate) struct StripeGuard<'t> {
     buckets: Buckets<'t>,
     stripe: usize,
     class: Class,
 }
 
-impl Held<'_> {
+impl StripeGuard<'_> {
     /// Copies of the class.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
@@ -388,14 +388,14 @@ impl Held<'_> {
 
     /// Whether there is a copy of the class.
     #[inline(always)]
-    pub(crate) fn any(&self) -> bool {
+    pub(crate) fn contains(&self) -> bool {
         let [one, other] = self.class.buckets;
-        self.has(one) | self.has(other)
+        self.contains_in(one) | self.contains_in(other)
     }
 
     #[inline(always)]
-    fn has(&self, bucket: u64) -> bool {
-        self.buckets.shape.has(self.buckets.peek(bucket), self.class.fingerprint)
+    fn contains_in(&self, bucket: u64) -> bool {
+        self.buckets.shape.contains(self.buckets.peek(bucket), self.class.fingerprint)
     }
 
     /// Takes a copy out of this bucket, which has one. What is to replace it has been added before.
@@ -419,9 +419,9 @@ impl Held<'_> {
     #[inline(always)]
     pub(crate) fn remove(&self) -> bool {
         let [one, other] = self.class.buckets;
-        let [in_one, in_other] = [self.has(one), self.has(other)];
+        let [in_one, in_other] = [self.contains_in(one), self.contains_in(other)];
         if in_one & in_other {
-            self.advance();
+            self.advance_version();
         }
         // A choice of addresses, not a branch: where it lies cannot be guessed.
         let found = in_one | in_other;
@@ -435,11 +435,11 @@ impl Held<'_> {
     ///
     /// It is added before it is taken: a reader may see it twice, never not at all.
     #[inline]
-    pub(crate) fn shift(&self) -> bool {
+    pub(crate) fn relocate(&self) -> bool {
         let Class { fingerprint, buckets: [from, to] } = self.class;
-        let copied = self.has(from) && self.buckets.add_to(to, fingerprint);
+        let copied = self.contains_in(from) && self.buckets.add_to(to, fingerprint);
         if copied {
-            self.advance();
+            self.advance_version();
             self.take(from);
         }
         copied
@@ -448,14 +448,14 @@ impl Held<'_> {
     /// Tells readers that a copy is about to be taken whose place another one, added before, has in the other
     /// bucket.
     #[inline(always)]
-    fn advance(&self) {
+    fn advance_version(&self) {
         // ORDERING: Release: who reads this number sees what was added before. Before the copy goes, so
         // that who misses the copy sees the number.
-        self.buckets.table.moves[self.stripe].words[0].advance(Ordering::Release);
+        self.buckets.table.versions[self.stripe].words[0].advance(Ordering::Release);
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for StripeGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         self.buckets.table.unlock(self.stripe);
@@ -463,11 +463,11 @@ impl Drop for Held<'_> {
 }
 
 /// All stripes, held.
-struct HeldAll<'t> {
+struct AllStripesGuard<'t> {
     table: &'t Table,
 }
 
-impl Drop for HeldAll<'_> {
+impl Drop for AllStripesGuard<'_> {
     fn drop(&mut self) {
         (0..self.table.locks.len()).for_each(|stripe| self.table.unlock(stripe));
     }

@@ -21,7 +21,7 @@ const ALPHA: f64 = 1e-6;
 /// control below, takes 170.
 const EXPECTED: f64 = sample(400, 25_500) as f64;
 /// POWER: of 20 bits 23 are counted, and a rate four times as high is refused for certain.
-const MOST_QUERIES: u64 = sample(4_000_000, 50_000_000);
+const MAX_QUERIES: u64 = sample(4_000_000, 50_000_000);
 
 type Filter = CuckooFilter<[u8], Rapid>;
 
@@ -106,7 +106,7 @@ fn the_measured_rate_is_the_reported_one() {
                 let filter = new(buckets, slots, bits);
                 let next = fill(&filter, item, items);
                 let rate = filter.false_positive_rate();
-                let queries = ((EXPECTED / rate) as u64).min(MOST_QUERIES);
+                let queries = ((EXPECTED / rate) as u64).min(MAX_QUERIES);
                 let hits = hits(&filter, item, next, queries);
                 assert!(may_be(rate, hits, queries), "{what}: {hits} of {queries} at {rate:e}");
                 // The bounds can tell: with one bucket of the two counted the rate would be half. Of

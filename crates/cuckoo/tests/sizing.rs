@@ -225,10 +225,10 @@ proptest! {
     #[test]
     fn any_size_is_kept_or_refused(
         items in any::<u64>(),
-        shift in 0..64_u32,
+        relocate in 0..64_u32,
         rate in prop_oneof![any::<f64>(), (0.0..1.0), (0.0..40.0).prop_map(|power: f64| 0.5_f64.powf(power))],
     ) {
-        let items = items >> shift;
+        let items = items >> relocate;
         if let Ok(geometry) = sized(items, rate) {
             prop_assert!(geometry.capacity() >= items as usize);
             prop_assert!(geometry.false_positive_rate_at(items as usize) <= rate);
@@ -239,13 +239,13 @@ proptest! {
     #[test]
     fn any_buckets_are_taken_or_refused(
         buckets in any::<u64>(),
-        shift in 0..64_u32,
+        relocate in 0..64_u32,
         items in any::<u64>(),
     ) {
         for (slots, width) in [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)] {
-            let builder = builder().buckets(buckets >> shift).slots(slots).fingerprint_bits(width);
+            let builder = builder().buckets(buckets >> relocate).slots(slots).fingerprint_bits(width);
             if let Ok(geometry) = builder.geometry() {
-                prop_assert_eq!(geometry.buckets(), buckets >> shift);
+                prop_assert_eq!(geometry.buckets(), buckets >> relocate);
                 let capacity = geometry.capacity();
                 prop_assert!(capacity >= (2 * u64::from(slots)) as usize);
                 prop_assert!((capacity as u128) <= u128::from(geometry.buckets()) * u128::from(slots));

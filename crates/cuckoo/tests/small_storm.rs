@@ -32,7 +32,7 @@ struct Storm {
     missed: u64,
 }
 
-/// Looks for one item while others that the filter takes for it come and go, one at a time, each as soon as it can
+/// BatchRead for one item while others that the filter takes for it come and go, one at a time, each as soon as it can
 /// after the one before.
 ///
 /// The two buckets of all these have one free slot. If the first bucket of one that comes is full, its copy comes to

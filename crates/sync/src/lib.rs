@@ -30,8 +30,8 @@ mod memory;
 pub mod model;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
-mod span;
-mod wide;
+mod bit_slice;
+mod simd;
 #[cfg(tamis_loom)]
 #[path = "modelled.rs"]
 mod word;
@@ -45,8 +45,8 @@ pub use crossbeam_utils::CachePadded;
 pub use crate::backoff::Backoff;
 pub use crate::counter::Counter;
 pub use crate::lines::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, Line, Lines};
-pub use crate::span::Span;
-pub use crate::wide::{Loop, Width};
+pub use crate::bit_slice::BitSlice;
+pub use crate::simd::{Loop, SimdLevel};
 pub use crate::word::Word;
 
 /// Threads and shared ownership, real or modelled: what a test that is also a model builds on.

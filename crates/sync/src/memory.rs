@@ -37,7 +37,7 @@ impl Memory {
     pub(crate) fn zeroed(count: usize) -> Option<Self> {
         let count = count.max(1);
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-        if count >= huge::LEAST {
+        if count >= huge::MIN {
             let (lines, mapping) = huge::zeroed(count)?;
             return Some(Self { lines, count, origin: Origin::System { _mapping: mapping } });
         }
@@ -120,13 +120,13 @@ mod huge {
 
     /// Lines from which on memory is mapped: those of four huge pages. Below, a core's own cache and
     /// translations hold most of a filter.
-    pub(super) const LEAST: usize = 4 * HUGE_PAGE / LINE_BYTES;
+    pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 
     /// Bytes that are worth a thread to touch them.
-    const A_THREAD: usize = 1 << 26;
+    const PER_THREAD: usize = 1 << 26;
 
     /// Enough to zero memory at its own speed.
-    const MOST_THREADS: usize = 8;
+    const MAX_THREADS: usize = 8;
 
     /// Maps so many lines, aligned to a huge page, and touches all of them.
     pub(super) fn zeroed(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
@@ -145,7 +145,7 @@ mod huge {
     /// Writes to every page.
     fn touch(memory: &mut [u8]) {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let threads = (memory.len() / A_THREAD).clamp(1, cores.min(MOST_THREADS));
+        let threads = (memory.len() / PER_THREAD).clamp(1, cores.min(MAX_THREADS));
         let part = memory.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
         thread::scope(|scope| {
             let mut parts = memory.chunks_mut(part);

@@ -65,8 +65,8 @@ fn differ(places: &[u64], size: u64) -> bool {
     cells.clone().enumerate().all(|(at, cell)| !cells.clone().take(at).any(|other| other == cell))
 }
 
-fn set(filter: &Classic, hash: u64) -> bool {
-    filter.set(hash)
+fn insert(filter: &Classic, hash: u64) -> bool {
+    filter.insert(hash)
 }
 
 // L3, L1: of concurrent inserts of a new item at least one returns `true`, and no later one, though a neighbour sets its
@@ -79,20 +79,20 @@ fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
         let filter = Arc::clone(&filter);
         spawn(move || {
             let new = insert(&filter, item);
-            assert!(filter.has(item), "{MISSED}");
+            assert!(filter.contains(item), "{MISSED}");
             new
         })
     };
     let neighbour = spawn_insert(y);
     let others: Vec<_> = (1..racers).map(|_| spawn_insert(x)).collect();
     let mut new = insert(&filter, x);
-    assert!(filter.has(x), "{MISSED}");
+    assert!(filter.contains(x), "{MISSED}");
     for other in others {
         new |= other.join().unwrap();
     }
     assert!(neighbour.join().unwrap(), "{NONE_NEW}");
     assert!(new, "{NONE_NEW}");
-    assert!(filter.has(x) && filter.has(y), "{MISSED}");
+    assert!(filter.contains(x) && filter.contains(y), "{MISSED}");
     assert!(!insert(&filter, x), "an item was new twice");
 }
 
@@ -118,12 +118,12 @@ fn mutant_the_first_missing_bit_decides() {
     fn insert(filter: &Classic, hash: u64) -> bool {
         let mut places = filter.probes(hash).map(|share| filter.place(share));
         while let Some(place) = places.next() {
-            if filter.bits.has_bit(place) {
+            if filter.bits.contains_bit(place) {
                 continue;
             }
-            let new = filter.bits.set_bit(place);
+            let new = filter.bits.insert_bit(place);
             for place in places {
-                filter.bits.set_bit(place);
+                filter.bits.insert_bit(place);
             }
             return new;
         }
@@ -151,7 +151,7 @@ fn mutant_lossy_or_loses_a_bit() {
 fn one_sets_the_last_bit(model: Model, insert: Insert) {
     let filter = Arc::new(model.filter());
     for place in &model.places(model.x)[1..] {
-        assert!(filter.bits.set_bit(*place));
+        assert!(filter.bits.insert_bit(*place));
     }
     let other = Arc::clone(&filter);
     let thread = spawn(move || insert(&other, model.x));
@@ -169,8 +169,8 @@ fn model_one_sets_the_last_bit() {
 #[test]
 fn mutant_the_look_decides() {
     fn insert(filter: &Classic, hash: u64) -> bool {
-        let new = !filter.has(hash);
-        filter.set(hash);
+        let new = !filter.contains(hash);
+        filter.insert(hash);
         new
     }
     let model = Model::new(3, 3);
@@ -187,20 +187,20 @@ fn an_inserted_item_is_found(model: Model, publish: Ordering) {
     let published = Arc::clone(&flag);
     let threads = [
         spawn(move || {
-            racer.set(model.x);
+            racer.insert(model.x);
         }),
         spawn(move || {
-            inserter.set(model.x);
+            inserter.insert(model.x);
             published.store(1, publish);
         }),
     ];
     if flag.load(Ordering::Acquire) == 1 {
-        assert!(filter.has(model.x), "{MISSED}");
+        assert!(filter.contains(model.x), "{MISSED}");
     }
     for thread in threads {
         thread.join().unwrap();
     }
-    assert!(filter.has(model.x), "{MISSED}");
+    assert!(filter.contains(model.x), "{MISSED}");
 }
 
 #[test]

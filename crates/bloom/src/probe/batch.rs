@@ -2,9 +2,9 @@
 //! in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{narrow_range, split};
-use tamis_sync::{Loop, Width};
+use tamis_sync::{Loop, SimdLevel};
 
-use super::line::{GROUPS_A_PATTERN, MOST_PATTERNS, Shape, Tables};
+use super::line::{GROUPS_PER_PATTERN, MAX_PATTERNS, Shape, Tables};
 
 /// Items of a batch: as many as fill the widest vectors four times, and as there are lines on their way
 /// from memory at a time.
@@ -19,16 +19,16 @@ pub(crate) struct Batch {
     pub(crate) hashes: Lanes,
     lines: Lanes,
     /// As [`split::pattern`], and those that follow it.
-    patterns: [Lanes; MOST_PATTERNS],
+    patterns: [Lanes; MAX_PATTERNS],
 }
 
 impl Batch {
     pub(crate) const EMPTY: Self =
-        Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MOST_PATTERNS] };
+        Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MAX_PATTERNS] };
 
     /// Computes the lines in a filter of so many, and the patterns of this shape, from the hashes.
-    pub(crate) fn spread(&mut self, lines: u64, shape: Shape, width: Width) {
-        width.run(Spread { batch: self, lines, shape });
+    pub(crate) fn spread(&mut self, lines: u64, shape: Shape, simd: SimdLevel) {
+        simd.run(Spread { batch: self, lines, shape });
     }
 
     /// The line of an item.
@@ -48,7 +48,7 @@ impl Batch {
     ) -> impl Iterator<Item = (usize, u64)> + Clone {
         let item = item % BATCH;
         (0..shape.words).map(move |group| {
-            shape.part(tables, group, self.patterns[(group / GROUPS_A_PATTERN) as usize][item])
+            shape.part(tables, group, self.patterns[(group / GROUPS_PER_PATTERN) as usize][item])
         })
     }
 }
@@ -110,7 +110,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::line::MOST_PROBES;
+    use super::super::line::MAX_PROBES;
     use super::*;
 
     fn is_as_one_by_one(batch: &Batch, lines: u64, shape: Shape) {
@@ -131,10 +131,10 @@ mod tests {
             more in 0..32_u32,
         ) {
             let words = 1 << log_words;
-            let shape = Shape { words, probes: (words + more).min(8 * words).min(MOST_PROBES) };
-            for &width in Width::all() {
+            let shape = Shape { words, probes: (words + more).min(8 * words).min(MAX_PROBES) };
+            for &simd in SimdLevel::all() {
                 let mut batch = Batch { hashes, ..Batch::EMPTY };
-                batch.spread(lines, shape, width);
+                batch.spread(lines, shape, simd);
                 is_as_one_by_one(&batch, lines, shape);
             }
         }

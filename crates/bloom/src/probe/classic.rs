@@ -8,7 +8,7 @@
 use tamis_hash::split;
 
 /// Probes at most: optimal for a rate of 2^-64, below which no hash goes.
-pub(crate) const MOST_PROBES: u32 = 64;
+pub(crate) const MAX_PROBES: u32 = 64;
 
 /// The bits that an item with this hash means, by their shares of 2^64.
 #[inline]
@@ -27,7 +27,7 @@ pub(crate) struct Probes {
 impl Probes {
     /// The next so many, if there are as many.
     #[inline(always)]
-    pub(crate) fn some<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
+    pub(crate) fn next_chunk<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
         self.left = self.left.checked_sub(COUNT as u32)?;
         Some(core::array::from_fn(|_| {
             let share = self.state;
@@ -42,7 +42,7 @@ impl Iterator for Probes {
 
     #[inline(always)]
     fn next(&mut self) -> Option<u64> {
-        self.some().map(|[share]| share)
+        self.next_chunk().map(|[share]| share)
     }
 
     /// A counted loop, which the compiler unrolls.

@@ -14,18 +14,18 @@
 use tamis_hash::split;
 use tamis_sync::LINE_WORDS;
 
-use super::masks::{MASK_BITS, MOST_PROBES_A_WORD, Masks, mask, masks};
+use super::masks::{MASK_BITS, MAX_PROBES_PER_WORD, Masks, mask, masks};
 
 /// Groups that share a pattern: so many times 17 bits find room in those that are good.
-pub(super) const GROUPS_A_PATTERN: u32 = 3;
-const _: () = assert!(GROUPS_A_PATTERN * (MASK_BITS + 3) <= split::GOOD_BITS);
+pub(super) const GROUPS_PER_PATTERN: u32 = 3;
+const _: () = assert!(GROUPS_PER_PATTERN * (MASK_BITS + 3) <= split::GOOD_BITS);
 
 /// Patterns that an item needs at most.
-pub(super) const MOST_PATTERNS: usize = (LINE_WORDS as u32).div_ceil(GROUPS_A_PATTERN) as usize;
+pub(super) const MAX_PATTERNS: usize = (LINE_WORDS as u32).div_ceil(GROUPS_PER_PATTERN) as usize;
 
 /// Probes in a line at most.
-pub(crate) const MOST_PROBES: u32 = 32;
-const _: () = assert!(MOST_PROBES <= LINE_WORDS as u32 * MOST_PROBES_A_WORD);
+pub(crate) const MAX_PROBES: u32 = 32;
+const _: () = assert!(MAX_PROBES <= LINE_WORDS as u32 * MAX_PROBES_PER_WORD);
 
 /// The numbers of words that an item can touch.
 pub(crate) const WORDS: [u32; 4] = [1, 2, 4, 8];
@@ -41,7 +41,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// What the sizing chooses for the default rate.
-    pub(crate) const OFTEN: Self = Self { words: 1, probes: 5 };
+    pub(crate) const DEFAULT: Self = Self { words: 1, probes: 5 };
 
     /// Words in a group.
     #[inline]
@@ -97,7 +97,7 @@ impl Shape {
     #[inline(always)]
     pub(super) const fn part(self, tables: &Tables, group: u32, pattern: u64) -> (usize, u64) {
         let log_words = self.log_group_words();
-        let bits = pattern << (group % GROUPS_A_PATTERN * (MASK_BITS + log_words));
+        let bits = pattern << (group % GROUPS_PER_PATTERN * (MASK_BITS + log_words));
         let word = bits >> (64 - MASK_BITS - log_words) & (self.group_words() - 1) as u64;
         let word = (group * self.group_words()) as usize + word as usize;
         // The remainder changes nothing, and spares the check of a bound.
@@ -107,7 +107,7 @@ impl Shape {
     /// Patterns that the groups need.
     #[inline]
     pub(super) const fn patterns(self) -> usize {
-        self.words.div_ceil(GROUPS_A_PATTERN) as usize
+        self.words.div_ceil(GROUPS_PER_PATTERN) as usize
     }
 
     #[inline]
@@ -124,8 +124,8 @@ impl Shape {
 pub(crate) struct Tables([&'static Masks; LINE_WORDS]);
 
 impl Tables {
-    /// Those of [`Shape::OFTEN`].
-    pub(crate) const OFTEN: Self = Shape::OFTEN.tables();
+    /// Those of [`Shape::DEFAULT`].
+    pub(crate) const DEFAULT: Self = Shape::DEFAULT.tables();
 }
 
 /// The words and bits of an item, from [`Shape::pattern`].
@@ -150,7 +150,7 @@ impl Iterator for Pattern<'_> {
         if group == shape.words {
             return None;
         }
-        if group > 0 && group % GROUPS_A_PATTERN == 0 {
+        if group > 0 && group % GROUPS_PER_PATTERN == 0 {
             self.bits = split::next_pattern(self.bits);
         }
         self.group += 1;
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_shape_that_is_a_constant_is_the_one_of_the_default_rate() {
-        assert_eq!(solve::line(1_000_000, 0.01, false, None).unwrap().1, Shape::OFTEN);
+        assert_eq!(solve::line(1_000_000, 0.01, false, None).unwrap().1, Shape::DEFAULT);
     }
 
     #[test]

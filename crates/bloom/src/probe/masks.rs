@@ -21,7 +21,7 @@ pub(crate) const MASKS: usize = 1 << LOG_MASKS;
 pub(super) const MASK_BITS: u32 = LOG_MASKS + 6;
 
 /// Bits in a mask at most. (The sizing was seen to use five.)
-pub(crate) const MOST_PROBES_A_WORD: u32 = 8;
+pub(crate) const MAX_PROBES_PER_WORD: u32 = 8;
 
 /// The chance that two masks of a kind are the same entry at the same place.
 pub(crate) const SAME: f64 = 1.0 / (64 * MASKS) as f64;
@@ -32,9 +32,9 @@ pub(crate) type Masks = [u64; MASKS];
 /// The masks of `probes` bits.
 #[inline(always)]
 pub(crate) const fn masks(probes: u32) -> &'static Masks {
-    debug_assert!(1 <= probes && probes <= MOST_PROBES_A_WORD);
+    debug_assert!(1 <= probes && probes <= MAX_PROBES_PER_WORD);
     // The remainder changes nothing, and spares the check of a bound.
-    &TABLES[((probes - 1) % MOST_PROBES_A_WORD) as usize]
+    &TABLES[((probes - 1) % MAX_PROBES_PER_WORD) as usize]
 }
 
 /// The mask from a table that the top bits of `bits` mean.
@@ -46,10 +46,10 @@ pub(super) const fn mask(masks: &Masks, bits: u64) -> u64 {
 
 /// By the number of bits less one; from that of the first 800 seeds with which the rates are closest to those of
 /// masks drawn at random, by 0.06 % for every number of bits (a thousandth is what `sizing::line` tests).
-static TABLES: [Masks; MOST_PROBES_A_WORD as usize] = tables(605);
+static TABLES: [Masks; MAX_PROBES_PER_WORD as usize] = tables(605);
 
-const fn tables(seed: u64) -> [Masks; MOST_PROBES_A_WORD as usize] {
-    let mut tables = [[0; MASKS]; MOST_PROBES_A_WORD as usize];
+const fn tables(seed: u64) -> [Masks; MAX_PROBES_PER_WORD as usize] {
+    let mut tables = [[0; MASKS]; MAX_PROBES_PER_WORD as usize];
     let (mut state, mut entry) = (seed, 0);
     while entry < MASKS {
         let (mut mask, mut probes) = (0_u64, 0);

@@ -13,7 +13,7 @@ const EXACT_BELOW: u64 = 3;
 
 /// Beyond this many throws a bit fewer than one bit in 10^6 is left empty, and the formula is exact
 /// enough whatever the probes.
-const MOST_THROWS_A_BIT: f64 = 16.0;
+const MAX_THROWS_PER_BIT: f64 = 16.0;
 
 /// The expected share of ones.
 pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
@@ -30,7 +30,7 @@ pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
 /// small filters (Bose et al., "On the false-positive rate of Bloom filters", 2008).
 pub(crate) fn rate(bits: u64, probes: u32, items: u64) -> f64 {
     let throws = items as f64 * f64::from(probes);
-    if bits <= EXACT_BELOW * u64::from(probes).pow(2) && throws <= MOST_THROWS_A_BIT * bits as f64 {
+    if bits <= EXACT_BELOW * u64::from(probes).pow(2) && throws <= MAX_THROWS_PER_BIT * bits as f64 {
         return exact(bits as usize, probes, throws as u64);
     }
     second_order(bits, probes, throws)

@@ -22,16 +22,16 @@
 use libm::{exp, lgamma, log, log1p, pow};
 
 use crate::probe::line::Shape;
-use crate::probe::masks::{MOST_PROBES_A_WORD, SAME};
+use crate::probe::masks::{MAX_PROBES_PER_WORD, SAME};
 
-const TERMS: usize = MOST_PROBES_A_WORD as usize + 1;
+const TERMS: usize = MAX_PROBES_PER_WORD as usize + 1;
 
 /// Beyond this many items a line even one probe an item leaves fewer than 2^-53 of the bits empty.
 const FULL_LOAD: f64 = 20_000.0;
 
 /// Up to this many items their number in a line is taken as binomial, above as Poisson; there the rates
 /// differ by about 1 in 10^5.
-const MOST_BINOMIAL: u64 = 1 << 22;
+const MAX_BINOMIAL: u64 = 1 << 22;
 
 /// The chance that a query finds its word of a group full: `Σ c_i · a_i^j` after `j` items.
 #[derive(Clone, Copy)]
@@ -121,7 +121,7 @@ pub(crate) fn rate(lines: u64, shape: Shape, locked: bool, items: u64) -> f64 {
     if lines == 1 {
         return if load > FULL_LOAD { 1.0 } else { groups.rate_of(items) };
     }
-    if items <= MOST_BINOMIAL {
+    if items <= MAX_BINOMIAL {
         let chances = Chances::Binomial { items: items as f64, share: 1.0 / lines as f64 };
         return groups.mean(load, chances);
     }
@@ -250,7 +250,7 @@ mod tests {
     /// The tables are like masks drawn at random, in words that are full to a third and to a half.
     #[test]
     fn the_rate_is_that_of_the_tables() {
-        for probes in 1..=MOST_PROBES_A_WORD {
+        for probes in 1..=MAX_PROBES_PER_WORD {
             for empty in [2.0 / 3.0, 0.5] {
                 let items_a_word = -log(empty) * 64.0 / f64::from(probes);
                 let groups = Groups::new(Shape { words: 1, probes }, false);

@@ -3,9 +3,9 @@
 use libm::{ceil, exp, log, log2, pow, round};
 
 use super::{classic, line};
-use crate::probe::classic::MOST_PROBES as MOST_CLASSIC_PROBES;
-use crate::probe::line::{MOST_PROBES as MOST_LINE_PROBES, Shape, WORDS};
-use crate::probe::masks::MOST_PROBES_A_WORD;
+use crate::probe::classic::MAX_PROBES as MAX_CLASSIC_PROBES;
+use crate::probe::line::{MAX_PROBES as MAX_LINE_PROBES, Shape, WORDS};
+use crate::probe::masks::MAX_PROBES_PER_WORD;
 
 /// A shape that touches fewer words is taken if it needs at most this much more memory than the best.
 ///
@@ -28,11 +28,11 @@ const FEWER_PROBES: u32 = 6;
 
 /// The bits and the probes for a classic filter of `items` at `rate`.
 pub(crate) fn classic(items: u64, rate: f64) -> Option<(u64, u32)> {
-    let ideal = round(-log2(rate)).clamp(1.0, f64::from(MOST_CLASSIC_PROBES)) as u32;
+    let ideal = round(-log2(rate)).clamp(1.0, f64::from(MAX_CLASSIC_PROBES)) as u32;
     let fewest = ideal.saturating_sub(FEWER_PROBES).max(1);
     let sizes: [Option<(u64, u32)>; FEWER_PROBES as usize + 3] = core::array::from_fn(|more| {
         let probes = fewest + more as u32;
-        let may_be = probes <= (ideal + 2).min(MOST_CLASSIC_PROBES);
+        let may_be = probes <= (ideal + 2).min(MAX_CLASSIC_PROBES);
         may_be.then(|| Some((classic_bits(items, probes, rate)?, probes)))?
     });
     let sizes = || sizes.iter().flatten().copied();
@@ -91,7 +91,7 @@ pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Opt
 
 /// The probes on so many words that bear the highest load at this rate, and that load in items a line.
 fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
-    let most = (words * MOST_PROBES_A_WORD).min(MOST_LINE_PROBES);
+    let most = (words * MAX_PROBES_PER_WORD).min(MAX_LINE_PROBES);
     let load_of = |probes, guess| {
         let shape = Shape { words, probes };
         (load_at(rate, shape, locked, guess), shape)

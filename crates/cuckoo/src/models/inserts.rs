@@ -71,10 +71,10 @@ fn mutant_steps_are_not_checked_again() {
             return Err(InsertError::Full);
         };
         for step in steps {
-            let held = table.buckets().hold(step.class());
-            held.buckets.add_to(step.to, step.fingerprint);
-            held.advance();
-            held.take(step.from);
+            let guard = table.buckets().lock_stripe(step.class());
+            guard.buckets.add_to(step.to, step.fingerprint);
+            guard.advance_version();
+            guard.take(step.from);
         }
         if table.buckets().add(new) { Ok(()) } else { Err(InsertError::Full) }
     }
@@ -88,7 +88,7 @@ fn one_less_than_too_many(insert: Insert) {
     let x = class(NEAR[0], 0);
     (0..3).for_each(|_| add(&table, x));
     let mover = Arc::clone(&table);
-    let thread = spawn(move || mover.buckets().hold(x).shift());
+    let thread = spawn(move || mover.buckets().lock_stripe(x).relocate());
     assert_eq!(insert(&table, x), Ok(()), "{COPIES}");
     thread.join().unwrap();
     assert_eq!(copies(&table, x), 4, "{COPIES}");

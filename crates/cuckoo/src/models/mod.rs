@@ -10,7 +10,7 @@ use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::{Classes, Held, Looks, Table};
+use super::{Classes, StripeGuard, BatchRead, Table};
 use crate::geometry::Geometry;
 use crate::place::Class;
 use crate::{InsertError, evict};
@@ -63,7 +63,7 @@ fn add(table: &Table, class: Class) {
 }
 
 type Query = fn(&Table, Class) -> bool;
-type Change = fn(&Held<'_>) -> bool;
+type Change = fn(&StripeGuard<'_>) -> bool;
 
 fn contains(table: &Table, class: Class) -> bool {
     table.buckets().contains(class)
@@ -76,9 +76,9 @@ fn mirrored_contains(table: &Table, class: Class) -> bool {
 
 /// The query of a batch: of the class, and of another that is not in.
 fn contains_beside(table: &Table, class: Class) -> bool {
-    let (classes, mut looks) = (batch(class), Looks::NONE);
-    table.buckets().look_at_each(&classes, &mut looks);
-    table.buckets().contains_each(&classes, &looks)[0]
+    let (classes, mut read) = (batch(class), BatchRead::NONE);
+    table.buckets().read_batch(&classes, &mut read);
+    table.buckets().contains_batch(&classes, &read)[0]
 }
 
 fn mirrored_contains_beside(table: &Table, class: Class) -> bool {
@@ -97,19 +97,19 @@ fn batch(class: Class) -> Classes<2> {
 
 /// A look that does not ask whether something moved meanwhile.
 fn look(table: &Table, class: Class) -> bool {
-    table.buckets().look(class)
+    table.buckets().contains_unvalidated(class)
 }
 
 fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
     evict::insert(table.buckets(), class)
 }
 
-fn shift(held: &Held<'_>) -> bool {
-    held.shift()
+fn relocate(guard: &StripeGuard<'_>) -> bool {
+    guard.relocate()
 }
 
-fn remove(held: &Held<'_>) -> bool {
-    held.remove()
+fn remove(guard: &StripeGuard<'_>) -> bool {
+    guard.remove()
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn exactly_one_is_new(moved: bool) {
     let other = Arc::clone(&table);
     let thread = spawn(move || {
         let new = evict::insert_once(other.buckets(), x);
-        assert!(!moved || other.buckets().hold(x).shift(), "nothing to move, or no room");
+        assert!(!moved || other.buckets().lock_stripe(x).relocate(), "nothing to move, or no room");
         new
     });
     let mine = evict::insert_once(table.buckets(), x);
@@ -56,7 +56,7 @@ fn an_item_told_to_be_in_is_found(moves: usize, query: Query) {
     let thread = spawn(move || {
         if evict::insert_once(mover.buckets(), x) == Ok(true) {
             for class in [x, mirrored(x)].into_iter().take(moves) {
-                assert!(mover.buckets().hold(class).shift(), "nothing to move, or no room");
+                assert!(mover.buckets().lock_stripe(class).relocate(), "nothing to move, or no room");
             }
         }
     });
@@ -81,7 +81,7 @@ fn model_an_item_told_to_be_in_is_found() {
 fn mutants_that_miss_an_item_told_to_be_in() {
     must_fail(TOLD, || {
         check(1, None, || {
-            an_item_told_to_be_in_is_found(1, |table, class| table.buckets().look(mirrored(class)));
+            an_item_told_to_be_in_is_found(1, |table, class| table.buckets().contains_unvalidated(mirrored(class)));
         });
     });
     let mutants: [(_, _, Query); 4] = [
@@ -108,7 +108,7 @@ fn mutant_told_to_be_in_since_another_is_at_it() {
         if stripe.fetch_or(LOCK, Ordering::Acquire) & LOCK != 0 {
             return false;
         }
-        let added = !table.buckets().look(class) && table.buckets().add(class);
+        let added = !table.buckets().contains_unvalidated(class) && table.buckets().add(class);
         table.unlock(table.stripe(class));
         added
     }

@@ -13,7 +13,7 @@ fn an_item_beside_a_remove_is_found(query: Query, remove: Change) {
     let thread = spawn(move || {
         let y = mirrored(x);
         add(&other, y);
-        assert!(remove(&other.buckets().hold(x)), "nothing to remove");
+        assert!(remove(&other.buckets().lock_stripe(x)), "nothing to remove");
     });
     assert!(query(&table, x), "{MISSED}");
     thread.join().unwrap();
@@ -37,7 +37,7 @@ fn an_item_that_comes_beside_a_remove_is_found(query: Query, remove: Change) {
     let other = Arc::clone(&table);
     let thread = spawn(move || {
         add(&other, mirrored(x));
-        assert!(remove(&other.buckets().hold(x)), "nothing to remove");
+        assert!(remove(&other.buckets().lock_stripe(x)), "nothing to remove");
     });
     add(&table, x);
     assert!(query(&table, x), "{MISSED}");
@@ -56,9 +56,9 @@ fn model_an_item_that_comes_beside_a_remove_is_found() {
 }
 
 /// Removes a copy and never tells.
-fn remove_quietly(held: &Held<'_>) -> bool {
-    let [one, other] = held.class.buckets;
-    held.take(if held.has(one) { one } else { other });
+fn remove_quietly(guard: &StripeGuard<'_>) -> bool {
+    let [one, other] = guard.class.buckets;
+    guard.take(if guard.contains_in(one) { one } else { other });
     true
 }
 
@@ -78,9 +78,9 @@ fn mutant_a_remove_does_not_advance_the_count() {
 
 #[test]
 fn mutant_a_remove_advances_the_count_too_late() {
-    fn remove(held: &Held<'_>) -> bool {
-        remove_quietly(held);
-        held.advance();
+    fn remove(guard: &StripeGuard<'_>) -> bool {
+        remove_quietly(guard);
+        guard.advance_version();
         true
     }
     for query in [mirrored_contains, mirrored_contains_beside] {
@@ -94,17 +94,17 @@ fn mutant_a_remove_advances_the_count_too_late() {
 fn batch_by(table: &Table, class: Class, sum: fn(u64, u64) -> u64, late: bool) -> bool {
     let classes = batch(class);
     let counts =
-        |order| classes.keys.iter().fold(0, |all, &key| sum(all, table.moves(key).load(order)));
-    let mut looks = Looks::NONE;
+        |order| classes.keys.iter().fold(0, |all, &key| sum(all, table.version(key).load(order)));
+    let mut read = BatchRead::NONE;
     // ORDERING: Acquire, and Relaxed after the looks, as the real batch query: the bugs planted here are the sum and the
     // place of the first load.
     let mut before = counts(Ordering::Acquire);
-    table.buckets().look_at_each(&classes, &mut looks);
+    table.buckets().read_batch(&classes, &mut read);
     if late {
         before = counts(Ordering::Acquire);
     }
-    looks.moved = counts(Ordering::Relaxed) != before;
-    table.buckets().contains_each(&classes, &looks)[0]
+    read.moved = counts(Ordering::Relaxed) != before;
+    table.buckets().contains_batch(&classes, &read)[0]
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_remove_by_plain_looks(query: Query, remove: Change) {
         assert!(query(&other, x), "{MISSED}");
     });
     add(&table, mirrored(x));
-    assert!(remove(&table.buckets().hold(x)), "nothing to remove");
+    assert!(remove(&table.buckets().lock_stripe(x)), "nothing to remove");
     thread.join().unwrap();
     assert_eq!(copies(&table, x), 1, "{COPIES}");
 }
@@ -191,7 +191,7 @@ fn a_moved_copy_is_removed(remove: Remove) {
     add(&table, x);
     let mover = Arc::clone(&table);
     let thread = spawn(move || {
-        mover.buckets().hold(x).shift();
+        mover.buckets().lock_stripe(x).relocate();
     });
     assert!(remove(&table, x), "{NOT_ONE}");
     thread.join().unwrap();
@@ -199,7 +199,7 @@ fn a_moved_copy_is_removed(remove: Remove) {
 }
 
 fn remove_held(table: &Table, class: Class) -> bool {
-    table.buckets().hold(class).remove()
+    table.buckets().lock_stripe(class).remove()
 }
 
 #[test]
@@ -230,14 +230,14 @@ fn mutant_a_remove_looks_before_it_holds_the_stripe() {
     fn remove(table: &Table, class: Class) -> bool {
         let [one, other] = class.buckets;
         let [in_one, in_other] = class.buckets.map(|bucket| {
-            table.geometry().shape().has(table.buckets().peek(bucket), class.fingerprint)
+            table.geometry().shape().contains(table.buckets().peek(bucket), class.fingerprint)
         });
-        let held = table.buckets().hold(class);
+        let guard = table.buckets().lock_stripe(class);
         if in_one & in_other {
-            held.advance();
+            guard.advance_version();
         }
         if in_one | in_other {
-            held.take(if in_one { one } else { other });
+            guard.take(if in_one { one } else { other });
         }
         in_one | in_other
     }
@@ -253,8 +253,8 @@ fn a_move_beside_a_remove(inserted: u32, query: Query) {
     (0..inserted).for_each(|_| add(&table, x));
     let [mover, remover] = [Arc::clone(&table), Arc::clone(&table)];
     let threads = [
-        spawn(move || mover.buckets().hold(x).shift()),
-        spawn(move || remover.buckets().hold(x).remove()),
+        spawn(move || mover.buckets().lock_stripe(x).relocate()),
+        spawn(move || remover.buckets().lock_stripe(x).remove()),
     ];
     if inserted > 1 {
         assert!(query(&table, x), "{MISSED}");

@@ -11,7 +11,7 @@ fn a_snapshot_has_each_item_once(copy: fn(&Table, Class) -> u32) {
     let x = class(NEAR[0], 0);
     add(&table, x);
     let mover = Arc::clone(&table);
-    let thread = spawn(move || assert!(mover.buckets().hold(x).shift()));
+    let thread = spawn(move || assert!(mover.buckets().lock_stripe(x).relocate()));
     assert_eq!(copy(&table, x), 1, "{COPIES}");
     thread.join().unwrap();
 }
@@ -27,7 +27,7 @@ fn copies_in_a_snapshot(table: &Table, class: Class) -> u32 {
 fn model_a_snapshot_has_each_item_once() {
     check(5, None, || a_snapshot_has_each_item_once(copies_in_a_snapshot));
     check(5, None, || {
-        a_snapshot_has_each_item_once(|table, class| table.buckets().hold(class).count());
+        a_snapshot_has_each_item_once(|table, class| table.buckets().lock_stripe(class).count());
     });
 }
 
@@ -40,15 +40,15 @@ fn all_stripes_are_taken_by_two(second: fn(&Table)) {
     let table = table(4, 2);
     let other = Arc::clone(&table);
     let thread = spawn(move || second(&other));
-    drop(table.hold_all());
+    drop(table.lock_all_stripes());
     thread.join().unwrap();
 }
 
 #[test]
 fn model_those_who_take_all_stripes_do_not_wait_for_each_other() {
-    check(10, Some(3), || all_stripes_are_taken_by_two(|table| drop(table.hold_all())));
+    check(10, Some(3), || all_stripes_are_taken_by_two(|table| drop(table.lock_all_stripes())));
     check(5, Some(3), || {
-        all_stripes_are_taken_by_two(|table| drop(table.buckets().hold(class(NEAR[0], 0))));
+        all_stripes_are_taken_by_two(|table| drop(table.buckets().lock_stripe(class(NEAR[0], 0))));
     });
 }
 
@@ -73,7 +73,7 @@ fn a_snapshot_beside_an_add_and_a_remove(copy: fn(&Table, Class) -> u32) {
     let other = Arc::clone(&table);
     let thread = spawn(move || {
         add(&other, mirrored(x));
-        assert!(other.buckets().hold(x).remove(), "nothing to remove");
+        assert!(other.buckets().lock_stripe(x).remove(), "nothing to remove");
     });
     let copies = copy(&table, x);
     assert!((1..=2).contains(&copies), "{COPIES}: {copies}");
@@ -91,11 +91,11 @@ fn a_snapshot_has_what_is_in(stripes: u64, publish: Ordering, copy: fn(&Table) -
     let flag = Arc::new(Word::new(0));
     let (other, published) = (Arc::clone(&table), Arc::clone(&flag));
     let thread = spawn(move || {
-        assert!(other.buckets().hold(goes).remove(), "nothing to remove");
+        assert!(other.buckets().lock_stripe(goes).remove(), "nothing to remove");
         // Last, since no stripe orders it.
         add(&other, comes);
         published.store(1, publish);
-        assert!(other.buckets().hold(stays).shift(), "nothing to move, or no room");
+        assert!(other.buckets().lock_stripe(stays).relocate(), "nothing to move, or no room");
     });
     // ORDERING: Acquire pairs with `publish`: where it reads 1, the remove and the add happen before the copy.
     let after = flag.load(Ordering::Acquire) == 1;
@@ -119,7 +119,7 @@ fn model_a_snapshot_beside_an_add_and_a_remove() {
     check(330, None, || a_snapshot_has_what_is_in(2, Ordering::Release, copy));
 }
 
-/// A copy of the table made while the stripes are held that `hold` takes.
+/// A copy of the table made while the stripes are held that `lock_stripe` takes.
 fn copy_under(table: &Table, stripes: usize) -> (Table, u64) {
     (0..stripes).for_each(|stripe| table.lock(stripe));
     let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();

@@ -2,14 +2,14 @@
 //!
 //! The code is written once, as plain Rust; the compiler turns its loops into vector instructions, for
 //! which it must know at compile time that they are there. So a [`Loop`] is inlined into functions that
-//! assume more and more of the processor, and a [`Width`], made once, knows which of them it may call.
+//! assume more and more of the processor, and a [`SimdLevel`], made once, knows which of them it may call.
 
 /// Work to be compiled for each width: its `run` is to be `#[inline(always)]`, with all that it calls.
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Loop, Width};
+/// use tamis_sync::{Loop, SimdLevel};
 ///
 /// struct Double<'a>(&'a mut [u64; 32]);
 ///
@@ -23,7 +23,7 @@
 /// }
 ///
 /// let mut numbers = [4; 32];
-/// Width::detect().run(Double(&mut numbers));
+/// SimdLevel::detect().run(Double(&mut numbers));
 /// assert_eq!(numbers, [8; 32]);
 /// ```
 pub trait Loop {
@@ -39,12 +39,12 @@ pub trait Loop {
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::Width;
+/// use tamis_sync::SimdLevel;
 ///
-/// assert!(Width::all().contains(&Width::detect()));
+/// assert!(SimdLevel::all().contains(&SimdLevel::detect()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Width(Known);
+pub struct SimdLevel(Known);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
@@ -58,14 +58,14 @@ enum Known {
     Avx512,
 }
 
-impl Width {
+impl SimdLevel {
     /// The widest that there is here. Without feature `std`, which is needed to ask the processor, the
     /// one that all have.
     ///
     /// # Examples
     ///
     /// ```
-    /// assert_eq!(tamis_sync::Width::detect(), tamis_sync::Width::detect());
+    /// assert_eq!(tamis_sync::SimdLevel::detect(), tamis_sync::SimdLevel::detect());
     /// ```
     #[must_use]
     pub fn detect() -> Self {
@@ -88,19 +88,19 @@ impl Width {
     /// # Examples
     ///
     /// ```
-    /// assert!(!tamis_sync::Width::all().is_empty());
+    /// assert!(!tamis_sync::SimdLevel::all().is_empty());
     /// ```
     #[must_use]
     pub fn all() -> &'static [Self] {
-        const ALL: &[Width] = &[
-            Width(Known::Portable),
+        const ALL: &[SimdLevel] = &[
+            SimdLevel(Known::Portable),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Width(Known::Avx2),
+            SimdLevel(Known::Avx2),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Width(Known::Avx512),
+            SimdLevel(Known::Avx512),
         ];
         let widest = Self::detect();
-        let count = ALL.iter().position(|&width| width == widest).map_or(1, |at| at + 1);
+        let count = ALL.iter().position(|&level| level == widest).map_or(1, |at| at + 1);
         &ALL[..count]
     }
 

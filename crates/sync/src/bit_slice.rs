@@ -3,9 +3,9 @@
 use crate::Word;
 use crate::lines::{LINE_BITS, LINE_WORDS, Line, Lines};
 
-/// The first bits of some [`Lines`], from [`Lines::span`].
+/// The first bits of some [`Lines`], from [`Lines::bit_slice`].
 #[derive(Clone, Copy, Debug)]
-pub struct Span<'a> {
+pub struct BitSlice<'a> {
     lines: &'a [Line],
     /// As many as the lines have, at most.
     bits: u64,
@@ -25,24 +25,24 @@ impl Lines {
     ///
     /// let lines = Lines::zeroed(2)?;
     /// // Half of 1000 bits on lies bit 500: bit 52 of word 7.
-    /// let (word, bit) = lines.span(1000).find(1 << 63);
+    /// let (word, bit) = lines.bit_slice(1000).find(1 << 63);
     /// assert!(core::ptr::eq(word, &lines[0].words[7]) && bit == 52);
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     #[inline(always)]
     #[must_use]
-    pub fn span(&self, bits: u64) -> Span<'_> {
+    pub fn bit_slice(&self, bits: u64) -> BitSlice<'_> {
         assert!(bits.saturating_sub(1) / LINE_BITS < self.len() as u64, "no such bits");
-        Span { lines: self, bits }
+        BitSlice { lines: self, bits }
     }
 }
 
-impl<'a> Span<'a> {
+impl<'a> BitSlice<'a> {
     /// The word with the bit that lies `share / 2^64` of the whole on, and the bit's number in it.
     ///
     /// # Examples
     ///
-    /// See [`Lines::span`].
+    /// See [`Lines::bit_slice`].
     #[inline(always)]
     #[must_use]
     pub fn find(self, share: u64) -> (&'a Word, u64) {
@@ -71,9 +71,9 @@ mod tests {
     fn a_bit_is_found_where_its_share_says() {
         let lines = Lines::zeroed(3).unwrap();
         for bits in [0, 1, 63, 64, 65, 512, 513, 1535, 1536] {
-            let span = lines.span(bits);
+            let slice = lines.bit_slice(bits);
             for share in [0, 1, 1 << 62, 1 << 63, u64::MAX - 1, u64::MAX] {
-                let (word, bit) = span.find(share);
+                let (word, bit) = slice.find(share);
                 let place = ((u128::from(share) * u128::from(bits)) >> 64) as u64;
                 assert!(core::ptr::eq(word, lines.word((place / 64) as usize)), "{bits} {share}");
                 assert_eq!(bit, place % 64);
@@ -85,6 +85,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "no such bits")]
     fn more_bits_than_there_are() {
-        let _ = Lines::zeroed(3).unwrap().span(1537);
+        let _ = Lines::zeroed(3).unwrap().bit_slice(1537);
     }
 }

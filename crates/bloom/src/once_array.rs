@@ -10,7 +10,7 @@ use crate::regions::Regions;
 
 /// An array that is of one kind for good, as its geometry has it.
 #[derive(Debug)]
-pub(crate) enum Exact {
+pub(crate) enum OnceArray {
     /// All bits of an item lie in one word, so one atomic operation finds what was missing and sets it.
     Word(InLine<Free>),
     /// They lie in several, and are read and written under the lock of their line.
@@ -21,13 +21,13 @@ pub(crate) enum Exact {
 macro_rules! either {
     ($exact:expr, $array:ident => $value:expr) => {
         match $exact {
-            Exact::Word($array) => $value,
-            Exact::Line($array) => $value,
+            OnceArray::Word($array) => $value,
+            OnceArray::Line($array) => $value,
         }
     };
 }
 
-impl Array for Exact {
+impl Array for OnceArray {
     const KIND: Kind = Kind::Line { once: true };
 
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
@@ -44,39 +44,39 @@ impl Array for Exact {
     }
 
     #[inline]
-    fn has(&self, hash: u64) -> bool {
-        either!(self, array => array.has(hash))
+    fn contains(&self, hash: u64) -> bool {
+        either!(self, array => array.contains(hash))
     }
 
     #[inline]
-    fn set(&self, hash: u64) -> bool {
-        either!(self, array => array.set(hash))
+    fn insert(&self, hash: u64) -> bool {
+        either!(self, array => array.insert(hash))
     }
 
     #[inline]
-    fn set_alone(&mut self, hash: u64) -> bool {
-        either!(self, array => array.set_alone(hash))
+    fn insert_mut(&mut self, hash: u64) -> bool {
+        either!(self, array => array.insert_mut(hash))
     }
 
     #[inline]
-    fn sets_singly(&self) -> bool {
-        either!(self, array => array.sets_singly())
+    fn inserts_singly(&self) -> bool {
+        either!(self, array => array.inserts_singly())
     }
 
     fn spread(&self, batch: &mut Batch) {
         either!(self, array => array.spread(batch));
     }
 
-    fn has_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.has_batch(batch, next))
+    fn contains_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+        either!(self, array => array.contains_batch(batch, next))
     }
 
-    fn set_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.set_batch(batch, next))
+    fn insert_batch(&self, batch: &Batch, next: &Batch) -> u32 {
+        either!(self, array => array.insert_batch(batch, next))
     }
 
-    fn set_batch_alone(&mut self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.set_batch_alone(batch, next))
+    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch) -> u32 {
+        either!(self, array => array.insert_batch_mut(batch, next))
     }
 
     fn lines(&self) -> usize {
@@ -98,8 +98,8 @@ impl Array for Exact {
         either!(self, array => array.read(line))
     }
 
-    fn unite(&self, line: u64, other: [u64; LINE_WORDS]) {
-        either!(self, array => array.unite(line, other));
+    fn union_line(&self, line: u64, other: [u64; LINE_WORDS]) {
+        either!(self, array => array.union_line(line, other));
     }
 
     fn clear(&mut self) {
