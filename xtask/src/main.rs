@@ -13,21 +13,20 @@ mod outside;
 mod package;
 mod readme;
 mod report;
+mod result;
 mod sanitize;
 mod test;
 mod tidy;
 mod urls;
 mod workspace;
 
-use core::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xshell::Shell;
 
-/// What every command returns; the message is for the person at the terminal.
-type Result<T = ()> = core::result::Result<T, Box<dyn Error>>;
+use result::Result;
 
 /// The project's commands; each prints the commands that it runs.
 #[derive(Debug, Parser)]

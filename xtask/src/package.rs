@@ -7,12 +7,9 @@ mod alone;
 mod contents;
 mod manifest;
 
-use std::path::PathBuf;
-
 use xshell::{Shell, cmd};
 
-use crate::workspace::{self, Package};
-use crate::{Result, test};
+use crate::{Result, test, workspace};
 
 pub(crate) fn run(sh: &Shell) -> Result {
     let packages = workspace::published(sh)?;
@@ -25,22 +22,12 @@ pub(crate) fn run(sh: &Shell) -> Result {
     let folder = alone::unpack(sh, &packages)?;
     let mut wrong = Vec::new();
     for package in &packages {
-        wrong.extend(contents::wrong(package, &archive(package), &folder.join(stem(package)))?);
+        wrong.extend(contents::wrong(package, &package.archive(), &folder.join(package.stem()))?);
     }
     none_wrong(wrong)?;
     alone::write_workspace(sh, &packages, &folder)?;
     let manifest = folder.join("Cargo.toml");
     test::with(sh, &["--manifest-path", &manifest.to_string_lossy(), "--workspace"])
-}
-
-/// Name and version, as cargo names files after them.
-fn stem(package: &Package) -> String {
-    format!("{}-{}", package.name, package.version)
-}
-
-/// The file that would be uploaded.
-fn archive(package: &Package) -> PathBuf {
-    workspace::target_dir("package").join(format!("{}.crate", stem(package)))
 }
 
 fn none_wrong(wrong: Vec<String>) -> Result {

@@ -1,11 +1,13 @@
 //! `tidy`: the house rules that no compiler checks. Every rule has a test with a planted violation.
 
 mod arrows;
-mod commands;
+mod circles;
 mod comments;
 mod files;
+mod measured;
 mod orderings;
 mod source;
+mod syntax;
 
 use xshell::{Shell, cmd};
 
@@ -15,11 +17,12 @@ use source::Source;
 /// A rule over one file: a violation a line, as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     comments::first_line,
     comments::safety,
     comments::ordering,
     comments::unfinished,
+    measured::measured,
     orderings::atomics,
     orderings::hash_knows_no_atomics,
     orderings::sync_knows_no_filters,
@@ -44,8 +47,8 @@ fn violations(sh: &Shell) -> Result<Vec<String>> {
     sources.iter().for_each(files::warn_of_size);
     let mut violations: Vec<String> =
         sources.iter().flat_map(|source| RULES.iter().flat_map(|rule| rule(source))).collect();
+    violations.extend(circles::check(&sources));
     violations.extend(arrows::check(&workspace::packages(sh)?));
-    violations.extend(commands::check());
     Ok(violations)
 }
 

@@ -42,6 +42,18 @@ pub(crate) struct Package {
     pub(crate) metadata: Value,
 }
 
+impl Package {
+    /// Name and version, as cargo names files after them.
+    pub(crate) fn stem(&self) -> String {
+        format!("{}-{}", self.name, self.version)
+    }
+
+    /// The file that `cargo publish` uploads.
+    pub(crate) fn archive(&self) -> PathBuf {
+        target_dir("package").join(format!("{}.crate", self.stem()))
+    }
+}
+
 /// One line of a package's dependency tables.
 pub(crate) struct Dependency {
     pub(crate) name: String,

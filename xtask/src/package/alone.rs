@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use xshell::{Shell, cmd};
 
-use super::{archive, stem};
 use crate::Result;
 use crate::workspace::{self, Package};
 
@@ -20,7 +19,7 @@ pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     }
     sh.create_dir(&folder)?;
     for package in packages {
-        let archive = archive(package);
+        let archive = package.archive();
         // Touched: all files of an archive have one time, by which cargo would see no change.
         cmd!(sh, "tar -x -z -m -f {archive} -C {folder}").quiet().run()?;
     }
@@ -55,8 +54,8 @@ pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -
 }
 
 fn manifest(packages: &[Package], profiles: Option<&Value>) -> Table {
-    let members: Vec<Value> = packages.iter().map(|package| stem(package).into()).collect();
-    let path = |package: &Package| Value::Table(table([("path", stem(package).into())]));
+    let members: Vec<Value> = packages.iter().map(|package| package.stem().into()).collect();
+    let path = |package: &Package| Value::Table(table([("path", package.stem().into())]));
     // A patch for what nothing depends on would be a warning.
     let depended = |of: &&Package| {
         let mut all = packages.iter().flat_map(|package| &package.dependencies);

@@ -1,31 +1,71 @@
 //! Rules on files as a whole.
 
+use core::ops::RangeInclusive;
+
+use syn::Item;
+
 use super::source::Source;
+use super::syntax::is_test;
 
 /// The most lines of code in a Rust file. Comments and blank lines do not count: a public type is mostly documentation.
+/// The test modules of a file count apart, up to the same limit.
 const MAX_LINES: usize = 450;
-/// From here on, ask which two questions the file answers.
+/// Above this number `tidy` asks for the two questions that the file answers.
 const MANY_LINES: usize = 300;
 
 /// A file has one job, so it is short.
 pub(super) fn size(source: &Source) -> Vec<String> {
-    let lines = lines_of_code(source);
-    if !source.path.ends_with(".rs") || lines <= MAX_LINES {
-        return Vec::new();
-    }
-    vec![source.violation(lines, "size", "split the file, 450 lines of code are the most")]
+    let [code, tests] = lines_of_code(source);
+    [(code, "the file"), (tests, "its tests")]
+        .iter()
+        .filter(|(lines, _)| lines.len() > MAX_LINES)
+        .map(|(lines, what)| {
+            let advice =
+                format!("split {what}: {} lines of code, {MAX_LINES} at most", lines.len());
+            source.violation(lines[MAX_LINES], "size", &advice)
+        })
+        .collect()
 }
 
-/// A word in time; not a violation.
+/// Prints a warning early; it is not a violation.
 pub(super) fn warn_of_size(source: &Source) {
-    let lines = lines_of_code(source);
-    if source.path.ends_with(".rs") && lines > MANY_LINES {
+    let [code, _] = lines_of_code(source);
+    if code.len() > MANY_LINES {
+        let lines = code.len();
         eprintln!("{}: warning: {lines} lines of code; does it answer two questions?", source.path);
     }
 }
 
-fn lines_of_code(source: &Source) -> usize {
-    source.code().filter(|(_, text)| !text.trim().is_empty()).count()
+/// The numbers of the lines that hold code, of the file and of its test modules. A line of a string literal is code.
+fn lines_of_code(source: &Source) -> [Vec<usize>; 2] {
+    if !source.path.ends_with(".rs") {
+        return [Vec::new(), Vec::new()];
+    }
+    let modules = test_modules(source);
+    let is_in_tests = |line: usize| modules.iter().any(|module| module.contains(&line));
+    let (mut code, mut tests) = (Vec::new(), Vec::new());
+    for ((line, text), (_, bare)) in source.lines().zip(source.code()) {
+        let is_comment = bare.trim().is_empty() && source.has_comment(line);
+        if !text.trim().is_empty() && !is_comment {
+            if is_in_tests(line) { &mut tests } else { &mut code }.push(line);
+        }
+    }
+    [code, tests]
+}
+
+/// The lines of the modules in this file that only tests compile.
+fn test_modules(source: &Source) -> Vec<RangeInclusive<usize>> {
+    // The compiler reports a file that is not Rust.
+    let Ok(syntax) = syn::parse_file(&source.text) else { return Vec::new() };
+    let modules = syntax.items.iter().filter_map(|item| match item {
+        Item::Mod(module) if is_test(&module.attrs) => {
+            let (braces, _) = module.content.as_ref()?;
+            let first = module.attrs.first()?.pound_token.spans[0].start().line;
+            Some(first..=braces.span.close().end().line)
+        }
+        _ => None,
+    });
+    modules.collect()
 }
 
 /// Nothing depends on where one machine keeps its files.
@@ -38,7 +78,7 @@ pub(super) fn machine_paths(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Whether `root` stands in the text as the start of a path, not in the middle of one.
+/// Whether the text contains `root` as the start of a path, not in the middle of one.
 fn has_absolute(text: &str, root: &str) -> bool {
     text.match_indices(root).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -50,12 +90,39 @@ fn has_absolute(text: &str, root: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn file(line: &str, lines: usize) -> Source {
+        Source::new("a.rs", line.repeat(lines))
+    }
+
     #[test]
     fn a_long_file_is_found() {
-        let file = |line: &str, lines| Source::new("a.rs", line.repeat(lines));
         assert_eq!(size(&file("mod a;\n", MAX_LINES)).len(), 0);
         assert_eq!(size(&file("mod a;\n", MAX_LINES + 1)).len(), 1);
+    }
+
+    #[test]
+    fn comments_and_blank_lines_do_not_count() {
         assert_eq!(size(&file("/// A comment.\n\n", MAX_LINES + 1)).len(), 0);
+        assert_eq!(size(&file("/* A\n\n comment. */\n", MAX_LINES + 1)).len(), 0);
+        assert_eq!(size(&file("mod a; // A comment.\n", MAX_LINES + 1)).len(), 1);
+    }
+
+    #[test]
+    fn lines_of_a_string_count() {
+        let text = |lines| format!("const A: &str = \"\n{}\";\n", "text\n".repeat(lines));
+        assert_eq!(size(&Source::new("a.rs", text(MAX_LINES - 2))).len(), 0);
+        assert_eq!(size(&Source::new("a.rs", text(MAX_LINES))).len(), 1);
+    }
+
+    #[test]
+    fn test_modules_count_apart() {
+        let source = |code, tests| {
+            let (code, tests) = ("use a;\n".repeat(code), "use a;\n".repeat(tests));
+            Source::new("a.rs", format!("{code}#[cfg(test)]\nmod tests {{\n{tests}}}\n"))
+        };
+        assert_eq!(size(&source(MAX_LINES, MAX_LINES - 3)), [""; 0]);
+        assert_eq!(size(&source(MAX_LINES + 1, MAX_LINES - 3)).len(), 1);
+        assert_eq!(size(&source(MAX_LINES, MAX_LINES - 2)).len(), 1);
     }
 
     #[test]

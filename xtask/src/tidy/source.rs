@@ -11,8 +11,11 @@ pub(crate) struct Source {
 
 impl Source {
     pub(crate) fn new(path: &str, text: String) -> Self {
-        let rust = path.ends_with(".rs");
-        let (code, comments) = if rust { split(&text) } else { (String::new(), String::new()) };
+        let (code, comments) = match path.rsplit_once('.') {
+            Some((_, "rs")) => split(&text),
+            Some((_, "toml")) => (String::new(), hash_comments(&text)),
+            _ => (String::new(), String::new()),
+        };
         Self { path: path.to_owned(), text, code, comments }
     }
 
@@ -33,12 +36,17 @@ impl Source {
         (1..).zip(self.code.lines())
     }
 
-    /// The comments alone.
+    /// The lines without code. Of a manifest, the lines that begin with `#`.
     pub(crate) fn comments(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.comments.lines())
     }
 
-    /// Whether `mark` stands in a comment on this line or in one of the `above` lines before it.
+    /// Whether a comment is on this line, or goes on there.
+    pub(crate) fn has_comment(&self, line: usize) -> bool {
+        self.comments().nth(line - 1).is_some_and(|(_, text)| !text.trim().is_empty())
+    }
+
+    /// Whether a comment contains `mark` on this line or on one of the `above` lines before it.
     pub(crate) fn is_marked(&self, line: usize, above: usize, mark: &str) -> bool {
         let first = line.saturating_sub(above);
         self.comments().any(|(at, text)| (first..=line).contains(&at) && text.contains(mark))
@@ -53,6 +61,12 @@ impl Source {
 /// Whether `word` stands in `code` as a whole word.
 pub(crate) fn has_word(code: &str, word: &str) -> bool {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
+}
+
+/// The comments of TOML, with the lines of the whole.
+fn hash_comments(text: &str) -> String {
+    let comments = text.lines().map(|line| if line.starts_with('#') { line } else { "" });
+    comments.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Splits Rust into code and comments, each with the lines of the whole.

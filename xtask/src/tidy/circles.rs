@@ -1,0 +1,190 @@
+//! Rule on the files of a crate: no two use each other, not even by way of others.
+//!
+//! A file uses another if its code names what the other defines: by a `use`, by a path, or in the tokens of a macro.
+//! A name counts for the file that defines it, whichever module re-exports it. Test code does not count; neither do
+//! `mod` declarations, nor re-exports of a module's own children.
+
+mod modules;
+mod uses;
+
+use std::collections::BTreeMap;
+
+use petgraph::algo::tarjan_scc;
+use petgraph::prelude::DiGraphMap;
+
+use self::modules::{Edge, Modules, Sources};
+use super::source::Source;
+
+/// A violation per circle in the crates whose roots are among the sources.
+pub(super) fn check(sources: &[Source]) -> Vec<String> {
+    let by_path: Sources<'_> =
+        sources.iter().map(|source| (source.path.as_str(), source)).collect();
+    let roots = sources.iter().filter(|source| is_root(&source.path));
+    roots
+        .flat_map(|root| match Modules::read(root, &by_path) {
+            Ok(modules) => circles(&modules.edges()),
+            Err(violation) => vec![violation],
+        })
+        .collect()
+}
+
+/// Whether the file is the root of a library or a program. The crates outside of `src` are single files, or tests.
+fn is_root(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else { return false };
+    folder.ends_with("/src") && ["lib.rs", "main.rs"].contains(&name)
+        || folder.ends_with("src/bin") && name.ends_with(".rs")
+}
+
+/// A violation per strongly connected component of more than one file.
+fn circles(edges: &[Edge<'_>]) -> Vec<String> {
+    // One edge per pair of files: the first in the order of the lines.
+    let mut firsts = BTreeMap::new();
+    for edge in edges {
+        let first = firsts.entry((edge.from, edge.to)).or_insert(edge);
+        if edge.line < first.line {
+            *first = edge;
+        }
+    }
+    let graph: DiGraphMap<&str, ()> = firsts.keys().map(|&(from, to)| (from, to, ())).collect();
+    let mut circles: Vec<String> = tarjan_scc(&graph)
+        .into_iter()
+        .filter(|files| files.len() > 1)
+        .map(|files| {
+            let inside = firsts
+                .values()
+                .filter(|edge| files.contains(&edge.from) && files.contains(&edge.to));
+            violation(files.len(), &inside.copied().collect::<Vec<_>>())
+        })
+        .collect();
+    circles.sort();
+    circles
+}
+
+fn violation(files: usize, edges: &[&Edge<'_>]) -> String {
+    let uses = edges
+        .iter()
+        .map(|Edge { from, line, to, path }| format!("\n    {from}:{line} uses {to} by `{path}`"));
+    let place = edges.first().map_or(("", 1), |edge| (edge.from, edge.line));
+    format!(
+        "{}:{}: circles: {files} files use each other; remove uses until no circle is left{}",
+        place.0,
+        place.1,
+        uses.collect::<String>()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The violations of a crate of these files: paths below `src`, and texts.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let sources: Vec<Source> = files
+            .iter()
+            .map(|(path, text)| Source::new(&format!("a/src/{path}"), (*text).to_owned()))
+            .collect();
+        check(&sources)
+    }
+
+    /// The same of a library whose modules `b` and `c` have these texts.
+    fn of_two(b: &str, c: &str) -> usize {
+        found(&[("lib.rs", "mod b;\nmod c;\n"), ("b.rs", b), ("c.rs", c)]).len()
+    }
+
+    #[test]
+    fn two_files_that_use_each_other_are_found() {
+        let files = [
+            ("lib.rs", "mod b;\nmod c;\n"),
+            ("b.rs", "use crate::c::C;\npub struct B(C);\n"),
+            ("c.rs", "pub struct C;\nimpl C { fn f(b: super::b::B) {} }\n"),
+        ];
+        let expected = "a/src/b.rs:1: circles: 2 files use each other; remove uses until no circle is left\n    \
+                        a/src/b.rs:1 uses a/src/c.rs by `crate::c::C`\n    \
+                        a/src/c.rs:2 uses a/src/b.rs by `super::b::B`";
+        assert_eq!(found(&files), [expected]);
+    }
+
+    #[test]
+    fn one_way_is_no_circle() {
+        assert_eq!(of_two("use crate::c::C;\n", "pub struct C;\n"), 0);
+    }
+
+    #[test]
+    fn a_circle_by_way_of_a_third_file_is_found() {
+        let files = [
+            ("main.rs", "mod b;\nmod c;\nmod d;\n"),
+            ("b.rs", "fn b() { crate::c::c() }\n"),
+            ("c.rs", "use crate::{d::{d}};\n"),
+            ("d/mod.rs", "use super::b;\nfn d() { b::b() }\n"),
+        ];
+        assert_eq!(found(&files).len(), 1);
+    }
+
+    #[test]
+    fn a_name_counts_for_the_file_that_defines_it() {
+        let files = [
+            ("lib.rs", "mod b;\nmod c;\npub use crate::b::{B, f as g};\npub use c::*;\n"),
+            ("b.rs", "pub struct B(crate::C);\n"),
+            ("c.rs", "pub struct C;\nfn c() { crate::g() }\n"),
+        ];
+        assert_eq!(found(&files).len(), 1);
+        // Nothing in `lib.rs` is used, and `lib.rs` uses nothing.
+        assert_eq!(found(&[files[0], files[1], ("c.rs", "pub struct C;\n")]).len(), 0);
+    }
+
+    #[test]
+    fn a_parent_and_a_child_that_use_each_other_are_found() {
+        let child = ("b/c.rs", "use super::B;\npub struct C;\n");
+        let with = |parent| found(&[("lib.rs", "mod b;\n"), ("b.rs", parent), child]).len();
+        assert_eq!(with("mod c;\npub struct B;\nfn f() { c::C }\n"), 1);
+        assert_eq!(with("mod c;\npub struct B;\npub use self::c::C;\n"), 0);
+        assert_eq!(with("mod c;\npub struct B;\n"), 0);
+    }
+
+    #[test]
+    fn macros_are_read() {
+        let b = "macro_rules! b { () => { $crate::c::C }; }\npub(crate) use b;\n";
+        assert_eq!(of_two(b, "pub struct C;\ncrate::b::b!();\n"), 1);
+        assert_eq!(of_two("m! { f(crate::c::C) }\n", "m! { use crate::b::{a as d}; }\n"), 1);
+        // The call does not name the function of the parent.
+        let parent = ("lib.rs", "mod b;\npub fn write() { b::f() }\n");
+        assert_eq!(found(&[parent, ("b.rs", "fn f() { write!(a) }\n")]).len(), 0);
+        let parent = ("lib.rs", "macro_rules! write {}\nmod b;\nfn c() { b::f() }\n");
+        assert_eq!(found(&[parent, ("b.rs", "fn f() { write!(a) }\n")]).len(), 1);
+    }
+
+    #[test]
+    fn test_code_and_documentation_do_not_count() {
+        let c =
+            "pub struct C;\n/// [`crate::b::B`]\n#[cfg(test)]\nmod tests { use crate::b::B; }\n";
+        assert_eq!(of_two("use crate::c::C;\n", c), 0);
+        let lib = "mod b;\n#[cfg(all(test, tamis_loom))]\nmod c;\nfn f() { b::b() }\n";
+        let files = [("lib.rs", lib), ("b.rs", ""), ("c.rs", "use crate::{b::B, f};\n")];
+        assert_eq!(found(&files).len(), 0);
+    }
+
+    #[test]
+    fn other_crates_do_not_count() {
+        assert_eq!(of_two("use crate::c::C;\n", "use ::b::B;\nuse d::b::B;\nfn f(b: B) {}\n"), 0);
+        assert_eq!(
+            found(&[("lib.rs", "mod b;\nfn f() { b::b() }\n"), ("main.rs", "use b::f;\n")]).len(),
+            0
+        );
+    }
+
+    #[test]
+    fn modules_are_found_by_their_paths() {
+        let lib = "#[path = \"odd.rs\"]\nmod b;\nmod inline { mod c; }\n";
+        let files = [
+            ("lib.rs", lib),
+            ("odd.rs", "use crate::inline::c::C;\n"),
+            ("inline/c.rs", "use super::super::b::B;\n"),
+        ];
+        assert_eq!(found(&files).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_not_rust_is_found() {
+        assert_eq!(of_two("fn", ""), 1);
+    }
+}

@@ -1,0 +1,292 @@
+//! The modules of a crate, and the file that defines what a path names.
+
+use std::collections::BTreeMap;
+
+use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
+
+use super::uses::{self, Kind, Use};
+use crate::tidy::source::Source;
+use crate::tidy::syntax::is_test;
+
+/// Sources by their paths.
+pub(super) type Sources<'s> = BTreeMap<&'s str, &'s Source>;
+
+/// All modules of a crate; the first is the root.
+pub(super) struct Modules<'s> {
+    all: Vec<Module<'s>>,
+}
+
+struct Module<'s> {
+    file: &'s str,
+    /// Where the files of its child modules are.
+    folder: String,
+    parent: Option<usize>,
+    /// What each name of its scope stands for. A type, a function and a module may share a name.
+    names: BTreeMap<String, Vec<Name>>,
+    uses: Vec<Use>,
+}
+
+enum Name {
+    /// An item that is defined here.
+    Item,
+    /// The same by `macro_rules!`.
+    Macro,
+    Module(usize),
+    Import(Vec<String>),
+}
+
+/// What a path names, by the module that it leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    /// An item of the module.
+    Item(usize),
+    Module(usize),
+}
+
+/// One file uses what another defines.
+#[derive(Debug)]
+pub(super) struct Edge<'s> {
+    pub(super) from: &'s str,
+    pub(super) line: usize,
+    pub(super) to: &'s str,
+    pub(super) path: String,
+}
+
+impl<'s> Modules<'s> {
+    /// Reads the crate with this root. The error is a violation.
+    pub(super) fn read(root: &'s Source, sources: &Sources<'s>) -> Result<Self, String> {
+        let mut modules = Self { all: Vec::new() };
+        modules.read_file(root, None, sources)?;
+        Ok(modules)
+    }
+
+    fn read_file(
+        &mut self,
+        source: &'s Source,
+        parent: Option<usize>,
+        sources: &Sources<'s>,
+    ) -> Result<usize, String> {
+        let path = source.path.as_str();
+        let syntax = syn::parse_file(&source.text).map_err(|error| {
+            source.violation(error.span().start().line, "circles", &format!("mend it: {error}"))
+        })?;
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        // The root and `mod.rs` have their children next to them, all others in a folder of their own name.
+        let folder = match name.strip_suffix(".rs") {
+            Some(stem) if parent.is_some() && stem != "mod" => format!("{folder}/{stem}"),
+            _ => folder.to_owned(),
+        };
+        self.add(path, folder, parent, &syntax.items, sources)
+    }
+
+    fn add(
+        &mut self,
+        file: &'s str,
+        folder: String,
+        parent: Option<usize>,
+        items: &[Item],
+        sources: &Sources<'s>,
+    ) -> Result<usize, String> {
+        let uses = uses::of_items(items);
+        let mut names: BTreeMap<String, Vec<Name>> = BTreeMap::new();
+        for found in &uses {
+            if let Kind::Import { name, .. } = &found.kind {
+                names.entry(name.clone()).or_default().push(Name::Import(found.path.clone()));
+            }
+        }
+        for (name, item) in items.iter().filter_map(name_of) {
+            names.entry(name).or_default().push(item);
+        }
+        let id = self.all.len();
+        self.all.push(Module { file, folder, parent, names, uses });
+        for item in items {
+            let Item::Mod(child) = item else { continue };
+            if is_test(&child.attrs) {
+                continue;
+            }
+            let name = child.ident.to_string();
+            let folder = &self.all[id].folder;
+            let child = match &child.content {
+                Some((_, items)) => {
+                    let folder = format!("{folder}/{name}");
+                    self.add(file, folder, Some(id), items, sources)?
+                }
+                None => match file_of(child, file, folder, sources) {
+                    Some(source) => self.read_file(source, Some(id), sources)?,
+                    // The compiler reports it.
+                    None => continue,
+                },
+            };
+            self.all[id].names.entry(name).or_default().push(Name::Module(child));
+        }
+        Ok(id)
+    }
+
+    /// The uses of one file's items in another file.
+    pub(super) fn edges(&self) -> Vec<Edge<'s>> {
+        let mut edges = Vec::new();
+        for (id, module) in self.all.iter().enumerate() {
+            for found in &module.uses {
+                for to in self.used(id, found) {
+                    let (from, to) = (module.file, self.all[to].file);
+                    if from != to {
+                        let path = found.path.join("::");
+                        edges.push(Edge { from, line: found.line, to, path });
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// The modules that define what the module `id` uses here.
+    fn used(&self, id: usize, Use { path, kind, .. }: &Use) -> Vec<usize> {
+        let mut found = self.resolve(id, path, &mut Vec::new());
+        if *kind == Kind::Macro && path.len() == 1 {
+            found.extend(self.macro_of_ancestor(id, &path[0]).map(Found::Item));
+        }
+        let to = found.into_iter().filter_map(|found| match (found, kind) {
+            (Found::Item(to), _) => Some(to),
+            // It is not known which items are meant.
+            (Found::Module(to), Kind::Glob { .. }) => Some(to),
+            // A module is a name space: what is named through it counts.
+            (Found::Module(_), _) => None,
+        });
+        match kind {
+            // A module that only passes on the names of its children does not use them.
+            Kind::Import { reexport: true, .. } | Kind::Glob { reexport: true } => {
+                to.filter(|&to| !self.is_inside(to, id)).collect()
+            }
+            _ => to.collect(),
+        }
+    }
+
+    /// The module that defines this macro for itself and its child modules, if `id` is one and has no name like it.
+    fn macro_of_ancestor(&self, id: usize, name: &str) -> Option<usize> {
+        let mut ancestors = core::iter::successors(Some(id), |&id| self.all[id].parent);
+        let owner = ancestors.find(|&id| self.all[id].names.contains_key(name))?;
+        let is_macro = |name: &Name| matches!(name, Name::Macro);
+        self.all[owner].names[name].iter().any(is_macro).then_some(owner)
+    }
+
+    fn is_inside(&self, child: usize, ancestor: usize) -> bool {
+        core::iter::successors(Some(child), |&id| self.all[id].parent).any(|id| id == ancestor)
+    }
+
+    /// What a path names that is written in the module `from`; nothing if it leads out of the crate. `open` holds the
+    /// names that are being resolved, since imports may refer to one another.
+    fn resolve(&self, from: usize, path: &[String], open: &mut Vec<(usize, String)>) -> Vec<Found> {
+        match path.first().map(String::as_str) {
+            Some("crate") => self.walk(0, &path[1..], open),
+            Some("self" | "super") => self.walk(from, path, open),
+            Some(_) => self.look_up(from, path, open).unwrap_or_default(),
+            None => Vec::new(),
+        }
+    }
+
+    /// What the path names, seen from outside of the module `at`.
+    fn walk(&self, at: usize, path: &[String], open: &mut Vec<(usize, String)>) -> Vec<Found> {
+        match path.first().map(String::as_str) {
+            None => vec![Found::Module(at)],
+            Some("self") => self.walk(at, &path[1..], open),
+            Some("super") => self.walk(self.all[at].parent.unwrap_or(0), &path[1..], open),
+            // An unknown name is an item that a macro makes.
+            Some(_) => self.look_up(at, path, open).unwrap_or_else(|| vec![Found::Item(at)]),
+        }
+    }
+
+    /// What the path names, whose first segment is a name in the scope of the module `at`. None if it is unknown there.
+    fn look_up(
+        &self,
+        at: usize,
+        path: &[String],
+        open: &mut Vec<(usize, String)>,
+    ) -> Option<Vec<Found>> {
+        let (name, rest) = path.split_first()?;
+        let key = (at, name.clone());
+        if open.contains(&key) {
+            return None;
+        }
+        open.push(key);
+        let module = &self.all[at];
+        let found = match module.names.get(name) {
+            Some(names) => {
+                Some(names.iter().flat_map(|name| self.follow(at, name, rest, open)).collect())
+            }
+            None => module.uses.iter().filter(|found| is_glob(found)).find_map(|glob| {
+                self.resolve(at, &glob.path, open).into_iter().find_map(|found| match found {
+                    Found::Module(at) => self.look_up(at, path, open),
+                    Found::Item(_) => None,
+                })
+            }),
+        };
+        open.pop();
+        found
+    }
+
+    /// What the rest of a path names, after a name in the scope of the module `at`.
+    fn follow(
+        &self,
+        at: usize,
+        name: &Name,
+        rest: &[String],
+        open: &mut Vec<(usize, String)>,
+    ) -> Vec<Found> {
+        match name {
+            // A rest leads to a variant or an associated item.
+            Name::Item | Name::Macro => vec![Found::Item(at)],
+            Name::Module(child) => self.walk(*child, rest, open),
+            Name::Import(path) => {
+                let found = self.resolve(at, path, open);
+                let found = found.into_iter().flat_map(|found| match found {
+                    Found::Module(at) => self.walk(at, rest, open),
+                    Found::Item(_) => vec![found],
+                });
+                found.collect()
+            }
+        }
+    }
+}
+
+fn is_glob(found: &Use) -> bool {
+    matches!(found.kind, Kind::Glob { .. })
+}
+
+/// The name of an item that is neither a module nor an import.
+fn name_of(item: &Item) -> Option<(String, Name)> {
+    let ident = match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Macro(item) => return Some((item.ident.as_ref()?.to_string(), Name::Macro)),
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        _ => return None,
+    };
+    Some((ident.to_string(), Name::Item))
+}
+
+/// The file of a child module without a body, which the file `parent` declares.
+fn file_of<'s>(
+    child: &ItemMod,
+    parent: &str,
+    folder: &str,
+    sources: &Sources<'s>,
+) -> Option<&'s Source> {
+    let written = child.attrs.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let name = &child.ident;
+    let candidates = match written {
+        Some(path) => vec![format!("{}/{path}", parent.rsplit_once('/')?.0)],
+        None => vec![format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")],
+    };
+    candidates.iter().find_map(|path| sources.get(path.as_str()).copied())
+}

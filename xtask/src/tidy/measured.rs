@@ -1,0 +1,118 @@
+//! Rule on `MEASURED` comments: they name the machine, and what the measured code was compared with.
+
+use super::source::{Source, has_word};
+
+/// The machines that measurements were made on, and what to write where none is known or none matters: a count or a
+/// probability is the same on any machine.
+const MACHINES: [&str; 6] = [
+    "Zen 4",
+    "Zen 5",
+    "Sapphire Rapids",
+    "Emerald Rapids",
+    "(machine not recorded)",
+    "(any machine)",
+];
+
+/// The words that compare one figure with another.
+const COMPARING: [&str; 7] =
+    ["than", "instead of", "against", "versus", "without", "otherwise", "compared with"];
+
+/// From the mark to the end of its comment, a measurement names a machine, and two figures with a comparing word.
+pub(super) fn measured(source: &Source) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (line, claim) in claims(source) {
+        let mut wrong = |what: String| violations.push(source.violation(line, "measured", &what));
+        if !MACHINES.iter().any(|machine| claim.contains(machine)) {
+            wrong(format!("name the machine, one of {}", list(&MACHINES)));
+        }
+        if !compares(&claim) {
+            let words = list(&COMPARING);
+            wrong(format!("name the alternative and its figure: two figures, and one of {words}"));
+        }
+    }
+    violations
+}
+
+fn list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The text of each measurement, with the line of its mark.
+fn claims(source: &Source) -> Vec<(usize, String)> {
+    let mut claims: Vec<(usize, String)> = Vec::new();
+    // The line after the comment line before this one.
+    let mut next = 0;
+    let mut open = false;
+    for (line, text) in source.comments().filter(|(_, text)| !text.trim().is_empty()) {
+        open &= line == next;
+        next = line + 1;
+        let text = text.trim_start().trim_start_matches(['/', '!', '#', '*', ' ']);
+        if let Some((_, claim)) = text.split_once("MEASURED:") {
+            claims.push((line, claim.to_owned()));
+            open = true;
+        } else if let (true, Some((_, claim))) = (open, claims.last_mut()) {
+            // A name may be broken at the end of a line.
+            *claim = format!("{} {text}", claim.trim_end());
+        }
+    }
+    claims
+}
+
+/// Whether a claim has a comparing word, and two figures apart from those in names.
+fn compares(claim: &str) -> bool {
+    let mut claim = claim.to_owned();
+    for machine in MACHINES {
+        claim = claim.replace(machine, "");
+    }
+    // Names of items and tests are in backticks.
+    let prose: String = claim.split('`').step_by(2).collect();
+    let figures = prose.split_whitespace().filter(|word| {
+        word.trim_start_matches(['(', '−', '-', '+']).starts_with(|c: char| c.is_ascii_digit())
+    });
+    let compared = COMPARING.iter().any(|words| match words.contains(' ') {
+        true => prose.contains(words),
+        false => has_word(&prose, words),
+    });
+    compared && figures.count() >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> usize {
+        measured(&Source::new("a.rs", text.to_owned())).len()
+    }
+
+    #[test]
+    fn a_measurement_without_a_machine_is_found() {
+        assert_eq!(found("/// MEASURED: a query takes 7.9 ns instead of 11.\n"), 1);
+        assert_eq!(found("/// MEASURED: a query takes 7.9 ns instead of 11 (Zen 5).\n"), 0);
+        assert_eq!(found("// MEASURED: 8 ns instead of 11\n// (machine not recorded).\n"), 0);
+    }
+
+    #[test]
+    fn a_machine_in_another_comment_does_not_count() {
+        let text = "/// On a Zen 5.\n/// MEASURED: 8 ns instead of 11.\nf();\n// On a Zen 5.\n";
+        assert_eq!(found(text), 1);
+    }
+
+    #[test]
+    fn a_measurement_without_an_alternative_is_found() {
+        assert_eq!(found("//! MEASURED: a query takes 7.9 ns (Zen 5).\n"), 1);
+        assert_eq!(found("// MEASURED: 7.9 ns, faster than `table_2` (Zen\n// 5).\n"), 1);
+        assert_eq!(found("// MEASURED: 7.9 ns for hits, 11 ns for misses (Zen 5).\n"), 1);
+        assert_eq!(found("// MEASURED: hits take 7.9 ns, without\n// the table 11 (Zen 5).\n"), 0);
+    }
+
+    #[test]
+    fn other_text_is_no_measurement() {
+        assert_eq!(found("// This is measured.\nlet a = \"MEASURED: \";\n"), 0);
+    }
+
+    #[test]
+    fn comments_of_manifests_are_read() {
+        let manifest = Source::new("Cargo.toml", "# MEASURED: fast.\n[profile.dev]\n".to_owned());
+        assert_eq!(measured(&manifest).len(), 2);
+    }
+}
