@@ -1,4 +1,4 @@
-//! The target `ops_bloom` for libFuzzer.
+//! Passes the inputs of libFuzzer to the target `ops_bloom`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| tamis_fuzz::ops_bloom(data));

@@ -1,16 +1,16 @@
-//! What the three Bloom filters have in common, so that one target serves all.
+//! The operations that all three Bloom filters have, as a trait, so that one target tests all of them.
 
 use tamis::bloom::Geometry;
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, UnionError};
 
-/// A Bloom filter, hashes in and answers out.
+/// A Bloom filter of hashes.
 pub(crate) trait Bloom: Sized {
     fn sized_by_items(capacity: u64, rate: f64) -> Result<Geometry, BuildError>;
     fn sized_by_bits(bits: u64, probes: u32) -> Result<Geometry, BuildError>;
     fn build(bits: u64, probes: u32, seed: u64) -> Result<Self, BuildError>;
     fn insert(&self, hash: u64) -> bool;
-    fn insert_alone(&mut self, hash: u64) -> bool;
+    fn insert_exclusive(&mut self, hash: u64) -> bool;
     fn contains(&self, hash: u64) -> bool;
     fn union_with(&self, other: &Self) -> Result<(), UnionError>;
     fn snapshot(&self) -> Self;
@@ -22,7 +22,7 @@ pub(crate) trait Bloom: Sized {
     fn len_estimate(&self) -> f64;
 }
 
-/// Passes every method on to the type's own.
+/// Implements the trait with the type's own methods.
 macro_rules! bloom {
     ($($name:ident),*) => {$(
         impl Bloom for $name<u64, Rapid> {
@@ -43,7 +43,7 @@ macro_rules! bloom {
                 self.insert_hash(hash)
             }
 
-            fn insert_alone(&mut self, hash: u64) -> bool {
+            fn insert_exclusive(&mut self, hash: u64) -> bool {
                 self.get_mut().insert_hash(hash)
             }
 

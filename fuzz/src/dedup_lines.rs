@@ -1,4 +1,4 @@
-//! `tamis dedup` on any bytes, cut anyhow, against a set that forgets nothing.
+//! Compares `tamis dedup` with a `HashSet`, on arbitrary bytes in arbitrary pieces.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ struct Case<'a> {
     chunk: u16,
     nul: bool,
     capacity: Option<u8>,
-    /// The most bytes that one read gives.
+    /// The maximum number of bytes that one read returns.
     piece: u8,
     first: &'a [u8],
     second: &'a [u8],
 }
 
-/// The output is the reference's, byte by byte.
+/// Checks that the output is the same as that of the reference.
 pub fn dedup_lines(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let options = Options {
@@ -27,18 +27,18 @@ pub fn dedup_lines(data: &[u8]) {
         threads: 1 + usize::from(case.threads % 4),
         chunk: 1 + usize::from(case.chunk),
         capacity: case.capacity.map(|capacity| 1 + u64::from(capacity)),
-        // So low that a false positive would be a wonder.
+        // So low that no false positive is to be expected.
         rate: 1e-9,
         ..Options::default()
     };
     let piece = 1 + usize::from(case.piece);
     let inputs = [case.first, case.second].map(|rest| Input::new("input", Drip { rest, piece }));
     let mut output = Vec::new();
-    run(inputs, &mut output, &options, &mut ()).expect("nothing here can fail");
+    run(inputs, &mut output, &options, &mut ()).expect("no input or output can fail");
     assert_eq!(output, reference(&[case.first, case.second], options.separator), "{case:?}");
 }
 
-/// The first of every record, each with a separator, the last of an input with or without one.
+/// Returns the first copy of every record, with a separator after each. The last record of an input may have none.
 fn reference(inputs: &[&[u8]], separator: u8) -> Vec<u8> {
     let mut seen = HashSet::new();
     let mut output = Vec::new();
@@ -54,7 +54,7 @@ fn reference(inputs: &[&[u8]], separator: u8) -> Vec<u8> {
     output
 }
 
-/// A slow pipe.
+/// A reader that returns at most `piece` bytes per read, like a slow pipe.
 struct Drip<'a> {
     rest: &'a [u8],
     piece: usize,

@@ -1,4 +1,4 @@
-//! The fuzz targets as plain functions: the fuzzer calls them, and so does the replay test.
+//! The fuzz targets as plain functions, which the fuzzer and the replay test call.
 
 mod bloom;
 mod dedup_lines;
@@ -11,10 +11,10 @@ pub use ops_bloom::ops_bloom;
 pub use ops_cuckoo::ops_cuckoo;
 pub use sizing::sizing;
 
-/// A target: it panics when the library is wrong.
+/// A fuzz target. It panics if the library is wrong.
 pub type Target = fn(&[u8]);
 
-/// All targets by the names of their folders in `regressions/`.
+/// All targets, each with the name of its folder in `regressions/`.
 pub const TARGETS: [(&str, Target); 4] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),

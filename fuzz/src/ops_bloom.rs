@@ -1,7 +1,7 @@
-//! Any operations on two Bloom filters, against sets that forget nothing.
+//! Compares two Bloom filters with `HashSet`s under arbitrary operations.
 //!
-//! Each filter has a twin that is given the same by the other way in: what the filter takes through
-//! `&self` the twin takes through `&mut self`. Their bits must agree, so their fill and answers do.
+//! Each filter has a twin with the same items. The filter inserts through `&self`, the twin through `&mut self`. Both
+//! must have the same bits, so both must have the same fill and return the same answers.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ struct Case {
     kind: Kind,
     bits: u16,
     probes: u8,
-    /// By how much the second filter is larger.
+    /// The number of bits by which the second filter is larger.
     more_bits: u8,
     other_seed: bool,
-    /// Hashes that come again and again.
+    /// Hashes that many operations use.
     few: [u64; 8],
 }
 
@@ -30,7 +30,7 @@ enum Kind {
     Once,
 }
 
-/// An operation on one of the two.
+/// An operation on one of the two filters.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Op {
     on: bool,
@@ -47,7 +47,7 @@ enum What {
     Clear,
 }
 
-/// No operation loses an item, and every answer follows from the operations before it.
+/// Checks that no operation loses an item, and that every answer follows from the operations before it.
 pub fn ops_bloom(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
@@ -58,7 +58,7 @@ pub fn ops_bloom(data: &[u8]) {
     }
 }
 
-/// The operations are read one by one: a `Vec` of them would be short, by a coin tossed for each.
+/// Reads the operations one by one, since an arbitrary `Vec` is short: it ends with probability 1/2 after each element.
 fn run<F: Bloom>(case: &Case, ops: &mut Unstructured<'_>) {
     let probes = 1 + u32::from(case.probes % 16);
     let bits = 1 + u64::from(case.bits);
@@ -82,28 +82,28 @@ fn run<F: Bloom>(case: &Case, ops: &mut Unstructured<'_>) {
     }
 }
 
-/// A filter, its twin, and what both must know.
+/// A filter, its twin, and the items of both.
 struct Tracked<F> {
     filter: F,
     twin: F,
-    /// Never touched.
+    /// An empty filter for comparison.
     empty: F,
     known: HashSet<u64>,
 }
 
 impl<F: Bloom> Tracked<F> {
     fn new(bits: u64, probes: u32, seed: u64) -> Self {
-        let build = || F::build(bits, probes, seed).expect("such few bits can be had");
+        let build = || F::build(bits, probes, seed).expect("a small filter can be allocated");
         Self { filter: build(), twin: build(), empty: build(), known: HashSet::new() }
     }
 
     fn insert(&mut self, hash: u64) {
         let known = self.filter.contains(hash);
         let fill = self.filter.fill();
-        // With one thread the verdict is exact: true where a bit was missing.
+        // With one thread the answer is exact: `true` if and only if a bit was missing.
         assert_eq!(self.filter.insert(hash), !known);
         assert_eq!(self.twin.insert_alone(hash), !known);
-        assert_eq!(self.filter.fill() > fill, !known, "a new item sets a bit, a known one none");
+        assert_eq!(self.filter.fill() > fill, !known, "only a new item sets bits");
         self.known.insert(hash);
     }
 
@@ -118,18 +118,18 @@ impl<F: Bloom> Tracked<F> {
             assert!(fill >= before.max(other_fill) && fill <= before + other_fill + 1e-9);
             self.known.extend(&other.known);
         } else {
-            assert_eq!(self.filter.fill(), before, "a refused union changes nothing");
+            assert_eq!(self.filter.fill(), before, "a union that fails changes nothing");
         }
     }
 
-    /// What goes into a filter after its snapshot does not get into the snapshot.
+    /// Checks that an insert after a snapshot does not change the snapshot.
     fn snapshot(&mut self, hash: u64) {
         let snapshot = self.filter.snapshot();
         let (fill, had) = (snapshot.fill(), snapshot.contains(hash));
         self.insert(hash);
         assert_eq!((snapshot.fill(), snapshot.contains(hash)), (fill, had));
         assert!(self.known.iter().all(|&item| item == hash || snapshot.contains(item)));
-        // From here on the snapshot stands in for the filter.
+        // From here on the snapshot replaces the filter.
         self.filter = snapshot;
         self.filter.insert(hash);
     }
@@ -140,12 +140,12 @@ impl<F: Bloom> Tracked<F> {
         self.known.clear();
         assert_eq!(self.filter.fill(), 0.0);
         assert_eq!(self.filter.len_estimate(), 0.0);
-        // Not simply false: a probe that falls on a lock bit always hits.
+        // The answer need not be `false`: a probe of a lock bit always hits.
         let is_as_empty = |&hash: &u64| self.filter.contains(hash) == self.empty.contains(hash);
         assert!(hashes.iter().all(is_as_empty));
     }
 
-    /// The twins answer alike.
+    /// Checks that the filter and its twin return the same answer.
     fn agree(&self, hash: u64) {
         assert_eq!(self.filter.contains(hash), self.twin.contains(hash));
     }

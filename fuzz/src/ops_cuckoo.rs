@@ -1,7 +1,7 @@
-//! Any operations on two small cuckoo filters, against what was inserted and not removed.
+//! Compares two small cuckoo filters with lists of the hashes that they must contain, under arbitrary operations.
 //!
-//! Classes (which hashes cannot be told apart) are worked out here, apart from the library, so that every
-//! count and the rate are exact. Only what is in is removed: that is the contract.
+//! Two hashes that the filter cannot distinguish are of one class. Classes are computed here, independently of the
+//! library, so that every count and the rate are exact. Only present items are removed: that is the contract.
 
 use std::collections::HashMap;
 
@@ -19,16 +19,16 @@ const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 
 struct Case {
     once: bool,
     shape: u8,
-    /// Half the buckets, less one.
+    /// Half the number of buckets, minus one.
     half: u8,
-    /// By how many pairs of buckets the second filter is larger.
+    /// The number of pairs of buckets by which the second filter is larger.
     more: u8,
     other_seed: bool,
-    /// Hashes that come again and again.
+    /// Hashes that many operations use.
     few: [u64; 8],
 }
 
-/// An operation on one of the two.
+/// An operation on one of the two filters.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Op {
     on: bool,
@@ -39,9 +39,9 @@ struct Op {
 enum What {
     Insert(u8),
     InsertAny(u64),
-    /// Hashes spread from this one, so that a few bytes fill a filter.
+    /// Inserts several hashes derived from this number, so that a short input fills a filter.
     InsertMany(u16),
-    /// One of those that are in.
+    /// Removes one of the present hashes.
     Remove(u16),
     Contains(u64),
     MergeWithOther,
@@ -49,7 +49,7 @@ enum What {
     Clear,
 }
 
-/// No operation loses an item or keeps one too many, and what is refused has changed nothing.
+/// Checks that no operation loses an item or keeps a removed one, and that a failed operation changes nothing.
 pub fn ops_cuckoo(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
@@ -60,7 +60,10 @@ fn run<F: Cuckoo>(case: &Case, ops: &mut Unstructured<'_>) {
     let (slots, bits) = SHAPES[usize::from(case.shape) % SHAPES.len()];
     let sized = |half: u64| {
         let builder = CuckooFilter::<u64>::builder().buckets(2 * half).slots(slots);
-        builder.fingerprint_bits(bits).geometry().expect("an even number of a shape there is")
+        builder
+            .fingerprint_bits(bits)
+            .geometry()
+            .expect("an even number of buckets and a supported shape")
     };
     let half = 1 + u64::from(case.half % 16);
     let second = sized(half + u64::from(case.more % 4));
@@ -88,10 +91,11 @@ fn spread(from: u16, at: u16) -> u64 {
     (u64::from(from) + u64::from(at) + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
-/// A fingerprint and its two buckets, the lower one first.
+/// A class: a fingerprint and its two buckets, the lower one first.
 type Class = (u64, u64, u64);
 
-/// The two buckets of a fingerprint sum to an odd number that it fixes, modulo the number of buckets.
+/// Computes the class of a hash. Modulo the number of buckets, the sum of the two buckets is an odd number that depends
+/// only on the fingerprint.
 fn class(hash: u64, geometry: Geometry) -> Class {
     let fingerprint = split::fingerprint(hash, geometry.fingerprint_bits());
     let buckets = geometry.buckets();
@@ -102,13 +106,13 @@ fn class(hash: u64, geometry: Geometry) -> Class {
     (fingerprint, one.min(other), one.max(other))
 }
 
-/// A filter, and what is in it.
+/// A filter and its expected content.
 struct Tracked<F> {
     filter: F,
     held: Held,
 }
 
-/// The hashes that are in, and how many of each class.
+/// The present hashes, and the number of copies of each class.
 #[derive(Clone)]
 struct Held {
     geometry: Geometry,
@@ -133,19 +137,19 @@ impl Held {
     fn take(&mut self, index: usize) -> u64 {
         let hash = self.hashes.swap_remove(index % self.hashes.len());
         let class = class(hash, self.geometry);
-        let copies = self.classes.remove(&class).expect("a class of what is in");
+        let copies = self.classes.remove(&class).expect("the class of a present hash");
         if copies > 1 {
             self.classes.insert(class, copies - 1);
         }
         hash
     }
 
-    /// The copies that two buckets hold.
+    /// Returns the capacity of two buckets, in copies.
     fn most(&self) -> u32 {
         2 * self.geometry.slots()
     }
 
-    /// Whether more is in than always fits, whatever it is.
+    /// Returns whether an insert may fail: below this number of hashes every insert succeeds.
     fn may_be_full(&self) -> bool {
         self.hashes.len() >= self.most() as usize
     }
@@ -161,7 +165,7 @@ impl<F: Cuckoo> Tracked<F> {
         let crowded = copies == self.held.most();
         match self.filter.insert(hash) {
             Ok(new) => {
-                assert_eq!(new, !F::ONCE || copies == 0, "{copies} copies were in");
+                assert_eq!(new, !F::ONCE || copies == 0, "{copies} copies were present");
                 assert!(!crowded);
                 if new {
                     self.held.add(hash);
@@ -170,7 +174,7 @@ impl<F: Cuckoo> Tracked<F> {
             Err(InsertError::TooManyCopies) => assert!(crowded && !F::ONCE),
             Err(InsertError::Full) => {
                 assert!(!crowded && self.held.may_be_full());
-                assert!(!F::ONCE || copies == 0, "what is in can be asked for in a full filter");
+                assert!(!F::ONCE || copies == 0, "a present item is found even in a full filter");
             }
             Err(other) => panic!("{other}"),
         }
@@ -181,10 +185,10 @@ impl<F: Cuckoo> Tracked<F> {
             return;
         }
         let hash = self.held.take(index);
-        assert!(self.filter.remove(hash), "what is in can be removed");
+        assert!(self.filter.remove(hash), "a present item can be removed");
     }
 
-    /// The items of both, and both as they were.
+    /// Checks that the merged filter contains the items of both, and that both are unchanged.
     fn merge_with(&mut self, other: &Self, other_seed: bool) {
         let merged = F::merge(&self.filter, &other.filter);
         self.check(&[]);
@@ -211,8 +215,8 @@ impl<F: Cuckoo> Tracked<F> {
         }
     }
 
-    /// What goes into a filter after its snapshot does not get into the snapshot, which stands in for it
-    /// from here on.
+    /// Checks that an insert after a snapshot does not change the snapshot. From here on the snapshot replaces the
+    /// filter.
     fn snapshot(&mut self, hash: u64) {
         let (snapshot, held) = (self.filter.snapshot(), self.held.clone());
         self.insert(hash);
@@ -231,7 +235,7 @@ impl<F: Cuckoo> Tracked<F> {
         self.filter.has_copies(hash, copies);
     }
 
-    /// The filter holds this and nothing else, also after an insert that was refused.
+    /// Checks that the filter contains the expected items and no others, also after an insert that failed.
     fn check(&self, hashes: &[u64]) {
         let Held { geometry, hashes: held, classes } = &self.held;
         held.iter().chain(hashes).for_each(|&hash| self.agree(hash));
@@ -244,12 +248,12 @@ impl<F: Cuckoo> Tracked<F> {
     }
 }
 
-/// What the two filters have in common, so that one target serves both.
+/// The operations that both filters have, so that one target tests both.
 trait Cuckoo: Sized {
     const ONCE: bool;
 
     fn build(geometry: Geometry, seed: u64) -> Self;
-    /// Whether it was added.
+    /// Returns whether a copy was added.
     fn insert(&self, hash: u64) -> Result<bool, InsertError>;
     fn remove(&self, hash: u64) -> bool;
     fn contains(&self, hash: u64) -> bool;
@@ -262,10 +266,10 @@ trait Cuckoo: Sized {
 }
 
 fn like<F: Buildable>(new: tamis::cuckoo::Builder<F>, geometry: Geometry) -> F {
-    new.like(geometry).build().expect("such few buckets can be had")
+    new.like(geometry).build().expect("a small filter can be allocated")
 }
 
-/// What differs is written out; the rest is passed on to the type's own.
+/// Implements the trait: the given items differ between the filters, the others call the type's own methods.
 macro_rules! cuckoo {
     ($($name:ident { $($own:item)* })*) => {$(
         impl Cuckoo for $name {

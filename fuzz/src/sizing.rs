@@ -1,4 +1,4 @@
-//! The sizing arithmetic on any numbers: it never panics, and what it grants it keeps.
+//! Runs the sizing arithmetic on arbitrary numbers: it never panics, and its results meet their promises.
 
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::bloom::Geometry;
@@ -11,7 +11,7 @@ use crate::bloom::Bloom;
 struct Case {
     kind: Kind,
     capacity: u64,
-    /// By how much the capacity is shifted down: small ones matter too.
+    /// The number of bits by which the capacity is shifted right, so that small capacities are tested, too.
     shift: u8,
     rate: Rate,
     bits: u64,
@@ -26,7 +26,7 @@ enum Kind {
     Once,
 }
 
-/// A rate: any bits at all, or a power of two between the useful ones.
+/// A rate: an arbitrary `f64`, or a power of two in the useful range.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Rate {
     Any(f64),
@@ -42,12 +42,12 @@ impl Rate {
     }
 }
 
-/// A layout in lines may need this many more bits for less: 21 % where it touches fewer words than the best shape
-/// (`WORD_PRICE` of the sizing), and the steps in which lines are added.
+/// A filter in lines for less may have more bits than one for more: by this factor, since it may touch fewer words than
+/// the best shape (21 %, `WORD_PRICE` of the sizing), and by `LINE_BITS`, since its size is a whole number of lines.
 const LINE_SLACK: f64 = 1.212;
 const LINE_BITS: f64 = 512.0;
 
-/// One of the types, sized by items and by bits.
+/// Checks one of the types, sized by items and by bits.
 pub fn sizing(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let of_lines = |bits| bits * LINE_SLACK + LINE_BITS;
@@ -58,7 +58,8 @@ pub fn sizing(data: &[u8]) {
     }
 }
 
-/// `slack` is the most bits that a smaller filter may have beside a larger one of so many bits.
+/// Given the number of bits of a filter for more items or a lower rate, `slack` returns the maximum number of bits of
+/// the filter for less.
 fn check<F: Bloom>(case: &Case, slack: fn(f64) -> f64) {
     if let Ok(geometry) = F::sized_by_bits(case.bits, case.probes) {
         assert!(geometry.bits() >= case.bits);
@@ -70,7 +71,7 @@ fn check<F: Bloom>(case: &Case, slack: fn(f64) -> f64) {
     let Ok(geometry) = F::sized_by_items(capacity, rate) else { return };
     is_sound(geometry, case.items);
     let expected = geometry.false_positive_rate_at(capacity as usize);
-    assert!(expected <= 1.03 * rate, "{expected:e} at capacity, {rate:e} asked: {geometry:?}");
+    assert!(expected <= 1.03 * rate, "{expected:e} at capacity, {rate:e} requested: {geometry:?}");
     let bits = geometry.bits() as f64;
     let larger = [
         F::sized_by_items(capacity.saturating_mul(2), rate),

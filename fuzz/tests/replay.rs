@@ -1,11 +1,11 @@
-//! Runs every target on inputs that broke it or easily could, and on a few thousand made-up ones.
+//! Runs every target on the regressions and on a few thousand pseudo-random inputs.
 
 use std::fs;
 use std::path::Path;
 
 use tamis_fuzz::TARGETS;
 
-const MADE_UP: u64 = 3000;
+const PSEUDO_RANDOM: u64 = 3000;
 
 #[test]
 fn regressions_stay_fixed() {
@@ -23,26 +23,26 @@ fn regressions_stay_fixed() {
 }
 
 #[test]
-fn made_up_inputs_pass() {
+fn pseudo_random_inputs_pass() {
     for (name, target) in TARGETS {
-        for seed in 0..MADE_UP {
+        for seed in 0..PSEUDO_RANDOM {
             println!("{name} {seed}");
-            target(&made_up(seed));
+            target(&pseudo_random(seed));
         }
     }
 }
 
-/// Up to 400 bytes, the same on every machine.
-fn made_up(seed: u64) -> Vec<u8> {
+/// Returns fewer than 400 bytes, the same on every machine.
+fn pseudo_random(seed: u64) -> Vec<u8> {
     let mut state = seed << 32 | 1;
     let mut next = || {
-        // Numerical Recipes' generator, its low bits left out.
+        // The 64-bit generator of Numerical Recipes, without its low bits.
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     let length = next() % 400;
-    // Half of the inputs use few values, so that things repeat.
+    // Half of the inputs use few values, so that items repeat.
     let count = if seed.is_multiple_of(2) { 256 } else { 4 };
     let values: Vec<u8> = (0..count).map(|_| next() as u8).collect();
     (0..length).map(|_| values[next() % count]).collect()

@@ -1,4 +1,4 @@
-//! `ci`: every step that must pass before a change goes in, cheap ones first.
+//! `ci`: runs every check that a change must pass, cheap checks first.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -11,15 +11,15 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Run the tests with their long sample sizes, which find smaller deviations
+    /// Run the statistical tests with large samples, which find smaller deviations
     #[arg(long)]
     long: bool,
-    /// Go on after a step that fails, and fail at the end
+    /// Continue after a step that fails, and fail at the end
     #[arg(long)]
     keep_going: bool,
 }
 
-/// A step: the command that runs it alone (up to the colon), and the work.
+/// A step: its name and its function. The name up to a colon is the command that runs the step alone.
 type Step = (&'static str, fn(&Shell) -> Result);
 
 /// The steps in order.
@@ -40,20 +40,20 @@ const STEPS: &[Step] = &[
     ("readme", readme::run),
 ];
 
-/// The commands that `ci` does not run, and why. A test finds any other that is left out.
+/// The commands that `ci` does not run, and why. A test checks that `ci` runs all others.
 #[cfg(test)]
 const NOT_IN_CI: &[(&str, &str)] = &[
     ("ci", "it is ci"),
     ("sanitize", "needs a nightly toolchain"),
-    ("report", "its times mean nothing on a shared machine"),
-    ("compare", "likewise, and the other programs need not be installed"),
-    ("urls", "makes input for compare; its own tests check it"),
+    ("report", "its times are meaningless on a shared machine"),
+    ("compare", "as report; also, the other programs may not be installed"),
+    ("urls", "writes the input of compare; its unit tests check it"),
 ];
 
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {
-    // Read by `sample` in the tests' modules `common`.
+    // The function `sample` in the module `common` of the tests reads this.
     let _long = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
-    // What an incremental build writes down for the next one costs more than it saves in a single one.
+    // Incremental compilation writes data for the next build. In a single run it costs more time than it saves.
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
     let (mut times, mut failed) = (Vec::new(), Vec::new());
     for &(name, step) in STEPS {
@@ -99,19 +99,19 @@ mod tests {
         let commands: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
         let steps: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
         let exempt: Vec<&str> = NOT_IN_CI.iter().map(|(name, _)| *name).collect();
-        assert_eq!(left_out(&commands, &steps, &exempt), [""; 0], "run it in ci or say why not");
+        assert_eq!(missing(&commands, &steps, &exempt), [""; 0], "add it to STEPS or NOT_IN_CI");
     }
 
     #[test]
-    fn a_command_left_out_is_found() {
-        assert_eq!(left_out(&["test", "bench", "new"], &["test: docs"], &["bench"]), ["new"]);
+    fn a_missing_command_is_found() {
+        assert_eq!(missing(&["test", "bench", "new"], &["test: docs"], &["bench"]), ["new"]);
     }
 
-    fn left_out<'a>(commands: &[&'a str], steps: &[&str], exempt: &[&str]) -> Vec<&'a str> {
-        // A step is named after its command: `lint: docs`, `model --mutants`.
+    fn missing<'a>(commands: &[&'a str], steps: &[&str], exempt: &[&str]) -> Vec<&'a str> {
+        // The name of a step begins with its command: `lint: docs`, `model --mutants`.
         let is_step =
             |name: &str| steps.iter().any(|step| step.split([':', ' ']).next() == Some(name));
-        let left_out = commands.iter().filter(|name| !is_step(name) && !exempt.contains(name));
-        left_out.copied().collect()
+        let missing = commands.iter().filter(|name| !is_step(name) && !exempt.contains(name));
+        missing.copied().collect()
     }
 }

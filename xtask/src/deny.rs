@@ -1,7 +1,7 @@
-//! `deny`: licences and sources of the dependencies, by the lists in deny.toml, and no version `*`.
+//! `deny`: checks the licences and sources of the dependencies against deny.toml, and refuses the version `*`.
 //!
-//! cargo-deny reads the same file and does the same, but takes minutes to install. Advisories are left out: their
-//! database comes over the network and changes by the day, so a change that passed would fail tomorrow.
+//! cargo-deny reads the same file and does the same checks, but takes minutes to install. Advisories are not checked:
+//! their database is on the network and changes every day, so a commit that passes today could fail tomorrow.
 
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
@@ -10,7 +10,7 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// Where all that is not ours comes from.
+/// The only source of crates that are not ours.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 pub(crate) fn run(sh: &Shell) -> Result {
@@ -29,7 +29,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     }
 }
 
-/// What is not allowed about a package, by its description from `cargo metadata`.
+/// Returns what is not allowed about a package, which `cargo metadata` describes.
 fn denied(package: &Value, allowed: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
     let licence = package["license"].as_str().unwrap_or_default();
@@ -37,10 +37,10 @@ fn denied(package: &Value, allowed: &[&str]) -> Vec<String> {
         wrong.push(format!("licence `{licence}`"));
     }
     match package["source"].as_str() {
-        // Ours: what it asks for is our decision.
+        // A package of ours: check the versions that it requires.
         None => {
-            let asked = package["dependencies"].as_array().into_iter().flatten();
-            let any = asked.filter(|on| on["req"] == "*" && on["path"].is_null());
+            let required = package["dependencies"].as_array().into_iter().flatten();
+            let any = required.filter(|on| on["req"] == "*" && on["path"].is_null());
             wrong.extend(any.map(|on| format!("any version of {}", on["name"])));
         }
         Some(SOURCE) => {}
@@ -49,11 +49,12 @@ fn denied(package: &Value, allowed: &[&str]) -> Vec<String> {
     wrong.iter().map(|what| format!("{} {}: {what}", package["name"], package["version"])).collect()
 }
 
-/// Whether the allowed licences fulfil an expression such as `MIT OR Apache-2.0`, or the old `MIT/Apache-2.0`.
+/// Returns whether the allowed licences satisfy an expression such as `MIT OR Apache-2.0` or, in the old form,
+/// `MIT/Apache-2.0`.
 fn may_be_used(licence: &str, allowed: &[&str]) -> bool {
     let allows = |id: &spdx::LicenseItem| id.id().is_some_and(|id| allowed.contains(&id.name));
     Expression::parse_mode(licence, ParseMode::LAX)
-        .is_ok_and(|expression| expression.evaluate(|asked| allows(&asked.license)))
+        .is_ok_and(|expression| expression.evaluate(|required| allows(&required.license)))
 }
 
 #[cfg(test)]
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn licences_are_weighed() {
+    fn licence_expressions_are_evaluated() {
         for (licence, good) in [
             ("MIT", true),
             ("MIT/Apache-2.0", true),
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_found() {
+    fn violations_are_found() {
         let any = json!([{ "name": "b", "req": "*", "path": null }]);
         for (package, count) in [
             (json!({ "license": "MIT", "source": SOURCE, "dependencies": any }), 0),

@@ -1,4 +1,4 @@
-//! `features`: every published crate builds with no feature, with each alone, and with all.
+//! `features`: checks every published crate with no feature, with each feature alone, and with all features.
 
 use xshell::{Shell, cmd};
 
@@ -16,7 +16,8 @@ pub(crate) fn run(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Clippy rather than check: it alone takes `-D warnings` without rebuilding the dependencies.
+/// Runs clippy instead of `cargo check`, because only clippy accepts `-D warnings` without a rebuild of the
+/// dependencies.
 fn check(sh: &Shell, name: &str, flags: &[&str]) -> Result {
     cmd!(sh, "cargo clippy --quiet --package {name} {flags...} -- -D warnings").run()?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `fuzz`: runs the fuzz targets, or replays what they once found.
+//! `fuzz`: runs the fuzz targets, or replays the inputs that they found.
 
 use xshell::{Shell, cmd};
 
@@ -6,15 +6,15 @@ use crate::{Result, workspace};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The target; each in turn if not given
+    /// The target; all targets, one after another, if not given
     target: Option<String>,
-    /// How long to fuzz each target
+    /// Seconds to fuzz each target
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Use the stable toolchain: no AddressSanitizer, so only panics and wrong answers are found
+    /// Use the stable toolchain: finds panics and wrong answers, but no memory errors (no AddressSanitizer)
     #[arg(long)]
     stable: bool,
-    /// Only replay the regressions and some pseudo-random inputs; needs no fuzzer
+    /// Only replay the regressions and some pseudo-random inputs (needs no fuzzer)
     #[arg(long, conflicts_with_all = ["target", "seconds", "stable"])]
     replay: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
         None => cmd!(sh, "cargo fuzz list").quiet().read()?,
     };
     for target in targets.lines() {
-        // What the fuzzer finds goes to the first folder; it starts from what lies in both.
+        // The fuzzer starts from the inputs in both folders, and writes new inputs to the first.
         let corpus = format!("fuzz/corpus/{target}");
         let regressions = format!("fuzz/regressions/{target}");
         sh.create_dir(&corpus)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
     Ok(())
 }
 
-/// Runs the targets' code as ordinary tests.
+/// Runs the code of the targets as ordinary tests.
 pub(crate) fn replay(sh: &Shell) -> Result {
     let target = workspace::target_dir("");
     cmd!(

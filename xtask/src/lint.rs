@@ -1,18 +1,18 @@
-//! `lint`: format, clippy and documentation, all without a warning.
+//! `lint`: checks the format, runs clippy and builds the documentation, all without warnings.
 
 use xshell::{Shell, cmd};
 
 use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
-/// The workspaces beside the main one: manifest, what to check. The build products of other crates are shared.
+/// The other workspaces: the manifest and the flags of each. All workspaces share the build products of other crates.
 const OTHERS: [(&str, &[&str]); 3] = [
     ("fuzz/Cargo.toml", &["--all-targets", "--no-default-features"]),
     ("xtask/no_std/Cargo.toml", &[]),
     ("xtask/outside/Cargo.toml", &["--all-targets"]),
 ];
 
-/// What is built with all features: not the benches, whose features bring the peers.
+/// The flags that exclude the benches from a build with all features: their features add the crates to compare with.
 pub(crate) const OURS: [&str; 2] = ["--exclude", "tamis-benches"];
 
 pub(crate) fn run(sh: &Shell) -> Result {
@@ -40,7 +40,7 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
             .args(["--", "-D", "warnings"])
             .run()?;
     }
-    // The builds of the checkers are other code. The test profile brings the unit tests, where the models are.
+    // The model checkers compile other code. The models are unit tests, which only the test profile includes.
     for checker in &CHECKERS {
         let (_env, packages) = (checker.env(sh), checker.packages);
         cmd!(sh, "cargo clippy --profile test {packages...} --lib -- -D warnings").run()?;

@@ -1,4 +1,4 @@
-//! The project's commands: what CI runs, a person runs.
+//! The command line of `cargo xtask`: one command per task of the project. CI and developers run the same commands.
 
 mod bench;
 mod ci;
@@ -28,7 +28,7 @@ use xshell::Shell;
 
 use result::Result;
 
-/// The project's commands; each prints the commands that it runs.
+/// The project's tasks. Each command prints the programs that it runs.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -38,62 +38,62 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run everything that must pass before a change goes in, cheap steps first
+    /// Run every check that a change must pass, cheap checks first
     Ci(ci::Args),
-    /// Check the format, run clippy (also on the builds for the model checkers) and build the documentation
+    /// Check the format, run clippy (also on the builds for the model checkers), and build the documentation
     Lint,
     /// Run all tests and doctests
     Test,
     /// Run the models: every interleaving under loom, random schedules under shuttle
     Model {
-        /// Run also the mutants: models with a planted defect that must be caught
+        /// Also run the mutants: models with a planted defect that the checker must find
         #[arg(long)]
         mutants: bool,
-        /// Run only the models whose name contains NAME
+        /// Run only the models whose names contain NAME
         name: Option<String>,
     },
-    /// Check the house rules: comment forms, dependency arrows, file sizes
+    /// Check the house rules: comment forms, measurements, dependencies, circles of files, file sizes
     Tidy,
-    /// Check licences, bans and sources of the dependencies
+    /// Check the licences, versions and sources of the dependencies
     Deny,
-    /// Build every feature alone, none, and all
+    /// Check each crate with no feature, with each feature alone, and with all features
     Features,
     /// Link and run a program without std
     NoStd,
-    /// Compile and run every example of the documentation, and three programs, outside the workspace
+    /// Run every example of the documentation and three programs in a crate outside the workspace
     Outside,
-    /// Check what would be published, and run its tests without the workspace
+    /// Check the packages that would be published, and run their tests outside the workspace
     Package,
-    /// Run the commands that README.md shows and compare what they print
+    /// Run the commands in README.md and compare their output with the text
     Readme,
-    /// Fuzz one target, or each in turn; or replay the regressions, which needs no fuzzer
+    /// Fuzz one target or all targets, or replay the regressions (needs no fuzzer)
     Fuzz(fuzz::Args),
     /// Run the tests under a sanitizer (needs a nightly toolchain)
     Sanitize { sanitizer: sanitize::Sanitizer },
-    /// Run the benchmarks; or count the instructions of the hot paths (needs valgrind)
+    /// Run the benchmarks, or count the instructions of the hot paths (needs valgrind)
     Bench {
-        /// Count instructions, and fail if a path takes more than the committed number
+        /// Count instructions, and fail if a path executes more than the committed number
         #[arg(long)]
         gate: bool,
-        /// Count instructions, and write the numbers to be committed
+        /// Count instructions, and write the new numbers to the file to commit
         #[arg(long, conflicts_with = "gate")]
         bless: bool,
-        /// Run only the benchmarks whose name contains FILTER
+        /// Run only the benchmarks whose names contain FILTER
         #[arg(conflicts_with_all = ["gate", "bless"])]
         filter: Option<String>,
     },
-    /// Measure the filters beside others and write `benches/REPORT.md`; goes on where an earlier run ended
+    /// Measure the filters and those of other crates, and write `benches/REPORT.md`; continues an interrupted run
     Report(report::Args),
-    /// Write a list of made-up URLs with repetitions to standard output
+    /// Write a list of synthetic URLs with duplicates to standard output
     Urls(urls::Args),
-    /// Time `tamis dedup` beside other programs that do its job
+    /// Time `tamis dedup` and other programs that remove duplicate lines
     Compare {
-        /// The list of lines to run on
+        /// The file of lines to read
         file: PathBuf,
-        /// Runs of each program; the median counts
+        /// Runs of each program; the result is the median
         #[arg(long, default_value_t = 5)]
         runs: usize,
-        /// Distinct lines, for `tamis dedup --capacity`
+        /// Number of distinct lines, for `tamis dedup --capacity`
         #[arg(long)]
         capacity: Option<u64>,
     },
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result {
     let sh = Shell::new()?;
     if let Command::Compare { file, runs, capacity } = command {
-        // Before the change of directory: the path is meant from where the person stands.
+        // Before the change of directory: the path is relative to the caller's directory.
         return compare::run(&sh, &file.canonicalize()?, runs, capacity);
     }
     sh.change_dir(workspace::root());

@@ -1,21 +1,21 @@
-//! `model`: the models of concurrent code, under loom and under shuttle, and their mutants.
+//! `model`: runs the models of concurrent code and their mutants under loom and shuttle.
 //!
-//! A mutant is a model with a planted defect, named `mutant_*`; its test passes when the defect is caught.
+//! A mutant is a model with a planted defect, named `mutant_*`. Its test passes if the checker finds the defect.
 
 use xshell::{PushEnv, Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// A checker of concurrent code: it replaces the atomics of a build under `--cfg tamis_<name>`.
+/// A model checker. A build with `--cfg tamis_<name>` uses the checker's atomics.
 pub(crate) struct Checker {
     name: &'static str,
-    /// The crates that have models for it, and the checker itself, as flags of cargo.
+    /// The cargo flags that select the crates with models for it, and the checker itself.
     pub(crate) packages: &'static [&'static str],
-    /// The modules that the models are in.
+    /// The name of the modules that contain the models.
     module: &'static str,
 }
 
-/// loom tries every interleaving of two or three threads, shuttle random ones of more.
+/// loom runs every interleaving of two or three threads; shuttle runs random interleavings of more threads.
 pub(crate) const CHECKERS: [Checker; 2] = [
     Checker {
         name: "loom",
@@ -39,7 +39,7 @@ pub(crate) const CHECKERS: [Checker; 2] = [
 ];
 
 impl Checker {
-    /// Builds under its flags and in its own folder, or each run would rebuild everything.
+    /// Sets the checker's flags, and a target folder of its own: in a shared folder each run would rebuild everything.
     pub(crate) fn env<'s>(&self, sh: &'s Shell) -> [PushEnv<'s>; 2] {
         [
             sh.push_env("RUSTFLAGS", format!("--cfg tamis_{}", self.name)),
@@ -47,14 +47,14 @@ impl Checker {
         ]
     }
 
-    /// Runs the models that are asked for, and counts them.
+    /// Runs the models whose names contain `name`, and returns their number.
     fn run(&self, sh: &Shell, mutants: bool, name: &str) -> Result<usize> {
         let Self { packages, module, .. } = *self;
         let _env = self.env(sh);
         let list = cmd!(sh, "cargo test --release {packages...} --lib -- --list --format terse");
         let list = workspace::read(list)?;
         if select(&list, module, true, "").is_empty() {
-            return Err(format!("there is no model in a module `{module}`").into());
+            return Err(format!("no module `{module}` contains a model").into());
         }
         let models = select(&list, module, mutants, name);
         let count = models.len();
@@ -71,14 +71,14 @@ pub(crate) fn run(sh: &Shell, mutants: bool, name: Option<&str>) -> Result {
         count += checker.run(sh, mutants, name.unwrap_or_default())?;
     }
     if count == 0 {
-        // A pass would be the worst of all: nothing was checked.
-        return Err("there is no such model".into());
+        // Success would be misleading: nothing was checked.
+        return Err("no model has a name that contains this text".into());
     }
     eprintln!("{count} models passed");
     Ok(())
 }
 
-/// The names of the models of a module in libtest's list.
+/// Returns the names of a module's models in libtest's list.
 fn select<'a>(list: &'a str, module: &str, mutants: bool, name: &str) -> Vec<&'a str> {
     list.lines()
         .filter_map(|line| line.strip_suffix(": test"))
@@ -95,7 +95,7 @@ mod tests {
     const LIST: &str = "models::racing_inserts: test\nmodels::mutant_lossy: test\nodd::a: test\n";
 
     #[test]
-    fn models_and_mutants_are_told_apart() {
+    fn models_and_mutants_are_distinguished() {
         assert_eq!(select(LIST, "models", false, ""), ["models::racing_inserts"]);
         assert_eq!(
             select(LIST, "models", true, ""),

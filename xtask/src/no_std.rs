@@ -1,4 +1,4 @@
-//! `no-std`: links and runs a program without std, which proves that the library needs none.
+//! `no-std`: links and runs a program without std, which proves that the library does not need std.
 
 use xshell::{Shell, cmd};
 

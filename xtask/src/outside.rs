@@ -1,8 +1,8 @@
-//! `outside`: what the documentation shows compiles and runs in a crate of its own, where `tamis` is the only
-//! dependency of ours, and so do three programs.
+//! `outside`: compiles and runs the examples of the documentation, and three programs, in a crate outside the workspace
+//! that depends on no crate of ours but `tamis`.
 //!
-//! In the crate that an example stands in `tamis` cannot be named, so a hidden line says what stands for it there:
-//! `# use tamis_bloom as tamis;`. It is left out here. Apart from it no example names a crate that `tamis` hides.
+//! The crates below `tamis` cannot name `tamis`, so their examples contain a hidden line that names a replacement:
+//! `# use tamis_bloom as tamis;`. This command removes that line. No other line may name a crate that `tamis` hides.
 
 mod examples;
 
@@ -27,13 +27,13 @@ pub(crate) fn run(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// The names of the programs beside the examples.
+/// Returns the names of the programs.
 fn programs(sh: &Shell) -> Result<Vec<String>> {
     let files = sh.read_dir("xtask/outside/src/bin")?;
     let names = files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()));
     let names: Vec<String> = names.collect();
     if names.is_empty() {
-        return Err("there is no program in xtask/outside/src/bin".into());
+        return Err("xtask/outside/src/bin contains no program".into());
     }
     Ok(names)
 }

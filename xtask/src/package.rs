@@ -1,10 +1,10 @@
-//! `package`: what would be published is complete and small, and passes its tests without the workspace.
+//! `package`: checks that the packages to publish are complete and small, and runs their tests outside the workspace.
 //!
-//! The tests and doctests of the published crates run here once, in the unpacked packages: a file, a dependency or a
-//! setting that only the workspace has does not help them.
+//! The tests and doctests of the published crates run in the unpacked packages. They fail if they need a file, a
+//! dependency or a setting that only the workspace has.
 
-mod alone;
 mod contents;
+mod isolated;
 mod manifest;
 
 use xshell::{Shell, cmd};
@@ -16,16 +16,16 @@ pub(crate) fn run(sh: &Shell) -> Result {
     none_wrong(packages.iter().flat_map(manifest::wrong).collect())?;
     let names = packages.iter().flat_map(|package| ["--package", &package.name]);
     let target = workspace::target_dir("");
-    // Not verified by cargo: it would build each, and below each is built for its tests.
+    // `--no-verify`: the tests below build every package anyway.
     cmd!(sh, "cargo package --quiet --no-verify --allow-dirty --target-dir {target} {names...}")
         .run()?;
-    let folder = alone::unpack(sh, &packages)?;
+    let folder = isolated::unpack(sh, &packages)?;
     let mut wrong = Vec::new();
     for package in &packages {
         wrong.extend(contents::wrong(package, &package.archive(), &folder.join(package.stem()))?);
     }
     none_wrong(wrong)?;
-    alone::write_workspace(sh, &packages, &folder)?;
+    isolated::write_workspace(sh, &packages, &folder)?;
     let manifest = folder.join("Cargo.toml");
     test::with(sh, &["--manifest-path", &manifest.to_string_lossy(), "--workspace"])
 }
@@ -34,6 +34,6 @@ fn none_wrong(wrong: Vec<String>) -> Result {
     wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
     match wrong.len() {
         0 => Ok(()),
-        count => Err(format!("{count} things are wrong with the packages").into()),
+        count => Err(format!("the packages have {count} defects").into()),
     }
 }

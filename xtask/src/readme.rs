@@ -1,14 +1,14 @@
-//! `readme`: runs the commands that README.md shows and compares what they print.
+//! `readme`: runs the commands in README.md and compares their output with the text.
 //!
-//! In a fenced block marked `sh`, a line that starts with `$ ` is a command; the lines up to the
-//! next one are what it prints, standard error after standard output. `...` stands for any text.
-//! Commands run in the root; the files that they name after `>` or `-o` are deleted at the end.
+//! In a fenced block marked `sh`, a line that starts with `$ ` is a command. The lines up to the next command are its
+//! output, standard error after standard output. `...` matches any text. Commands run in the root. At the end the files
+//! that they name after `>` or `-o` are deleted.
 
 use xshell::{Shell, cmd};
 
 use crate::Result;
 
-/// What is shown but not run: `ci` would call itself, the rest changes more than files.
+/// The commands that do not run: `ci` would call itself, and the others change more than files.
 const NOT_RUN: [&str; 4] = ["cargo xtask ci", "cargo install", "cargo add", "git clone"];
 
 /// A command of README.md.
@@ -22,10 +22,10 @@ struct Shown {
 pub(crate) fn run(sh: &Shell) -> Result {
     let shown = commands(&sh.read_file("README.md")?)?;
     if shown.is_empty() {
-        return Err("README.md shows no command".into());
+        return Err("README.md contains no command".into());
     }
     let outcome = shown.iter().filter(|shown| is_run(shown)).try_for_each(|shown| check(sh, shown));
-    for file in shown.iter().flat_map(|shown| files_made(&shown.command)) {
+    for file in shown.iter().flat_map(|shown| output_files(&shown.command)) {
         sh.remove_path(file)?;
     }
     outcome
@@ -38,7 +38,7 @@ fn is_run(shown: &Shown) -> bool {
 fn check(sh: &Shell, Shown { line, command, output }: &Shown) -> Result {
     eprintln!("$ {command}");
     let result = cmd!(sh, "sh -c {command}")
-        // Cargo's own lines tell of the machine, not of the project.
+        // cargo's own messages depend on the machine.
         .env("CARGO_TERM_QUIET", "true")
         .quiet()
         .ignore_status()
@@ -48,12 +48,12 @@ fn check(sh: &Shell, Shown { line, command, output }: &Shown) -> Result {
         return Err(format!("README.md:{line}: {}:\n{printed}", result.status).into());
     }
     if !matches(output, &printed) {
-        return Err(format!("README.md:{line}: shown is\n{output}printed was\n{printed}").into());
+        return Err(format!("README.md:{line}: expected\n{output}printed\n{printed}").into());
     }
     Ok(())
 }
 
-/// The commands in the `sh` blocks of a text.
+/// Returns the commands in the `sh` blocks of a text.
 fn commands(text: &str) -> Result<Vec<Shown>> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -62,7 +62,7 @@ fn commands(text: &str) -> Result<Vec<Shown>> {
             fence = if fence.is_none() { Some(info) } else { None };
             if fence == Some("sh") && !text.lines().nth(number).is_some_and(|l| l.starts_with("$ "))
             {
-                return Err(format!("README.md:{number}: a `sh` block starts with `$ `").into());
+                return Err(format!("README.md:{number}: a `sh` block must start with `$ `").into());
             }
         } else if fence == Some("sh") {
             if let Some(command) = line.strip_prefix("$ ") {
@@ -76,7 +76,7 @@ fn commands(text: &str) -> Result<Vec<Shown>> {
     Ok(shown)
 }
 
-/// Whether `printed` is `shown`, where each `...` in `shown` stands for any text.
+/// Returns whether `printed` is `shown`, where each `...` in `shown` matches any text.
 fn matches(shown: &str, printed: &str) -> bool {
     let Some((first, others)) = shown.split_once("...") else {
         return shown == printed;
@@ -94,11 +94,11 @@ fn matches(shown: &str, printed: &str) -> bool {
             None => return false,
         }
     }
-    unreachable!("`split` gives at least one piece")
+    unreachable!("`split` returns at least one piece")
 }
 
-/// The files that a command writes, by its own words.
-fn files_made(command: &str) -> impl Iterator<Item = &str> {
+/// Returns the files that a command writes according to its arguments.
+fn output_files(command: &str) -> impl Iterator<Item = &str> {
     let words = command.split_whitespace();
     words
         .clone()
@@ -112,14 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_and_outputs_are_told_apart() {
+    fn commands_and_outputs_are_distinguished() {
         let text = "# T\n```rust\n$ not\n```\n```sh\n$ a b > c\n$ wc c\n1\n2\n```\ntext\n";
         let shown = |line, command: &str, output: &str| Shown {
             line,
             command: command.into(),
             output: output.into(),
         };
-        let found = commands(text).expect("a good text");
+        let found = commands(text).expect("a valid text");
         assert_eq!(found, [shown(6, "a b > c", ""), shown(7, "wc c", "1\n2\n")]);
         assert!(commands("```sh\nls\n```\n").is_err());
     }
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn files_made_are_found() {
-        let files: Vec<_> = files_made("tamis build -o f.tamis in.txt > out.txt").collect();
+    fn output_files_are_found() {
+        let files: Vec<_> = output_files("tamis build -o f.tamis in.txt > out.txt").collect();
         assert_eq!(files, ["f.tamis", "out.txt"]);
     }
 }

@@ -1,6 +1,6 @@
-//! What every command returns.
+//! The return type of the commands.
 
 use core::error::Error;
 
-/// The message of the error is for the person at the terminal.
+/// A result whose error is a message for the person at the terminal.
 pub(crate) type Result<T = ()> = core::result::Result<T, Box<dyn Error>>;

@@ -1,9 +1,8 @@
-//! `sanitize`: the tests under ThreadSanitizer or AddressSanitizer, on nightly.
+//! `sanitize`: runs the tests under ThreadSanitizer or AddressSanitizer on nightly.
 //!
-//! ThreadSanitizer runs programs without libtest, one of each filter crate. The prebuilt standard library is not
-//! instrumented, so libtest itself, `thread::scope` and `OnceLock` give false alarms; `spawn` and
-//! `join` do not. Suppressions hide true races with them, so there are none. That a true race is
-//! seen is checked each time by a planted one.
+//! Under ThreadSanitizer runs one program per filter crate, without libtest. The prebuilt standard library is not
+//! instrumented, so libtest itself, `thread::scope` and `OnceLock` cause false alarms; `spawn` and `join` do not.
+//! Suppressions would also hide real races, so there are none. Each run also checks that a planted race is reported.
 
 use std::path::PathBuf;
 
@@ -15,13 +14,13 @@ use crate::{Result, workspace};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sanitizer {
-    /// ThreadSanitizer: data races
+    /// ThreadSanitizer: finds data races
     Tsan,
-    /// AddressSanitizer: accesses out of bounds, use after free, leaks
+    /// AddressSanitizer: finds accesses out of bounds, uses after free, and leaks
     Asan,
 }
 
-/// The exit code by which ThreadSanitizer reports a race.
+/// The exit code with which ThreadSanitizer reports a race.
 const RACE: i32 = 66;
 
 pub(crate) fn run(sh: &Shell, sanitizer: Sanitizer) -> Result {
@@ -45,16 +44,16 @@ fn tsan(sh: &Shell) -> Result {
     eprintln!("$ TAMIS_TSAN_PLANT=1 {planted}");
     let status = planted.output()?.status;
     if status.code() != Some(RACE) {
-        return Err(format!("the planted race was not reported: {status}").into());
+        return Err(format!("ThreadSanitizer did not report the planted race: {status}").into());
     }
-    eprintln!("no race, and the planted one was reported");
+    eprintln!("no race; the planted race was reported");
     Ok(())
 }
 
-/// Built first and run by its path: `cargo test` would hide the program's exit code.
+/// Builds the program and returns its path: `cargo test` would hide its exit code.
 fn build_tsan_program(sh: &Shell, package: &str) -> Result<PathBuf> {
     let host = host(sh)?;
-    // The second flag lets instrumented code link to the prebuilt standard library.
+    // The second flag allows instrumented code to link with the prebuilt standard library.
     let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
     let _env = sh.push_env("RUSTFLAGS", flags);
     let _env = sh.push_env("CARGO_TARGET_DIR", workspace::target_dir("tsan"));
@@ -68,21 +67,21 @@ fn build_tsan_program(sh: &Shell, package: &str) -> Result<PathBuf> {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter(|message| message["target"]["name"] == "tsan")
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .ok_or_else(|| "cargo built no program".into())
+        .ok_or_else(|| "cargo built no test program".into())
 }
 
 fn asan(sh: &Shell) -> Result {
     let host = host(sh)?;
     let _env = sh.push_env("RUSTFLAGS", "-Zsanitizer=address");
     let _env = sh.push_env("CARGO_TARGET_DIR", workspace::target_dir("asan"));
-    // Tests ask for more memory than there is and expect a refusal, not the end of the process.
-    let refusing = "allocator_may_return_null=1";
-    // Skipped: tests in modules `linux` limit the address space, of which the sanitizer wants terabytes.
-    // The program's tests leave threads behind that still feed a program which has ended.
-    let leaving = "allocator_may_return_null=1:detect_leaks=0";
+    // Some tests allocate more memory than the machine has, and expect an error instead of an abort.
+    let null = "allocator_may_return_null=1";
+    // The tests in modules `linux` are skipped: they limit the address space, and the sanitizer needs terabytes of it.
+    // The program's tests leave threads running that still write to a process that has ended.
+    let null_without_leaks = "allocator_may_return_null=1:detect_leaks=0";
     for (options, packages) in [
-        (refusing, &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis-cuckoo", "tamis"][..]),
-        (leaving, &["tamis-cli"][..]),
+        (null, &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis-cuckoo", "tamis"][..]),
+        (null_without_leaks, &["tamis-cli"][..]),
     ] {
         let _env = sh.push_env("ASAN_OPTIONS", options);
         let packages: Vec<_> = packages.iter().flat_map(|name| ["--package", name]).collect();
@@ -96,7 +95,7 @@ fn asan(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// The target triple of this machine; sanitizers need it named.
+/// Returns the target triple of this machine. Sanitizers need an explicit target.
 fn host(sh: &Shell) -> Result<String> {
     let version = cmd!(sh, "rustc -vV").quiet().read()?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));

@@ -1,4 +1,4 @@
-//! `test`: all tests and doctests of the workspace.
+//! `test`: runs all tests and doctests of the workspace.
 
 use xshell::{Shell, cmd};
 
@@ -10,13 +10,13 @@ pub(crate) fn run(sh: &Shell) -> Result {
     benches(sh)
 }
 
-/// The tests of what is not published; `package` runs those of all else.
+/// Runs the tests of the crates that are not published; `package` runs the tests of the others.
 pub(crate) fn tools(sh: &Shell) -> Result {
     with(sh, &["--package", "xtask"])?;
     benches(sh)
 }
 
-/// The tests and doctests of the packages that the flags name, with all their features.
+/// Runs the tests and doctests of the packages that the flags select, with all features.
 pub(crate) fn with(sh: &Shell, flags: &[&str]) -> Result {
     let target = workspace::target_dir("");
     cmd!(sh, "cargo test {flags...} --all-features --target-dir {target}").run()?;

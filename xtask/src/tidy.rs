@@ -1,4 +1,4 @@
-//! `tidy`: the house rules that no compiler checks. Every rule has a test with a planted violation.
+//! `tidy`: checks the house rules that no compiler checks. Every rule has a test with a planted violation.
 
 mod arrows;
 mod circles;
@@ -14,7 +14,7 @@ use xshell::{Shell, cmd};
 use crate::{Result, workspace};
 use source::Source;
 
-/// A rule over one file: a violation a line, as `path:line: rule: what to do`.
+/// A rule on one file. Returns each violation as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
 const RULES: [Rule; 11] = [
@@ -52,12 +52,12 @@ fn violations(sh: &Shell) -> Result<Vec<String>> {
     Ok(violations)
 }
 
-/// The text files that git tracks or would track.
+/// Reads the text files that git tracks or would track.
 fn sources(sh: &Shell) -> Result<Vec<Source>> {
     let list = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
     let mut sources = Vec::new();
     for path in list.lines() {
-        // A file may be deleted and still be listed, or hold bytes rather than text.
+        // git also lists deleted files and binary files.
         if let Ok(text) = sh.read_file(path) {
             sources.push(Source::new(path, text));
         }

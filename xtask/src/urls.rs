@@ -1,8 +1,7 @@
-//! `urls`: a made-up list of URLs with repetitions, the same on every machine.
+//! `urls`: writes a list of synthetic URLs with duplicates, the same on every machine.
 //!
-//! The order of the list is one array of URL numbers: each number once, so that the count of
-//! distinct URLs is exact, then repetitions that favour small numbers, all shuffled. A URL is a
-//! function of its number alone.
+//! The list is an array of URL numbers. It contains each number once, so that the count of distinct URLs is exact, and
+//! then duplicates, most of them of small numbers. The array is shuffled. A URL depends on its number and the seed.
 
 use std::io::{self, BufWriter, Write};
 
@@ -10,13 +9,13 @@ use crate::Result;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Lines to write
+    /// Number of lines to write
     #[arg(long)]
     lines: u32,
-    /// Distinct URLs among them, exactly
+    /// Exact number of distinct URLs
     #[arg(long)]
     distinct: u32,
-    /// Another seed gives another order and other URLs
+    /// Seed of the order and of the URLs
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -24,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result {
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
     match write(args, &mut out).and_then(|()| out.flush()) {
-        // The reader had enough, as `head` does.
+        // The reader closed the pipe, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result {
 
 fn write(args: &Args, out: &mut impl Write) -> io::Result<()> {
     if args.distinct > args.lines || (args.distinct == 0 && args.lines > 0) {
-        let message = "--distinct must lie between 1 and --lines";
+        let message = "--distinct must be between 1 and --lines";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     let mut line = Vec::with_capacity(128);
@@ -45,13 +44,13 @@ fn write(args: &Args, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The URL numbers in the order of the list.
+/// Returns the URL numbers in the order of the list.
 fn order(args: &Args) -> Vec<u32> {
     let mut random = SplitMix64(args.seed);
     let repeats = args.lines - args.distinct;
     let mut order: Vec<u32> = (0..args.distinct).collect();
-    // Uniform over all, over the first half, quarter and so on: popularity falls about as one
-    // over the rank, as in the logs of real sites.
+    // Uniform over all numbers, over the first half, over the first quarter, and so on: the frequency of a URL is about
+    // one over its rank, as in the logs of real sites.
     order.extend((0..repeats).map(|_| {
         let halvings = random.below(16);
         random.below((args.distinct >> halvings).max(1))
@@ -77,11 +76,10 @@ const WORDS: [&str; 16] = [
 ];
 const QUERIES: [&str; 4] = ["?ref=home&id=", "?lang=en&page=", "?utm_source=feed&id=", "?v="];
 
-/// Appends the URL of this number. Its last run of digits is a scrambled form of the number that
-/// no other number has, so no two URLs are alike.
+/// Appends the URL of this number. The last run of digits is a permutation of the number, so all URLs are distinct.
 fn push_url(line: &mut Vec<u8>, number: u32, seed: u64) {
     let mut random = SplitMix64(seed ^ (u64::from(number) << 32));
-    // A small number is a popular URL; sites are shared by neighbours in rank.
+    // A small number is a popular URL. 64 consecutive numbers share a site.
     let site = SplitMix64(seed ^ u64::from(number >> 6)).next();
     let scheme = if site.is_multiple_of(8) { "http://" } else { "https://" };
     let www = if site.is_multiple_of(3) { "" } else { "www." };
@@ -121,7 +119,7 @@ fn push_decimal(line: &mut Vec<u8>, mut number: u32) {
     line[start..].reverse();
 }
 
-/// A bijection of the 32-bit numbers: each step can be undone.
+/// A bijection on the 32-bit numbers: each step is invertible.
 fn scramble(number: u32, seed: u64) -> u32 {
     let mut x = number ^ seed as u32;
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
@@ -129,7 +127,7 @@ fn scramble(number: u32, seed: u64) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Steele, Lea and Flood's generator.
+/// The generator of Steele, Lea and Flood.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -141,7 +139,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which must not be 0.
     fn below(&mut self, bound: u32) -> u32 {
         (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
@@ -154,12 +152,12 @@ mod tests {
 
     fn list(lines: u32, distinct: u32, seed: u64) -> String {
         let mut out = Vec::new();
-        write(&Args { lines, distinct, seed }, &mut out).expect("a vector takes all");
+        write(&Args { lines, distinct, seed }, &mut out).expect("writing to a vector cannot fail");
         String::from_utf8(out).expect("URLs are ASCII")
     }
 
     #[test]
-    fn lines_and_distinct_lines_are_as_asked() {
+    fn the_numbers_of_lines_and_distinct_lines_are_exact() {
         for (lines, distinct) in [(0, 0), (1, 1), (7, 1), (7, 7), (50_000, 33_333)] {
             let list = list(lines, distinct, 9);
             let counts = counts(&list);
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_are_skewed_and_spread() {
+    fn duplicates_are_skewed_and_spread() {
         let list = list(100_000, 20_000, 3);
         let by_url = counts(&list);
         assert!(by_url.values().any(|&n| n > 20), "no URL is popular");
@@ -194,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn more_distinct_than_lines_is_refused() {
+    fn more_distinct_urls_than_lines_are_refused() {
         let args = Args { lines: 3, distinct: 4, seed: 0 };
         assert!(write(&args, &mut Vec::new()).is_err());
     }

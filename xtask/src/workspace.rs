@@ -1,4 +1,4 @@
-//! Where the workspace lies and what cargo knows about its packages.
+//! The folders of the workspace, and what cargo reports about its packages.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use xshell::{Cmd, Shell, cmd};
 
 use crate::Result;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
-    // What cargo says now comes first: copies of the repository may share a binary.
+    // The value at run time takes precedence: copies of the repository may share a binary.
     let xtask =
         env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
-    Path::new(&xtask).parent().expect("xtask lies in the root").to_owned()
+    Path::new(&xtask).parent().expect("xtask is in the root").to_owned()
 }
 
-/// A folder for build products that must not mix with the usual ones.
+/// Returns a folder for build products inside the target folder.
 pub(crate) fn target_dir(name: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     root().join(target).join(name)
 }
 
-/// Runs a command for what it prints, and shows it, as `Cmd::run` does by itself.
+/// Prints a command, as `Cmd::run` does, runs it, and returns its output.
 pub(crate) fn read(command: Cmd<'_>) -> Result<String> {
     eprintln!("$ {command}");
     Ok(command.read()?)
@@ -38,17 +38,17 @@ pub(crate) struct Package {
     pub(crate) published: bool,
     pub(crate) features: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
-    /// All else that is known of it.
+    /// All that `cargo metadata` reports about it.
     pub(crate) metadata: Value,
 }
 
 impl Package {
-    /// Name and version, as cargo names files after them.
+    /// Returns the name and version in the form of cargo's file names.
     pub(crate) fn stem(&self) -> String {
         format!("{}-{}", self.name, self.version)
     }
 
-    /// The file that `cargo publish` uploads.
+    /// Returns the file that `cargo publish` uploads.
     pub(crate) fn archive(&self) -> PathBuf {
         target_dir("package").join(format!("{}.crate", self.stem()))
     }
@@ -60,7 +60,7 @@ pub(crate) struct Dependency {
     pub(crate) dev: bool,
 }
 
-/// All members of the workspace.
+/// Returns all members of the workspace.
 pub(crate) fn packages(sh: &Shell) -> Result<Vec<Package>> {
     let json = cmd!(sh, "cargo metadata --format-version 1 --no-deps").quiet().read()?;
     let metadata: Value = serde_json::from_str(&json)?;
@@ -68,7 +68,7 @@ pub(crate) fn packages(sh: &Shell) -> Result<Vec<Package>> {
     Ok(packages.iter().map(package).collect())
 }
 
-/// The members that are published.
+/// Returns the members that are published.
 pub(crate) fn published(sh: &Shell) -> Result<Vec<Package>> {
     Ok(packages(sh)?.into_iter().filter(|package| package.published).collect())
 }
@@ -79,7 +79,7 @@ fn package(json: &Value) -> Package {
         name: text(&json["name"]),
         version: text(&json["version"]),
         folder: Path::new(&text(&json["manifest_path"])).with_file_name(""),
-        // `publish = false` is an empty list of registries; publishable is null.
+        // `publish = false` is an empty list of registries. Null means that publishing is allowed.
         published: json["publish"].is_null(),
         features: json["features"]
             .as_object()

@@ -1,4 +1,4 @@
-//! Uses the filters without std: if std came in, its panic handler beside ours would end the build.
+//! Uses the filters without std. If a crate links std, the build fails, because both define a panic handler.
 
 #![no_std]
 #![no_main]
@@ -18,7 +18,7 @@ unsafe extern "C" {
 
 const HEAP_BYTES: usize = 1 << 20;
 
-/// Gives out memory and never takes it back.
+/// Allocates memory and never frees it.
 struct Bump {
     memory: UnsafeCell<[u8; HEAP_BYTES]>,
     used: Cell<usize>,
@@ -27,7 +27,7 @@ struct Bump {
 // SAFETY: the program has one thread.
 unsafe impl Sync for Bump {}
 
-// SAFETY: every block starts where all earlier ones end, inside `memory`, aligned as asked.
+// SAFETY: every block starts after the end of all earlier blocks, is inside `memory`, and has the requested alignment.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let base = self.memory.get().cast::<u8>();
@@ -52,7 +52,7 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// The prebuilt `alloc` names this and the next, though nothing unwinds here.
+/// The prebuilt `alloc` refers to this symbol and the next one, although nothing unwinds here.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
@@ -62,7 +62,7 @@ extern "C" fn _Unwind_Resume() -> ! {
     unsafe { abort() }
 }
 
-/// Exit code 0 if every filter answers right.
+/// Returns exit code 0 if every filter returns the right answers.
 #[unsafe(no_mangle)]
 extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
     i32::from(!(classic() && blocked() && once() && cuckoo() && once_cuckoo()))

@@ -1,4 +1,4 @@
-//! The examples of the documentation, each an item that `cargo xtask outside` has written.
+//! Includes the examples of the documentation, which `cargo xtask outside` writes as one item each.
 
 #[cfg(doctest)]
 include!(env!("TAMIS_EXAMPLES"));

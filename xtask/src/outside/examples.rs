@@ -1,4 +1,4 @@
-//! The examples in doc comments and in README.md, as a reader sees them.
+//! Extracts the examples from doc comments and README.md as a reader sees them.
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -12,16 +12,19 @@ use crate::{Result, workspace};
 pub(super) struct Example {
     /// The file, relative to the root, and the line of the fence.
     place: (String, usize),
-    /// What stands behind the fence: `no_run`, `should_panic`.
+    /// The text after the fence: `no_run`, `should_panic`.
     info: String,
     lines: Vec<String>,
 }
 
-/// All examples of what a user of `tamis` reads: README.md, and the pages of `tamis` and of the crates of ours that
-/// it depends on.
+/// Returns all examples that a user of `tamis` reads: those in README.md, in `tamis`, and in the crates of ours that
+/// `tamis` depends on.
 pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
     let packages = workspace::published(sh)?;
-    let tamis = packages.iter().find(|package| package.name == "tamis").ok_or("`tamis` is gone")?;
+    let tamis = packages
+        .iter()
+        .find(|package| package.name == "tamis")
+        .ok_or("the workspace has no package `tamis`")?;
     let shown = packages.iter().filter(|package| {
         package.name == "tamis" || tamis.dependencies.iter().any(|on| on.name == package.name)
     });
@@ -37,27 +40,28 @@ pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
     }
     wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
     match (wrong.len(), examples.len()) {
-        (0, 0) => Err("the documentation has no example".into()),
+        (0, 0) => Err("the documentation contains no example".into()),
         (0, _) => Ok(examples),
-        (count, _) => Err(format!("{count} examples would not compile as they are shown").into()),
+        (count, _) => Err(format!("{count} examples would not compile as shown").into()),
     }
 }
 
-/// Documented items of a library, one for each example and named after its place.
+/// Returns the source of documented items, one per example, each named after the place of its example.
 pub(super) fn as_items(examples: &[Example]) -> String {
     let mut items = String::new();
     for Example { place: (path, line), info, lines } in examples {
         let name = path.replace(|c: char| !c.is_alphanumeric(), "_");
-        writeln!(items, "/// ```{info}").expect("a string takes all");
+        writeln!(items, "/// ```{info}").expect("writing to a string cannot fail");
         for line in lines {
-            writeln!(items, "/// {line}").expect("a string takes all");
+            writeln!(items, "/// {line}").expect("writing to a string cannot fail");
         }
-        write!(items, "/// ```\npub mod {name}_line_{line} {{}}\n").expect("a string takes all");
+        write!(items, "/// ```\npub mod {name}_line_{line} {{}}\n")
+            .expect("writing to a string cannot fail");
     }
     items
 }
 
-/// The examples of a file.
+/// Extracts the examples of a file.
 fn extract(path: &str, text: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     let mut open: Option<Example> = None;
@@ -84,10 +88,10 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
     examples
 }
 
-/// What stands in for a line in the midst of an example that is no doc comment.
+/// Replaces a line inside an example that is not a doc comment.
 const CUT: &str = "/* cut */";
 
-/// The text of a doc comment's line.
+/// Returns the text of a line of a doc comment.
 fn documentation(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
@@ -95,36 +99,36 @@ fn documentation(line: &str) -> Option<&str> {
     (!text.starts_with('/')).then(|| text.strip_prefix(' ').unwrap_or(text))
 }
 
-/// Whether rustdoc compiles a block with this behind its fence.
+/// Returns whether rustdoc compiles a block with this text after its fence.
 fn is_rust(info: &str) -> bool {
     let known = ["", "rust", "should_panic", "no_run", "compile_fail", "edition2024"];
     info.split([',', ' ']).all(|word| known.contains(&word) || word.starts_with("ignore"))
 }
 
-/// Whether a hidden line says which crate stands for `tamis` in the crate that the example is in.
+/// Returns whether this is the hidden line that names a replacement for `tamis`.
 fn is_stand_in(line: &str) -> bool {
     let name = line.trim().strip_prefix("# use ").and_then(|rest| rest.strip_suffix(" as tamis;"));
     name.is_some_and(is_inner)
 }
 
-/// Whether a word is the name of a crate that a user of `tamis` does not have.
+/// Returns whether a word is the name of a crate that `tamis` hides.
 fn is_inner(word: &str) -> bool {
     word.starts_with("tamis_") && word.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// A line for each that names such a crate.
+/// Returns a violation per line that names such a crate.
 fn named_inside(example: &Example) -> Vec<String> {
     let words =
         |line: &String| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_inner);
     let named = example.lines.iter().filter(|line| words(line));
-    named.map(|line| example.wrong(&format!("say `tamis` in `{}`", line.trim()))).collect()
+    named.map(|line| example.wrong(&format!("name only `tamis` in `{}`", line.trim()))).collect()
 }
 
 impl Example {
-    /// What is wrong if it is put together of more than doc comments.
+    /// Returns a violation if the example is not written in doc comments alone.
     fn cut(&self) -> Option<String> {
         let cut = self.lines.iter().any(|line| line == CUT);
-        cut.then(|| self.wrong("write the example out in `///` lines"))
+        cut.then(|| self.wrong("write the whole example in `///` lines"))
     }
 
     fn wrong(&self, what: &str) -> String {
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_lose_what_stands_for_tamis_and_nothing_else() {
+    fn only_the_line_that_replaces_tamis_is_removed() {
         let text = "//! ```\n//! # use tamis_bloom as tamis;\n//! f();\n//! ```\n/// ```text\n/// no\n\
                     /// ```\nfn f() {\n    /// ```no_run\n    /// # hidden();\n    ///  g();\n    /// ```\n}\n";
         let expected = [example(1, "", &["f();"]), example(9, "no_run", &["# hidden();", " g();"])];
@@ -162,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn an_example_in_parts_is_found() {
+    fn an_example_outside_doc_comments_is_found() {
         let text = "/// ```\n#[doc = \"f();\"]\n/// ```\n";
         assert_eq!(extract("a.rs", text).iter().filter_map(Example::cut).count(), 1);
         assert_eq!(example(1, "", &["f();"]).cut(), None);
     }
 
     #[test]
-    fn items_are_named_after_their_places() {
+    fn items_have_the_names_of_their_places() {
         let items = as_items(&[example(7, "no_run", &["f();"])]);
         assert_eq!(items, "/// ```no_run\n/// f();\n/// ```\npub mod a_rs_line_7 {}\n");
     }

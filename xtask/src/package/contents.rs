@@ -1,4 +1,4 @@
-//! What lies in a package: licences, a README of its own, and nothing large or strange.
+//! Checks the content of a package: licences, a README.md, a small size, and no unknown file.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::Result;
 use crate::workspace::{self, Package};
 
-/// The most that a package may take, compressed; the largest takes half of it.
+/// The maximum size of a package, compressed. The largest package has half of it.
 const MAX_BYTES: u64 = 128 << 10;
 
-/// What may lie in the folder of a package. The first four are cargo's.
+/// The allowed entries in the folder of a package. cargo writes the first four.
 const ENTRIES: [&str; 10] = [
     ".cargo_vcs_info.json",
     "Cargo.lock",
@@ -25,10 +25,10 @@ const ENTRIES: [&str; 10] = [
 
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// The line by which a crate compiles the examples of its README.
+/// The line with which a crate compiles the examples of its README.md.
 const DOCTEST: &str = "#[doc = include_str!(\"../README.md\")]";
 
-/// What is wrong with an archive, and with the folder that it was unpacked into.
+/// Returns the defects of an archive and of the folder into which it was unpacked.
 pub(super) fn wrong(package: &Package, archive: &Path, folder: &Path) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let bytes = fs::metadata(archive)?.len();
@@ -38,13 +38,13 @@ pub(super) fn wrong(package: &Package, archive: &Path, folder: &Path) -> Result<
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         if !ENTRIES.iter().any(|known| name == **known) {
-            wrong.push(format!("holds {}: exclude it, or allow it in xtask", name.display()));
+            wrong.push(format!("contains {}: exclude it, or allow it in xtask", name.display()));
         }
     }
     for licence in LICENCES {
-        // A link that was packed as a link, or as the text of its path, is not the licence.
+        // cargo must follow a link to the licence, and must not pack the link or its path.
         if fs::read(folder.join(licence)).ok() != Some(fs::read(workspace::root().join(licence))?) {
-            wrong.push(format!("needs {licence}, as it is in the root: a link to it will do"));
+            wrong.push(format!("needs {licence} with the text of the root's: a link is enough"));
         }
     }
     let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
@@ -82,7 +82,7 @@ mod tests {
     const README: &str =
         "# tamis-a\n\n```rust\nf();\n```\nSee https://github.com/tamis-rs/tamis#readme.\n";
 
-    /// What is found in a good package after `spoil` was at it.
+    /// Returns the number of defects in a good package after `spoil` changed it.
     fn found(spoil: impl Fn(&Path)) -> usize {
         let sh = Shell::new().expect("a current folder");
         let temporary = sh.create_temp_dir().expect("a folder");
@@ -97,16 +97,16 @@ mod tests {
         }
         spoil(temporary.path());
         let package = Package { name: "tamis-a".into(), ..Package::default() };
-        wrong(&package, &archive, &folder).expect("the files are there").len()
+        wrong(&package, &archive, &folder).expect("the files exist").len()
     }
 
     #[test]
-    fn a_whole_package_is_good() {
+    fn a_complete_package_passes() {
         assert_eq!(found(|_| ()), 0);
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_found() {
+    fn missing_files_and_excess_are_found() {
         let write = |path: &Path, bytes: &[u8]| fs::write(path, bytes).expect("written");
         assert_eq!(found(|at| write(&at.join("a.crate"), &[0; (MAX_BYTES + 1) as usize])), 1);
         assert_eq!(found(|at| fs::create_dir(at.join("a/data")).expect("made")), 1);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_that_says_too_little_is_found() {
+    fn an_incomplete_readme_is_found() {
         assert_eq!(found(|at| fs::remove_file(at.join("a/README.md")).expect("removed")), 3);
         assert_eq!(wrong_readme("tamis-b", README, DOCTEST).len(), 1);
         assert_eq!(wrong_readme("tamis-a", README, "").len(), 1);

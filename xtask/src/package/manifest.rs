@@ -1,10 +1,10 @@
-//! What crates.io and docs.rs show of a package, and what they refuse.
+//! Checks the fields of a manifest that crates.io and docs.rs show or refuse.
 
 use serde_json::Value;
 
 use crate::workspace::Package;
 
-/// The categories in use; crates.io drops one that it does not know without a word.
+/// The categories in use. crates.io silently ignores an unknown category.
 const CATEGORIES: [&str; 6] = [
     "algorithms",
     "command-line-utilities",
@@ -14,11 +14,11 @@ const CATEGORIES: [&str; 6] = [
     "text-processing",
 ];
 
-/// The most keywords, and their most characters, that crates.io takes.
+/// The maximum number of keywords, and of characters per keyword, that crates.io accepts.
 const KEYWORDS: usize = 5;
 const KEYWORD_CHARS: usize = 20;
 
-/// What is missing in the manifest.
+/// Returns the defects of a manifest.
 pub(super) fn wrong(package: &Package) -> Vec<String> {
     let metadata = &package.metadata;
     let mut wrong = Vec::new();
@@ -30,22 +30,25 @@ pub(super) fn wrong(package: &Package) -> Vec<String> {
     for field in ["description", "repository", "rust_version"] {
         demand(
             metadata[field].as_str().is_some_and(|text| !text.is_empty()),
-            &format!("give its `{field}`"),
+            &format!("set `{field}`"),
         );
     }
-    demand(metadata["license"] == "MIT OR Apache-2.0", "take the licence of the workspace");
-    demand(metadata["readme"] == "README.md", "give it a README.md of its own");
+    demand(metadata["license"] == "MIT OR Apache-2.0", "use the licence of the workspace");
+    demand(metadata["readme"] == "README.md", "add a README.md to the crate");
     let keywords = texts(&metadata["keywords"]);
-    demand((1..=KEYWORDS).contains(&keywords.len()), "give it one to five keywords");
+    demand((1..=KEYWORDS).contains(&keywords.len()), "set one to five keywords");
     demand(
         keywords.iter().all(|word| word.len() <= KEYWORD_CHARS),
         "a keyword has 20 characters at most",
     );
     let categories = texts(&metadata["categories"]);
     let known = categories.iter().all(|category| CATEGORIES.contains(category));
-    demand(!categories.is_empty() && known, "give it categories, and list a new one in xtask");
+    demand(!categories.is_empty() && known, "set categories, and list a new one in xtask");
     let docs = &metadata["metadata"]["docs"]["rs"];
-    demand(package.features.is_empty() || docs.is_object(), "say which features docs.rs documents");
+    demand(
+        package.features.is_empty() || docs.is_object(),
+        "set the features that docs.rs documents",
+    );
     wrong
 }
 
@@ -70,12 +73,12 @@ mod tests {
     }
 
     #[test]
-    fn a_complete_manifest_is_good() {
+    fn a_complete_manifest_passes() {
         assert_eq!(wrong(&good()), [""; 0]);
     }
 
     #[test]
-    fn each_gap_is_found() {
+    fn each_defect_is_found() {
         for (field, value) in [
             ("description", json!("")),
             ("repository", Value::Null),

@@ -1,8 +1,9 @@
-//! Rule on dependencies: they point one way, and a new one is a conscious act.
+//! Rule on the dependencies between crates: each is listed here, so that they have one direction and a new one is a
+//! decision.
 
 use crate::workspace::{Dependency, Package};
 
-/// What each published crate may depend on.
+/// The allowed dependencies of each published crate.
 const ALLOWED: [(&str, &str); 7] = [
     ("tamis-sync", "crossbeam-utils loom memmap2 shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
@@ -17,7 +18,7 @@ const ALLOWED: [(&str, &str); 7] = [
     ),
 ];
 
-/// What nothing depends on, not even for its tests.
+/// The crates on which no crate depends, not even for its tests.
 const LEAVES: [&str; 4] = ["tamis-cli", "tamis-benches", "tamis-fuzz", "xtask"];
 
 pub(super) fn check(packages: &[Package]) -> Vec<String> {
@@ -33,14 +34,14 @@ fn wrong(package: &Package, dependency: &Dependency) -> Option<String> {
     let Package { name, published, .. } = package;
     let to = dependency.name.as_str();
     if LEAVES.contains(&to) {
-        return Some(violation(name, to, "nothing depends on it"));
+        return Some(violation(name, to, "no crate may depend on it"));
     }
     if dependency.dev || !published {
         return None;
     }
     let allowed = ALLOWED.iter().find(|(from, _)| from == name).map_or("", |(_, to)| to);
     let known = allowed.split(' ').any(|allowed| allowed == to);
-    (!known).then(|| violation(name, to, "allow it here if it must be"))
+    (!known).then(|| violation(name, to, "remove it, or list it here"))
 }
 
 fn violation(from: &str, to: &str, advice: &str) -> String {
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_that_points_back_is_found() {
+    fn a_dependency_against_the_direction_is_found() {
         assert_eq!(depends("tamis-bloom", "tamis-sync", false), 0);
         assert_eq!(depends("tamis-sync", "tamis-bloom", false), 1);
     }

@@ -1,8 +1,9 @@
-//! Rule on the files of a crate: no two use each other, not even by way of others.
+//! Rule on the files of a crate: no two of them use each other, neither directly nor through other files.
 //!
-//! A file uses another if its code names what the other defines: by a `use`, by a path, or in the tokens of a macro.
-//! A name counts for the file that defines it, whichever module re-exports it. Test code does not count; neither do
-//! `mod` declarations, nor re-exports of a module's own children.
+//! A file uses another file if its code names an item of the other file: in a `use`, in a path, or in the tokens of a
+//! macro. The file of an item is the file that defines it, even if another module re-exports it. Test code does not
+//! count, nor do `mod` declarations and re-exports of a module's own children. A method call names no file, so it does
+//! not count either.
 
 mod modules;
 mod uses;
@@ -15,7 +16,7 @@ use petgraph::prelude::DiGraphMap;
 use self::modules::{Edge, Modules, Sources};
 use super::source::Source;
 
-/// A violation per circle in the crates whose roots are among the sources.
+/// Returns a violation per circle in the crates whose roots are among the sources.
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
     let by_path: Sources<'_> =
         sources.iter().map(|source| (source.path.as_str(), source)).collect();
@@ -28,16 +29,16 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-/// Whether the file is the root of a library or a program. The crates outside of `src` are single files, or tests.
+/// Returns whether the file is the root of a library or a program. Roots outside `src` are tests or have one file.
 fn is_root(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return false };
     folder.ends_with("/src") && ["lib.rs", "main.rs"].contains(&name)
         || folder.ends_with("src/bin") && name.ends_with(".rs")
 }
 
-/// A violation per strongly connected component of more than one file.
+/// Returns a violation per strongly connected component with more than one file.
 fn circles(edges: &[Edge<'_>]) -> Vec<String> {
-    // One edge per pair of files: the first in the order of the lines.
+    // For each pair of files, keep the edge with the lowest line number.
     let mut firsts = BTreeMap::new();
     for edge in edges {
         let first = firsts.entry((edge.from, edge.to)).or_insert(edge);
@@ -77,7 +78,7 @@ fn violation(files: usize, edges: &[&Edge<'_>]) -> String {
 mod tests {
     use super::*;
 
-    /// The violations of a crate of these files: paths below `src`, and texts.
+    /// Returns the violations in a crate with these files: paths below `src`, and texts.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> = files
             .iter()
@@ -86,7 +87,7 @@ mod tests {
         check(&sources)
     }
 
-    /// The same of a library whose modules `b` and `c` have these texts.
+    /// Returns the number of violations in a library whose modules `b` and `c` have these texts.
     fn of_two(b: &str, c: &str) -> usize {
         found(&[("lib.rs", "mod b;\nmod c;\n"), ("b.rs", b), ("c.rs", c)]).len()
     }
@@ -105,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn one_way_is_no_circle() {
+    fn a_use_in_one_direction_is_no_circle() {
         assert_eq!(of_two("use crate::c::C;\n", "pub struct C;\n"), 0);
     }
 
     #[test]
-    fn a_circle_by_way_of_a_third_file_is_found() {
+    fn a_circle_through_a_third_file_is_found() {
         let files = [
             ("main.rs", "mod b;\nmod c;\nmod d;\n"),
             ("b.rs", "fn b() { crate::c::c() }\n"),
@@ -121,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_for_the_file_that_defines_it() {
+    fn a_reexport_leads_to_the_file_that_defines_the_item() {
         let files = [
             ("lib.rs", "mod b;\nmod c;\npub use crate::b::{B, f as g};\npub use c::*;\n"),
             ("b.rs", "pub struct B(crate::C);\n"),
             ("c.rs", "pub struct C;\nfn c() { crate::g() }\n"),
         ];
         assert_eq!(found(&files).len(), 1);
-        // Nothing in `lib.rs` is used, and `lib.rs` uses nothing.
+        // No file uses `lib.rs`, and `lib.rs` uses no file.
         assert_eq!(found(&[files[0], files[1], ("c.rs", "pub struct C;\n")]).len(), 0);
     }
 

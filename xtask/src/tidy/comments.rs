@@ -1,32 +1,32 @@
-//! Rules on the forms of comments.
+//! Rules on the presence of comments.
 
 use super::source::{Source, has_word};
 
-/// How far above its code a `SAFETY:` comment may begin.
+/// The maximum number of lines between a `SAFETY:` comment and its code.
 const SAFETY_LINES: usize = 8;
-/// Longer, as one comment may serve a function's few accesses.
+/// The same of an `ORDERING:` comment. It is larger because one comment may apply to all accesses of a short function.
 const ORDERING_LINES: usize = 12;
 
-/// Every Rust file says its one job in its first line.
+/// The first line of every Rust file states the file's one job.
 pub(super) fn first_line(source: &Source) -> Vec<String> {
     let exempt = !source.path.ends_with(".rs") || source.path.ends_with("build.rs");
     if exempt || source.text.starts_with("//! ") {
         return Vec::new();
     }
-    vec![source.violation(1, "first line", "say the file's one job in a `//!` line")]
+    vec![source.violation(1, "first line", "state the file's one job in a `//!` line")]
 }
 
-/// Every unsafe block and impl says why it is sound.
+/// A comment at every unsafe block and impl states why it is sound.
 pub(super) fn safety(source: &Source) -> Vec<String> {
     let is_unsafe = |code: &str| code.contains("unsafe {") || code.contains("unsafe impl");
     source
         .code()
         .filter(|&(line, code)| is_unsafe(code) && !source.is_marked(line, SAFETY_LINES, "SAFETY:"))
-        .map(|(line, _)| source.violation(line, "safety", "put a `// SAFETY:` comment above"))
+        .map(|(line, _)| source.violation(line, "safety", "add a `// SAFETY:` comment above"))
         .collect()
 }
 
-/// Every memory ordering in the libraries says what it pairs with, or why it needs nothing.
+/// A comment at every memory ordering in the libraries states what it pairs with, or why it need not pair.
 pub(super) fn ordering(source: &Source) -> Vec<String> {
     if source.is_model() || !source.path.starts_with("crates/") || !source.path.contains("/src/") {
         return Vec::new();
@@ -37,11 +37,11 @@ pub(super) fn ordering(source: &Source) -> Vec<String> {
         .code()
         .filter(|(_, code)| names_one(code) && !has_word(code, "use"))
         .filter(|&(line, _)| !source.is_marked(line, ORDERING_LINES, "ORDERING:"))
-        .map(|(line, _)| source.violation(line, "ordering", "put an `// ORDERING:` comment above"))
+        .map(|(line, _)| source.violation(line, "ordering", "add an `// ORDERING:` comment above"))
         .collect()
 }
 
-/// Nothing is left for later, and no test is switched off.
+/// No work is left for later, and no test is disabled.
 pub(super) fn unfinished(source: &Source) -> Vec<String> {
     let in_comments = source
         .comments()
@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unexplained_unsafe_is_found() {
+    fn an_unsafe_block_without_a_reason_is_found() {
         assert_eq!(safety(&source("unsafe { f() }\nunsafe impl Send for A {}\n")).len(), 2);
         assert_eq!(safety(&source("// SAFETY: it holds.\nunsafe { f() }\n")).len(), 0);
         assert_eq!(safety(&source("// `unsafe {` in a comment\n")).len(), 0);
     }
 
     #[test]
-    fn an_unexplained_ordering_is_found() {
+    fn an_ordering_without_a_reason_is_found() {
         assert_eq!(ordering(&source("a.load(Ordering::Relaxed);\n")).len(), 1);
         assert_eq!(ordering(&source("a.load(Relaxed);\n")).len(), 1);
         assert_eq!(

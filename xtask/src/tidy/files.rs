@@ -7,10 +7,10 @@ use syn::Item;
 use super::source::Source;
 use super::syntax::is_test;
 
-/// The most lines of code in a Rust file. Comments and blank lines do not count: a public type is mostly documentation.
-/// The test modules of a file count apart, up to the same limit.
+/// The maximum number of lines of code in a Rust file. Comments and blank lines do not count: a public type is mostly
+/// documentation. The test modules of a file are counted separately, with the same limit.
 const MAX_LINES: usize = 450;
-/// Above this number `tidy` asks for the two questions that the file answers.
+/// Above this number of lines `tidy` prints a warning.
 const MANY_LINES: usize = 300;
 
 /// A file has one job, so it is short.
@@ -27,16 +27,17 @@ pub(super) fn size(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Prints a warning early; it is not a violation.
+/// Warns of a file that approaches the limit. This is not a violation.
 pub(super) fn warn_of_size(source: &Source) {
     let [code, _] = lines_of_code(source);
     if code.len() > MANY_LINES {
         let lines = code.len();
-        eprintln!("{}: warning: {lines} lines of code; does it answer two questions?", source.path);
+        eprintln!("{}: warning: {lines} lines of code; does the file have two jobs?", source.path);
     }
 }
 
-/// The numbers of the lines that hold code, of the file and of its test modules. A line of a string literal is code.
+/// Returns the numbers of the lines that contain code: those of the file, and those of its test modules. A line inside
+/// a string literal is code.
 fn lines_of_code(source: &Source) -> [Vec<usize>; 2] {
     if !source.path.ends_with(".rs") {
         return [Vec::new(), Vec::new()];
@@ -53,7 +54,7 @@ fn lines_of_code(source: &Source) -> [Vec<usize>; 2] {
     [code, tests]
 }
 
-/// The lines of the modules in this file that only tests compile.
+/// Returns the lines of the modules in this file that only tests compile.
 fn test_modules(source: &Source) -> Vec<RangeInclusive<usize>> {
     // The compiler reports a file that is not Rust.
     let Ok(syntax) = syn::parse_file(&source.text) else { return Vec::new() };
@@ -68,17 +69,19 @@ fn test_modules(source: &Source) -> Vec<RangeInclusive<usize>> {
     modules.collect()
 }
 
-/// Nothing depends on where one machine keeps its files.
+/// No file depends on the folders of one machine.
 pub(super) fn machine_paths(source: &Source) -> Vec<String> {
     let roots = ["home", "root", "work", "Users"].map(|folder| format!("/{folder}/"));
     source
         .lines()
         .filter(|(_, text)| roots.iter().any(|root| has_absolute(text, root)))
-        .map(|(line, _)| source.violation(line, "machine path", "name no folder of one machine"))
+        .map(|(line, _)| {
+            source.violation(line, "machine path", "do not name a folder of one machine")
+        })
         .collect()
 }
 
-/// Whether the text contains `root` as the start of a path, not in the middle of one.
+/// Returns whether the text contains a path that starts with `root`.
 fn has_absolute(text: &str, root: &str) -> bool {
     text.match_indices(root).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn test_modules_count_apart() {
+    fn test_modules_are_counted_separately() {
         let source = |code, tests| {
             let (code, tests) = ("use a;\n".repeat(code), "use a;\n".repeat(tests));
             Source::new("a.rs", format!("{code}#[cfg(test)]\nmod tests {{\n{tests}}}\n"))

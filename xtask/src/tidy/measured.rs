@@ -1,9 +1,9 @@
-//! Rule on `MEASURED` comments: they name the machine, and what the measured code was compared with.
+//! Rule on `MEASURED` comments: they name the machine and the alternative.
 
 use super::source::{Source, has_word};
 
-/// The machines that measurements were made on, and what to write where none is known or none matters: a count or a
-/// probability is the same on any machine.
+/// The machines of the measurements. If the machine is unknown, or if the result is the same on all machines, such as a
+/// probability, use one of the last two.
 const MACHINES: [&str; 6] = [
     "Zen 4",
     "Zen 5",
@@ -13,11 +13,11 @@ const MACHINES: [&str; 6] = [
     "(any machine)",
 ];
 
-/// The words that compare one figure with another.
+/// The words that compare two figures.
 const COMPARING: [&str; 7] =
     ["than", "instead of", "against", "versus", "without", "otherwise", "compared with"];
 
-/// From the mark to the end of its comment, a measurement names a machine, and two figures with a comparing word.
+/// From its mark to the end of the comment, a measurement contains a machine, two figures and a comparing word.
 pub(super) fn measured(source: &Source) -> Vec<String> {
     let mut violations = Vec::new();
     for (line, claim) in claims(source) {
@@ -37,10 +37,10 @@ fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The text of each measurement, with the line of its mark.
+/// Returns the line of each mark, and the text from there to the end of the comment.
 fn claims(source: &Source) -> Vec<(usize, String)> {
     let mut claims: Vec<(usize, String)> = Vec::new();
-    // The line after the comment line before this one.
+    // The line after the last line of a comment: a comment that continues is there.
     let mut next = 0;
     let mut open = false;
     for (line, text) in source.comments().filter(|(_, text)| !text.trim().is_empty()) {
@@ -51,14 +51,14 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
             claims.push((line, claim.to_owned()));
             open = true;
         } else if let (true, Some((_, claim))) = (open, claims.last_mut()) {
-            // A name may be broken at the end of a line.
+            // One space, so that a name at a line break is found.
             *claim = format!("{} {text}", claim.trim_end());
         }
     }
     claims
 }
 
-/// Whether a claim has a comparing word, and two figures apart from those in names.
+/// Returns whether a claim contains a comparing word and two figures. Figures in names do not count.
 fn compares(claim: &str) -> bool {
     let mut claim = claim.to_owned();
     for machine in MACHINES {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_manifests_are_read() {
+    fn a_measurement_in_a_manifest_is_found() {
         let manifest = Source::new("Cargo.toml", "# MEASURED: fast.\n[profile.dev]\n".to_owned());
         assert_eq!(measured(&manifest).len(), 2);
     }

@@ -1,9 +1,9 @@
-//! Rules on who may know atomics, orderings and filters.
+//! Rules on the files that may name atomics, orderings and filters.
 
 use super::source::{Source, has_word};
 
-/// Atomics of std and loom are named in `sync` alone, so that loom can stand in for std everywhere. A user's crate does
-/// as it likes.
+/// Only `sync` names the atomics of std and loom, so that loom can replace those of std everywhere. The example of a
+/// user's crate is exempt.
 pub(super) fn atomics(source: &Source) -> Vec<String> {
     if ["crates/sync/", "xtask/outside/"].iter().any(|folder| source.path.starts_with(folder)) {
         return Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn atomics(source: &Source) -> Vec<String> {
     found(source, names_one, "atomics", "use tamis_sync")
 }
 
-/// Hashing is arithmetic.
+/// Hashing is arithmetic, so `hash` names no atomics.
 pub(super) fn hash_knows_no_atomics(source: &Source) -> Vec<String> {
     if !source.path.starts_with("crates/hash/") {
         return Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn hash_knows_no_atomics(source: &Source) -> Vec<String> {
     found(source, names_one, "hash knows no atomics", "move it to the filter's crate")
 }
 
-/// `sync` serves any filter.
+/// `sync` is independent of the filters, so it names none.
 pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
     if !source.path.starts_with("crates/sync/") {
         return Vec::new();
@@ -33,11 +33,11 @@ pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
     found(source, names_one, "sync knows no filters", "move it to the filter's crate")
 }
 
-/// The file of each filter crate that owns every ordering, beside the models of it.
+/// The one file of each filter crate, apart from its models, that names orderings.
 const OWNERS: [(&str, &str); 2] =
     [("crates/bloom/src/", "bits.rs"), ("crates/cuckoo/src/", "table.rs")];
 
-/// One file of a filter crate owns every ordering.
+/// Only one file of a filter crate names orderings.
 pub(super) fn one_file_owns_them(source: &Source) -> Vec<String> {
     let file = OWNERS
         .iter()
@@ -50,7 +50,7 @@ pub(super) fn one_file_owns_them(source: &Source) -> Vec<String> {
     found(source, |code| has_word(code, "Ordering"), "one file owns orderings", &advice)
 }
 
-/// A violation for every line of code that is `bad`.
+/// Returns a violation per line of code that is `bad`.
 fn found(source: &Source, bad: impl Fn(&str) -> bool, rule: &str, advice: &str) -> Vec<String> {
     source
         .code()

@@ -1,4 +1,4 @@
-//! A source file split into code and comments, so that a rule sees only what it speaks of.
+//! Splits a source file into code and comments, so that a rule reads only one of them.
 
 /// A text file of the repository.
 pub(crate) struct Source {
@@ -19,57 +19,57 @@ impl Source {
         Self { path: path.to_owned(), text, code, comments }
     }
 
-    /// Whether it is a model, or helps one: it runs under loom alone, and names orderings to pass them on or to break
-    /// them on purpose.
+    /// Returns whether the file is a model or a part of one. Models run only under loom. They name orderings to pass
+    /// them on or to weaken them on purpose.
     pub(crate) fn is_model(&self) -> bool {
         ["/models.rs", "/modelled.rs"].iter().any(|name| self.path.ends_with(name))
             || self.path.contains("/models/")
     }
 
-    /// The lines, numbered from 1.
+    /// Returns the lines, numbered from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.lines())
     }
 
-    /// The lines without comments, and with string literals empty.
+    /// Returns the lines without comments and literals.
     pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.code.lines())
     }
 
-    /// The lines without code. Of a manifest, the lines that begin with `#`.
+    /// Returns the lines without code. In a manifest, only lines that begin with `#` are comments.
     pub(crate) fn comments(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.comments.lines())
     }
 
-    /// Whether a comment is on this line, or goes on there.
+    /// Returns whether the line contains a part of a comment.
     pub(crate) fn has_comment(&self, line: usize) -> bool {
         self.comments().nth(line - 1).is_some_and(|(_, text)| !text.trim().is_empty())
     }
 
-    /// Whether a comment contains `mark` on this line or on one of the `above` lines before it.
+    /// Returns whether a comment contains `mark` on this line or on one of the `above` lines before it.
     pub(crate) fn is_marked(&self, line: usize, above: usize, mark: &str) -> bool {
         let first = line.saturating_sub(above);
         self.comments().any(|(at, text)| (first..=line).contains(&at) && text.contains(mark))
     }
 
-    /// `path:line: rule: what to do`.
+    /// Formats a violation as `path:line: rule: what to do`.
     pub(crate) fn violation(&self, line: usize, rule: &str, advice: &str) -> String {
         format!("{}:{line}: {rule}: {advice}", self.path)
     }
 }
 
-/// Whether `word` stands in `code` as a whole word.
+/// Returns whether `code` contains `word` as a whole word.
 pub(crate) fn has_word(code: &str, word: &str) -> bool {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-/// The comments of TOML, with the lines of the whole.
+/// Returns the comments of TOML, on the same lines as in the whole.
 fn hash_comments(text: &str) -> String {
     let comments = text.lines().map(|line| if line.starts_with('#') { line } else { "" });
     comments.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Splits Rust into code and comments, each with the lines of the whole.
+/// Splits Rust into code and comments, each on the same lines as in the whole.
 fn split(text: &str) -> (String, String) {
     let (mut code, mut comments) = (String::new(), String::new());
     let mut rest = text;
@@ -81,7 +81,7 @@ fn split(text: &str) -> (String, String) {
             comments += token;
             code += &blank;
         } else {
-            // Only a literal is longer than one character.
+            // A token longer than one character is a literal.
             code += if length > first.len_utf8() { &blank } else { token };
             comments += &blank;
         }
@@ -90,7 +90,7 @@ fn split(text: &str) -> (String, String) {
     (code, comments)
 }
 
-/// The length of the comment, literal or single character at the start, and whether it is a comment.
+/// Returns the length of the comment, literal or single character at the start, and whether it is a comment.
 fn token(rest: &str, first: char) -> (usize, bool) {
     let to = |end: &str| rest.find(end).unwrap_or(rest.len());
     match first {
@@ -102,7 +102,7 @@ fn token(rest: &str, first: char) -> (usize, bool) {
             let start = rest.find('"').map_or(0, |quote| quote + 1);
             (rest[start..].find(&end).map_or(rest.len(), |at| start + at + end.len()), false)
         }
-        // A character, not a lifetime.
+        // A character literal; a lifetime has no second quote.
         '\'' if rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'') => {
             (literal_end(rest, '\''), false)
         }
@@ -110,7 +110,7 @@ fn token(rest: &str, first: char) -> (usize, bool) {
     }
 }
 
-/// The length of the literal that opens and closes with `quote`.
+/// Returns the length of the literal that starts and ends with `quote`.
 fn literal_end(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -124,7 +124,7 @@ fn literal_end(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// The number of `#` if a raw string starts here.
+/// Returns the number of `#` if a raw string starts here.
 fn raw_hashes(rest: &str) -> Option<usize> {
     let hashes = rest[1..].find(|c| c != '#')?;
     rest[1 + hashes..].starts_with('"').then_some(hashes)
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_and_comments_are_told_apart() {
+    fn code_and_comments_are_separated() {
         let text =
             "let a = \"x // y\\\"\"; // one\nlet b = r#\"\" /* \"#; /* two\n */ 'c'; '\\''; &'d e";
         let (code, comments) = split(text);

@@ -1,9 +1,9 @@
-//! Questions about the syntax of a file that several rules ask.
+//! Recognises test code for the rules that read the syntax of a file.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
-/// Whether these attributes keep an item out of every build but the tests: `#[cfg(test)]`, `#[cfg(all(test, …))]`.
+/// Returns whether only tests compile an item with these attributes: `#[cfg(test)]`, `#[cfg(all(test, …))]`.
 pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes
         .iter()
@@ -12,7 +12,7 @@ pub(super) fn is_test(attributes: &[Attribute]) -> bool {
         .any(|condition| needs_test(&condition))
 }
 
-/// Whether the condition of a `cfg` holds in tests only.
+/// Returns whether the condition of a `cfg` holds only in tests.
 fn needs_test(condition: &Meta) -> bool {
     match condition {
         Meta::Path(path) => path.is_ident("test") || path.is_ident("doctest"),

@@ -1,5 +1,5 @@
-//! A collector at the end of a channel: items are inserted in batches, which is faster out of the caches, but no item
-//! waits until a batch is full.
+//! A collector at the end of a channel. It inserts items in batches, which is faster in filters larger than the caches,
+//! but no item waits until a batch is full.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -13,10 +13,10 @@ const PRODUCERS: u64 = 4;
 const EVENTS: u64 = 50_000;
 const BATCH: usize = 256;
 
-/// Receives events until all senders are gone, and passes each on with whether it was new.
+/// Receives events until all senders are gone, and passes on each event and whether it was new.
 ///
-/// Waits for the first event of a batch alone: what else is there by then joins it. Passing the channel's iterator
-/// to the filter instead would wait for a full batch.
+/// Waits only for the first event of a batch, and adds the events that are already in the channel. If the filter
+/// consumed the channel's iterator instead, it would wait for a full batch.
 fn collect(
     seen: &BlockedBloomFilter<u64>,
     events: &Receiver<u64>,
@@ -34,14 +34,14 @@ fn collect(
 }
 
 fn filter() -> Result<BlockedBloomFilter<u64>, tamis::BuildError> {
-    // So low a rate that no false positive is to be expected here: the answers are those of a set.
+    // At this rate no false positive is to be expected, so the answers are those of a set.
     BlockedBloomFilter::builder()
         .capacity((PRODUCERS * EVENTS) as usize)
         .false_positive_rate(1e-12)
         .build()
 }
 
-/// Events in a storm, half of them known: the same answers as from a set.
+/// Checks that the answers are those of a set, with events from many producers, half of them known.
 fn answers_are_those_of_a_set() -> Result<(), Box<dyn Error>> {
     let (send, events) = bounded(4 * BATCH);
     for producer in 0..PRODUCERS {
@@ -49,7 +49,7 @@ fn answers_are_those_of_a_set() -> Result<(), Box<dyn Error>> {
         thread::spawn(move || {
             for event in 0..EVENTS {
                 send.send((producer * EVENTS / 2 + event).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-                    .expect("the collector is there");
+                    .expect("the collector is running");
             }
         });
     }
@@ -61,25 +61,27 @@ fn answers_are_those_of_a_set() -> Result<(), Box<dyn Error>> {
         fresh += u64::from(new);
     });
     println!("{} events in {batches} batches, {fresh} of them new", PRODUCERS * EVENTS);
-    assert!(right, "an answer is not that of the set");
+    assert!(right, "an answer differs from that of the set");
     assert_eq!(fresh, (PRODUCERS + 1) * EVENTS / 2);
     Ok(())
 }
 
-/// One event at a time: each is passed on before the next is sent, so none waits for a full batch.
+/// Checks that no event waits for a full batch: each is passed on before the next one is sent.
 fn no_event_waits() -> Result<(), Box<dyn Error>> {
     let (send, events) = unbounded();
     let (answer, answers) = unbounded();
     let seen = filter()?;
     let collector = thread::spawn(move || {
-        collect(&seen, &events, |event, new| answer.send((event, new)).expect("it is awaited"))
+        collect(&seen, &events, |event, new| {
+            answer.send((event, new)).expect("the receiver exists")
+        })
     });
     for event in 0..100 {
         send.send(event)?;
         assert_eq!(answers.recv_timeout(Duration::from_secs(10))?, (event, true));
     }
     drop(send);
-    assert_eq!(collector.join().expect("it does not panic"), 100);
+    assert_eq!(collector.join().expect("the collector does not panic"), 100);
     Ok(())
 }
 

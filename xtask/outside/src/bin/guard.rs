@@ -1,5 +1,5 @@
-//! A guard in front of a slow store, as a web service: a request for a key that is surely absent never reaches the
-//! store, and `/metrics` exports the figures of the filter without a pause for the other requests.
+//! A web service with a filter in front of a slow store. A request for a key that the filter does not contain never
+//! reaches the store, and `/metrics` exports the figures of the filter while other requests run.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ use tower::ServiceExt as _;
 
 const KEYS: u64 = 100_000;
 const TASKS: u64 = 8;
-const REQUESTS_A_TASK: u64 = 1000;
-/// Cache lines read for a figure: a scrape takes microseconds, however large the filter is.
+const REQUESTS_PER_TASK: u64 = 1000;
+/// Cache lines that are read per figure. A scrape takes microseconds, independent of the size of the filter.
 const SAMPLE: u64 = 500;
 
 struct Guarded {
@@ -28,7 +28,7 @@ struct Guarded {
 }
 
 impl Guarded {
-    /// The store: all even numbers below `2 * KEYS`, and slow.
+    /// Reads the store, which is slow and contains all even numbers below `2 * KEYS`.
     async fn read_store(&self, key: u64) -> Option<String> {
         self.store_reads.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -46,23 +46,23 @@ async fn value(
     guarded.read_store(key).await.ok_or(StatusCode::NOT_FOUND)
 }
 
-/// The figures in the text format of Prometheus, each sampled one with its standard error.
+/// Returns the figures in the text format of Prometheus, each sampled figure with its standard error.
 async fn metrics(State(guarded): State<Arc<Guarded>>) -> String {
     let filter = &guarded.may_be_in;
     let mut text = String::new();
     let mut gauge = |name: &str, figure: Sampled| {
         let Sampled { value, standard_error } = figure;
         writeln!(text, "# TYPE guard_{name} gauge\nguard_{name} {value}")
-            .expect("a string takes all");
+            .expect("writing to a string cannot fail");
         writeln!(text, "# TYPE guard_{name}_error gauge\nguard_{name}_error {standard_error}")
-            .expect("a string takes all");
+            .expect("writing to a string cannot fail");
     };
     gauge("items", filter.len_estimate_sampled(SAMPLE));
     gauge("saturation", filter.saturation_sampled(SAMPLE));
     gauge("false_positive_rate", filter.false_positive_rate_sampled(SAMPLE));
     let reads = guarded.store_reads.load(Ordering::Relaxed);
     writeln!(text, "# TYPE guard_store_reads counter\nguard_store_reads {reads}")
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
     text
 }
 
@@ -79,13 +79,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .route("/metrics", get(metrics))
         .with_state(Arc::clone(&guarded));
 
-    // A server would pass `service` to `axum::serve`. Here eight clients call it at the same time.
+    // A server would pass `service` to `axum::serve`. Here eight clients call it concurrently.
     let mut clients = JoinSet::new();
     for client in 0..TASKS {
         let service = service.clone();
         clients.spawn(async move {
             let mut found = 0;
-            for request in 0..REQUESTS_A_TASK {
+            for request in 0..REQUESTS_PER_TASK {
                 // One key in ten exists.
                 let exists = request % 10 == 0;
                 let key = 2 * (TASKS * request + client) + u64::from(!exists);
@@ -102,12 +102,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     print!("{text}");
     let figure = |name: &str| -> f64 {
         let line = text.lines().find_map(|line| line.strip_prefix(&format!("guard_{name} ")));
-        line.expect("it is exported").parse().expect("a number")
+        line.expect("the figure is exported").parse().expect("a number")
     };
-    assert_eq!(found, TASKS * REQUESTS_A_TASK / 10);
-    // Of the 7200 keys that do not exist, 72 or so pass for one that does.
-    let in_vain = figure("store_reads") - found as f64;
-    assert!(in_vain < 150.0, "{in_vain} reads in vain");
+    assert_eq!(found, TASKS * REQUESTS_PER_TASK / 10);
+    // Of the 7200 keys that do not exist, about 72 are false positives.
+    let needless = figure("store_reads") - found as f64;
+    assert!(needless < 150.0, "{needless} needless reads");
     for (name, exact) in
         [("items", KEYS as f64), ("saturation", 1.0), ("false_positive_rate", 0.01)]
     {
@@ -118,9 +118,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Calls the service as a client would: status and body of the answer.
+/// Calls the service as a client would, and returns the status and the body.
 async fn get_text(service: &Router, path: &str) -> (StatusCode, String) {
-    let request = Request::get(path).body(Body::empty()).expect("a good path");
+    let request = Request::get(path).body(Body::empty()).expect("a valid path");
     let response = service.clone().oneshot(request).await.expect("the service never fails");
     let status = response.status();
     let bytes = to_bytes(response.into_body(), 1 << 16).await.expect("a short body");

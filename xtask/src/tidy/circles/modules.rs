@@ -1,4 +1,4 @@
-//! The modules of a crate, and the file that defines what a path names.
+//! Reads the modules of a crate and resolves paths to the files that define their items.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::tidy::syntax::is_test;
 /// Sources by their paths.
 pub(super) type Sources<'s> = BTreeMap<&'s str, &'s Source>;
 
-/// All modules of a crate; the first is the root.
+/// All modules of a crate. The first is the root.
 pub(super) struct Modules<'s> {
     all: Vec<Module<'s>>,
 }
 
 struct Module<'s> {
     file: &'s str,
-    /// Where the files of its child modules are.
+    /// The folder of the files of its child modules.
     folder: String,
     parent: Option<usize>,
-    /// What each name of its scope stands for. A type, a function and a module may share a name.
+    /// The meanings of each name in its scope. A type, a function and a module may have the same name.
     names: BTreeMap<String, Vec<Name>>,
     uses: Vec<Use>,
 }
@@ -29,16 +29,16 @@ struct Module<'s> {
 enum Name {
     /// An item that is defined here.
     Item,
-    /// The same by `macro_rules!`.
+    /// A macro that `macro_rules!` defines here.
     Macro,
     Module(usize),
     Import(Vec<String>),
 }
 
-/// What a path names, by the module that it leads to.
+/// The target of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Found {
-    /// An item of the module.
+    /// An item that this module defines.
     Item(usize),
     Module(usize),
 }
@@ -53,7 +53,7 @@ pub(super) struct Edge<'s> {
 }
 
 impl<'s> Modules<'s> {
-    /// Reads the crate with this root. The error is a violation.
+    /// Reads the crate with this root. The error is a violation of the rule.
     pub(super) fn read(root: &'s Source, sources: &Sources<'s>) -> Result<Self, String> {
         let mut modules = Self { all: Vec::new() };
         modules.read_file(root, None, sources)?;
@@ -71,7 +71,7 @@ impl<'s> Modules<'s> {
             source.violation(error.span().start().line, "circles", &format!("mend it: {error}"))
         })?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // The root and `mod.rs` have their children next to them, all others in a folder of their own name.
+        // The children of the root and of `mod.rs` are in the same folder; those of `a.rs` are in the folder `a`.
         let folder = match name.strip_suffix(".rs") {
             Some(stem) if parent.is_some() && stem != "mod" => format!("{folder}/{stem}"),
             _ => folder.to_owned(),
@@ -87,6 +87,7 @@ impl<'s> Modules<'s> {
         items: &[Item],
         sources: &Sources<'s>,
     ) -> Result<usize, String> {
+        // Collect the names of the scope: imports first, then items.
         let uses = uses::of_items(items);
         let mut names: BTreeMap<String, Vec<Name>> = BTreeMap::new();
         for found in &uses {
@@ -99,6 +100,7 @@ impl<'s> Modules<'s> {
         }
         let id = self.all.len();
         self.all.push(Module { file, folder, parent, names, uses });
+        // Add the child modules, from this file or from their own files.
         for item in items {
             let Item::Mod(child) = item else { continue };
             if is_test(&child.attrs) {
@@ -113,7 +115,7 @@ impl<'s> Modules<'s> {
                 }
                 None => match file_of(child, file, folder, sources) {
                     Some(source) => self.read_file(source, Some(id), sources)?,
-                    // The compiler reports it.
+                    // The compiler reports a missing file.
                     None => continue,
                 },
             };
@@ -122,7 +124,7 @@ impl<'s> Modules<'s> {
         Ok(id)
     }
 
-    /// The uses of one file's items in another file.
+    /// Returns every use of an item in a file other than its own.
     pub(super) fn edges(&self) -> Vec<Edge<'s>> {
         let mut edges = Vec::new();
         for (id, module) in self.all.iter().enumerate() {
@@ -139,7 +141,7 @@ impl<'s> Modules<'s> {
         edges
     }
 
-    /// The modules that define what the module `id` uses here.
+    /// Returns the modules that define the items that the module `id` uses here.
     fn used(&self, id: usize, Use { path, kind, .. }: &Use) -> Vec<usize> {
         let mut found = self.resolve(id, path, &mut Vec::new());
         if *kind == Kind::Macro && path.len() == 1 {
@@ -147,13 +149,13 @@ impl<'s> Modules<'s> {
         }
         let to = found.into_iter().filter_map(|found| match (found, kind) {
             (Found::Item(to), _) => Some(to),
-            // It is not known which items are meant.
+            // The items are unknown, so the module counts.
             (Found::Module(to), Kind::Glob { .. }) => Some(to),
-            // A module is a name space: what is named through it counts.
+            // A module is only a name space: the items that code names through it count.
             (Found::Module(_), _) => None,
         });
         match kind {
-            // A module that only passes on the names of its children does not use them.
+            // A module that re-exports items of its children does not use them.
             Kind::Import { reexport: true, .. } | Kind::Glob { reexport: true } => {
                 to.filter(|&to| !self.is_inside(to, id)).collect()
             }
@@ -161,7 +163,7 @@ impl<'s> Modules<'s> {
         }
     }
 
-    /// The module that defines this macro for itself and its child modules, if `id` is one and has no name like it.
+    /// Returns the module that defines this macro. The scope of a macro includes the child modules of its module.
     fn macro_of_ancestor(&self, id: usize, name: &str) -> Option<usize> {
         let mut ancestors = core::iter::successors(Some(id), |&id| self.all[id].parent);
         let owner = ancestors.find(|&id| self.all[id].names.contains_key(name))?;
@@ -173,8 +175,8 @@ impl<'s> Modules<'s> {
         core::iter::successors(Some(child), |&id| self.all[id].parent).any(|id| id == ancestor)
     }
 
-    /// What a path names that is written in the module `from`; nothing if it leads out of the crate. `open` holds the
-    /// names that are being resolved, since imports may refer to one another.
+    /// Resolves a path in the code of the module `from`. Returns nothing if the path leads out of the crate. `open`
+    /// contains the names whose resolution is not finished, because imports may refer to one another.
     fn resolve(&self, from: usize, path: &[String], open: &mut Vec<(usize, String)>) -> Vec<Found> {
         match path.first().map(String::as_str) {
             Some("crate") => self.walk(0, &path[1..], open),
@@ -184,18 +186,19 @@ impl<'s> Modules<'s> {
         }
     }
 
-    /// What the path names, seen from outside of the module `at`.
+    /// Resolves the rest of a path that has led to the module `at`.
     fn walk(&self, at: usize, path: &[String], open: &mut Vec<(usize, String)>) -> Vec<Found> {
         match path.first().map(String::as_str) {
             None => vec![Found::Module(at)],
             Some("self") => self.walk(at, &path[1..], open),
             Some("super") => self.walk(self.all[at].parent.unwrap_or(0), &path[1..], open),
-            // An unknown name is an item that a macro makes.
+            // A macro of the module defines an unknown name.
             Some(_) => self.look_up(at, path, open).unwrap_or_else(|| vec![Found::Item(at)]),
         }
     }
 
-    /// What the path names, whose first segment is a name in the scope of the module `at`. None if it is unknown there.
+    /// Resolves a path whose first segment is a name in the scope of the module `at`. Returns `None` if that scope does
+    /// not contain the name.
     fn look_up(
         &self,
         at: usize,
@@ -210,6 +213,7 @@ impl<'s> Modules<'s> {
         open.push(key);
         let module = &self.all[at];
         let found = match module.names.get(name) {
+            // A name in the scope takes precedence over the names of globs.
             Some(names) => {
                 Some(names.iter().flat_map(|name| self.follow(at, name, rest, open)).collect())
             }
@@ -224,7 +228,7 @@ impl<'s> Modules<'s> {
         found
     }
 
-    /// What the rest of a path names, after a name in the scope of the module `at`.
+    /// Resolves the rest of a path after a name in the scope of the module `at`.
     fn follow(
         &self,
         at: usize,
@@ -233,7 +237,7 @@ impl<'s> Modules<'s> {
         open: &mut Vec<(usize, String)>,
     ) -> Vec<Found> {
         match name {
-            // A rest leads to a variant or an associated item.
+            // The rest names a variant or an associated item.
             Name::Item | Name::Macro => vec![Found::Item(at)],
             Name::Module(child) => self.walk(*child, rest, open),
             Name::Import(path) => {
@@ -252,7 +256,7 @@ fn is_glob(found: &Use) -> bool {
     matches!(found.kind, Kind::Glob { .. })
 }
 
-/// The name of an item that is neither a module nor an import.
+/// Returns the name of an item that is neither a module nor an import.
 fn name_of(item: &Item) -> Option<(String, Name)> {
     let ident = match item {
         Item::Const(item) => &item.ident,
@@ -269,7 +273,7 @@ fn name_of(item: &Item) -> Option<(String, Name)> {
     Some((ident.to_string(), Name::Item))
 }
 
-/// The file of a child module without a body, which the file `parent` declares.
+/// Returns the file of a module without a body that the file `parent` declares.
 fn file_of<'s>(
     child: &ItemMod,
     parent: &str,

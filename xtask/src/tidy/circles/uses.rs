@@ -1,4 +1,4 @@
-//! The paths that the code of a module names.
+//! Collects the paths in the code of a module.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -6,11 +6,11 @@ use syn::{Item, ItemMacro, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
 use crate::tidy::syntax::is_test;
 
-/// A path that code names.
+/// A path in the code.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) line: usize,
-    /// The segments as they are written, from `crate`, `self`, `super` or a name. Empty strings lead out of the crate.
+    /// The segments as written. The first is `crate`, `self`, `super`, a name, or empty if the path starts with `::`.
     pub(super) path: Vec<String>,
     pub(super) kind: Kind,
 }
@@ -23,11 +23,11 @@ pub(super) enum Kind {
     Glob { reexport: bool },
     /// A path in an expression, a type, a pattern, or the tokens of a macro.
     Path,
-    /// The name of a macro that is called.
+    /// The path of a macro call.
     Macro,
 }
 
-/// The paths that these items name, without test code and without child modules.
+/// Collects the paths in these items, except in test code and in child modules.
 pub(super) fn of_items(items: &[Item]) -> Vec<Use> {
     let mut collector = Collector::default();
     items.iter().for_each(|item| collector.visit_item(item));
@@ -44,7 +44,7 @@ impl Collector {
         self.uses.push(Use { line: span.start().line, path, kind });
     }
 
-    /// Adds every leaf of a tree such as `a::{b, c::*}`.
+    /// Adds the leaves of a tree such as `a::{b, c::*}`.
     fn push_tree(&mut self, tree: &UseTree, mut path: Vec<String>, reexport: bool) {
         let (ident, name) = match tree {
             UseTree::Path(part) => {
@@ -69,12 +69,12 @@ impl Collector {
         self.push(ident.span(), path, Kind::Import { name, reexport });
     }
 
-    /// Adds the paths among the tokens of a macro. `prefix` is what stands before the braces of `use prefix::{…}`.
+    /// Adds the paths in the tokens of a macro. Inside the braces of `use a::b::{…}` the prefix is `a::b`.
     fn push_tokens(&mut self, tokens: TokenStream, prefix: &[String]) {
         let mut tokens = tokens.into_iter().peekable();
         let mut path: Vec<String> = prefix.to_vec();
         let mut start = None;
-        // Whether the last tokens are `::`; a path goes on after them.
+        // Whether the last tokens are `::`, so that the path continues.
         let mut joined = !prefix.is_empty();
         while let Some(token) = tokens.next() {
             let is_colon =
@@ -85,7 +85,7 @@ impl Collector {
                     continue;
                 }
                 TokenTree::Ident(ident) if ident == "as" && !prefix.is_empty() => {
-                    // The new name of an import is no path.
+                    // The next token is the new name of an import.
                     tokens.next();
                 }
                 TokenTree::Ident(ident) => {
@@ -97,7 +97,7 @@ impl Collector {
                     joined = false;
                     continue;
                 }
-                // `path::$name`: some item of the module.
+                // `path::$name` is an unknown item of the module.
                 TokenTree::Punct(ref p) if p.as_char() == '$' && joined => {
                     path.push("$".to_owned());
                     tokens.next();
@@ -119,7 +119,7 @@ impl Collector {
         self.push_path(start, &mut path, prefix);
     }
 
-    /// Adds the path that ends here, if one began, and starts the next with the prefix.
+    /// Adds the path that ends here, if there is one, and starts the next path with the prefix.
     fn push_path(&mut self, start: Option<Span>, path: &mut Vec<String>, prefix: &[String]) {
         let path = core::mem::replace(path, prefix.to_vec());
         if let Some(span) = start {
@@ -128,7 +128,7 @@ impl Collector {
     }
 }
 
-/// Whether the group is the braces of `use path::{…}`.
+/// Returns whether the group is the braces of `use path::{…}`.
 fn is_tree(group: &Group, path: &[String]) -> bool {
     group.delimiter() == Delimiter::Brace && !path.is_empty()
 }
@@ -166,7 +166,7 @@ impl<'ast> Visit<'ast> for Collector {
 
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
 
-    /// A child module has a scope of its own.
+    /// Skips child modules: each has its own scope.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
@@ -185,7 +185,7 @@ impl<'ast> Visit<'ast> for Collector {
         if item.ident.is_none() {
             return self.visit_macro(&item.mac);
         }
-        // The body of `macro_rules!`. Its names belong to the callers, except those that start at the crate.
+        // In the body of `macro_rules!` only paths that start with `crate` do not depend on the caller.
         let others = self.uses.len();
         self.push_tokens(item.mac.tokens.clone(), &[]);
         let own = self.uses.split_off(others);
@@ -203,7 +203,7 @@ impl<'ast> Visit<'ast> for Collector {
         if let Some(first) = path.segments.first() {
             self.push(first.ident.span(), segments(path), Kind::Path);
         }
-        // The types between angle brackets.
+        // The generic arguments contain paths, too.
         visit::visit_path(self, path);
     }
 }
@@ -217,7 +217,7 @@ fn segments(path: &syn::Path) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The paths in a text, `name=` before those that an import names.
+    /// Returns the paths in a text. `name=` precedes the path of an import.
     fn paths(text: &str) -> Vec<String> {
         let file = syn::parse_file(text).expect("Rust");
         let found = of_items(&file.items).into_iter().map(|Use { path, kind, .. }| match kind {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_of_imports_are_taken_apart() {
+    fn import_trees_are_flattened() {
         let text = "use crate::{a::{self, B as C}, d::*, e}; use ::core::mem; pub use f::G;";
         let expected = ["a=crate::a", "C=crate::a::B", "crate::d::*", "e=crate::e"];
         assert_eq!(paths(text), [&expected[..], &["mem=::core::mem", "G=f::G"]].concat());
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_passed_over() {
+    fn test_code_is_skipped() {
         let text = "#[cfg(test)] use a::B; #[cfg(test)] fn f() { c::d() } #[cfg(test)] mod tests { use e::F; }
                     #[cfg(all(test, tamis_loom))] impl G { fn h() { i::j() } }
                     /// [`k::L`]

@@ -1,4 +1,4 @@
-//! The unpacked packages side by side, in a workspace that holds nothing else.
+//! Unpacks the packages into a workspace that contains nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,11 @@ use xshell::{Shell, cmd};
 use crate::Result;
 use crate::workspace::{self, Package};
 
-/// Unpacks all packages into one folder; what has not changed since the last time keeps its time, or cargo
-/// would build all anew.
+/// Unpacks all packages into one folder. A file that did not change since the last call keeps its time, so that cargo
+/// does not rebuild it.
 pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
-    let (folder, last) = (workspace::target_dir("alone"), workspace::target_dir("alone-last"));
+    let (folder, last) =
+        (workspace::target_dir("isolated"), workspace::target_dir("isolated-last"));
     sh.remove_path(&last)?;
     if folder.exists() {
         fs::rename(&folder, &last)?;
@@ -20,7 +21,7 @@ pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     sh.create_dir(&folder)?;
     for package in packages {
         let archive = package.archive();
-        // Touched: all files of an archive have one time, by which cargo would see no change.
+        // `-m` sets new times: all files of an archive have the same time, so cargo would see no change.
         cmd!(sh, "tar -x -z -m -f {archive} -C {folder}").quiet().run()?;
     }
     keep_times(&last, &folder)?;
@@ -28,7 +29,7 @@ pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Gives each file the time of its like in the other folder, if the two hold the same.
+/// Sets the time of each file in `to` to that of the same path in `from`, if both have the same content.
 fn keep_times(from: &Path, to: &Path) -> Result {
     for entry in fs::read_dir(to)? {
         let entry = entry?;
@@ -43,8 +44,8 @@ fn keep_times(from: &Path, to: &Path) -> Result {
     Ok(())
 }
 
-/// Writes the manifest that joins the packages: each stands for the one of its name on crates.io. Profiles and
-/// versions of other crates are those of the workspace, so that those crates need not be built twice.
+/// Writes a manifest with all packages as members, each of which replaces the package of its name on crates.io. The
+/// profiles and the versions of other crates are those of the workspace, so that cargo does not build them again.
 pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -> Result {
     let root: Table = sh.read_file(workspace::root().join("Cargo.toml"))?.parse()?;
     let manifest = manifest(packages, root.get("profile"));
@@ -56,7 +57,7 @@ pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -
 fn manifest(packages: &[Package], profiles: Option<&Value>) -> Table {
     let members: Vec<Value> = packages.iter().map(|package| package.stem().into()).collect();
     let path = |package: &Package| Value::Table(table([("path", package.stem().into())]));
-    // A patch for what nothing depends on would be a warning.
+    // cargo warns of a patch for a package that nothing depends on.
     let depended = |of: &&Package| {
         let mut all = packages.iter().flat_map(|package| &package.dependencies);
         all.any(|dependency| dependency.name == of.name)
@@ -80,7 +81,7 @@ mod tests {
     use crate::workspace::Dependency;
 
     #[test]
-    fn packages_stand_for_those_of_their_names() {
+    fn packages_replace_those_on_crates_io() {
         let package = |name: &str, on: &[&str]| Package {
             name: name.into(),
             version: "1.2.3".into(),
@@ -98,12 +99,12 @@ mod tests {
             profile.dev.opt-level = 2
         "#
         .parse()
-        .expect("it is TOML");
+        .expect("valid TOML");
         assert_eq!(manifest(&packages, Some(&profiles)), expected);
     }
 
     #[test]
-    fn what_has_changed_gets_a_new_time() {
+    fn only_changed_files_get_a_new_time() {
         let sh = Shell::new().expect("a current folder");
         let temporary = sh.create_temp_dir().expect("a folder");
         let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));
@@ -114,10 +115,11 @@ mod tests {
             fs::write(folder.join("src/other"), text).expect("written");
         }
         for name in ["src/same", "src/other"] {
-            let file = fs::File::options().append(true).open(old.join(name)).expect("it is there");
-            file.set_modified(long_ago).expect("it is ours");
+            let file =
+                fs::File::options().append(true).open(old.join(name)).expect("the file exists");
+            file.set_modified(long_ago).expect("the file is writable");
         }
-        keep_times(&old, &new).expect("the folders are there");
+        keep_times(&old, &new).expect("the folders exist");
         let time =
             |name| fs::metadata(new.join(name)).and_then(|file| file.modified()).expect("a time");
         assert_eq!(time("src/same"), long_ago);
