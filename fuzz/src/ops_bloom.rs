@@ -102,7 +102,7 @@ impl<F: Bloom> Tracked<F> {
         let fill = self.filter.fill();
         // With one thread the answer is exact: `true` if and only if a bit was missing.
         assert_eq!(self.filter.insert(hash), !known);
-        assert_eq!(self.twin.insert_alone(hash), !known);
+        assert_eq!(self.twin.insert_exclusive(hash), !known);
         assert_eq!(self.filter.fill() > fill, !known, "only a new item sets bits");
         self.known.insert(hash);
     }
