@@ -4,20 +4,17 @@ use super::source::{Source, has_word};
 
 /// The machines of the measurements. If the machine is unknown, or if the result is the same on all machines, such as a
 /// probability, use one of the last two.
-const MACHINES: [&str; 6] = [
-    "Zen 4",
-    "Zen 5",
-    "Sapphire Rapids",
-    "Emerald Rapids",
-    "(machine not recorded)",
-    "(any machine)",
-];
+const MACHINES: [&str; 6] =
+    ["Zen 4", "Zen 5", "Sapphire Rapids", "Emerald Rapids", "machine not recorded", "any machine"];
 
 /// The words that compare two figures.
 const COMPARING: [&str; 7] =
     ["than", "instead of", "against", "versus", "without", "otherwise", "compared with"];
 
-/// From its mark to the end of the comment, a measurement contains a machine, two figures and a comparing word.
+/// The units of results. Two figures with the same unit are a comparison, too.
+const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "%", "instructions"];
+
+/// From its mark to the end of the comment, a measurement contains a machine and a comparison of two figures.
 pub(super) fn measured(source: &Source) -> Vec<String> {
     let mut violations = Vec::new();
     for (line, claim) in claims(source) {
@@ -26,8 +23,10 @@ pub(super) fn measured(source: &Source) -> Vec<String> {
             wrong(format!("name the machine, one of {}", list(&MACHINES)));
         }
         if !compares(&claim) {
-            let words = list(&COMPARING);
-            wrong(format!("name the alternative and its figure: two figures, and one of {words}"));
+            let (words, units) = (list(&COMPARING), list(&UNITS));
+            wrong(format!(
+                "name the alternative and its figure: two figures with one of {words}, or with the same unit of {units}"
+            ));
         }
     }
     violations
@@ -58,7 +57,8 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
     claims
 }
 
-/// Returns whether a claim contains a comparing word and two figures. Figures in names do not count.
+/// Returns whether a claim contains two figures that a comparing word or their unit relates. Figures in names do not
+/// count.
 fn compares(claim: &str) -> bool {
     let mut claim = claim.to_owned();
     for machine in MACHINES {
@@ -66,14 +66,25 @@ fn compares(claim: &str) -> bool {
     }
     // Names of items and tests are in backticks.
     let prose: String = claim.split('`').step_by(2).collect();
-    let figures = prose.split_whitespace().filter(|word| {
-        word.trim_start_matches(['(', '−', '-', '+']).starts_with(|c: char| c.is_ascii_digit())
-    });
+    let words: Vec<&str> = prose.split_whitespace().collect();
+    let figures = words.iter().filter(|word| is_figure(word)).count();
     let compared = COMPARING.iter().any(|words| match words.contains(' ') {
         true => prose.contains(words),
         false => has_word(&prose, words),
     });
-    compared && figures.count() >= 2
+    let results = |unit: &str| {
+        words.windows(2).filter(|pair| is_figure(pair[0]) && bare(pair[1]) == unit).count()
+    };
+    figures >= 2 && compared || UNITS.iter().any(|unit| results(unit) >= 2)
+}
+
+fn is_figure(word: &str) -> bool {
+    word.trim_start_matches(['(', '−', '-', '+']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Removes the punctuation after a word.
+fn bare(word: &str) -> &str {
+    word.trim_end_matches([',', '.', ';', ':', ')'])
 }
 
 #[cfg(test)]
@@ -101,8 +112,9 @@ mod tests {
     fn a_measurement_without_an_alternative_is_found() {
         assert_eq!(found("//! MEASURED: a query takes 7.9 ns (Zen 5).\n"), 1);
         assert_eq!(found("// MEASURED: 7.9 ns, faster than `table_2` (Zen\n// 5).\n"), 1);
-        assert_eq!(found("// MEASURED: 7.9 ns for hits, 11 ns for misses (Zen 5).\n"), 1);
+        assert_eq!(found("// MEASURED: 7.9 ns in 12 MiB, a miss of L2 (Zen 5).\n"), 1);
         assert_eq!(found("// MEASURED: hits take 7.9 ns, without\n// the table 11 (Zen 5).\n"), 0);
+        assert_eq!(found("// MEASURED: 7.9 ns in blocks, 11 ns in pages (Zen 5).\n"), 0);
     }
 
     #[test]
