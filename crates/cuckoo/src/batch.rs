@@ -2,7 +2,7 @@
 //! [`bucket`](crate::bucket) in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{fastrange, narrow_range, split};
-use tamis_sync::{Loop, SimdLevel};
+use tamis_sync::{Kernel, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
@@ -56,7 +56,7 @@ struct Spread<'a, const ITEMS: usize> {
     geometry: Geometry,
 }
 
-impl<const ITEMS: usize> Loop for Spread<'_, ITEMS> {
+impl<const ITEMS: usize> Kernel for Spread<'_, ITEMS> {
     type Output = ();
 
     #[inline(always)]
@@ -101,7 +101,7 @@ struct Compare<'a, const ITEMS: usize> {
     shape: Shape,
 }
 
-impl<const ITEMS: usize> Loop for Compare<'_, ITEMS> {
+impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     type Output = [bool; ITEMS];
 
     #[inline(always)]

@@ -1,13 +1,13 @@
-//! The default hasher: fast, keyed, for filters that live and die in one process.
+//! The default hasher: fast and keyed, for filters that stay in one process.
 
 use core::fmt;
 use core::hash::BuildHasher;
 
-/// ahash, with keys that are random in every filter, or given.
+/// The default hasher of all filters: ahash, with random keys for each filter or with a given seed.
 ///
-/// It is fast for short keys and keyed, so that a stranger cannot choose items that collide. Its
-/// values may change with the release, the compiler flags and the processor: nothing made with it
-/// can be saved. For that, take a [`StableHasher`](crate::StableHasher).
+/// It is fast for short items. It is keyed, so that an attacker who does not know the keys cannot choose items that
+/// collide. Its hashes may change with the release, the compiler flags and the processor, so a filter made with it cannot
+/// be saved. Use a [`StableHasher`](crate::StableHasher) for a filter to be saved.
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ use core::hash::BuildHasher;
 pub struct DefaultHashBuilder(ahash::RandomState);
 
 impl DefaultHashBuilder {
-    /// Keys derived from `seed`: the same seed gives the same hashes within one build.
+    /// Derives the keys from `seed`: within one build of a program the same seed gives the same hashes.
     ///
     /// # Examples
     ///
@@ -37,7 +37,7 @@ impl DefaultHashBuilder {
     /// ```
     #[must_use]
     pub fn with_seed(seed: u64) -> Self {
-        // Every bit of the seed reaches every bit of each key: the halves of a product, xored.
+        // A folded product: the XOR of its halves spreads each bit of the seed over each key.
         let key = |n: u64| {
             let product = u128::from(seed.wrapping_add(n << 32) ^ n) * 0x9E37_79B9_7F4A_7C15;
             product as u64 ^ (product >> 64) as u64
@@ -46,7 +46,7 @@ impl DefaultHashBuilder {
     }
 }
 
-/// Random keys, drawn from the system as those of std's maps are.
+/// Random keys from the same source as those of std's maps.
 #[cfg(feature = "std")]
 impl Default for DefaultHashBuilder {
     fn default() -> Self {
@@ -70,18 +70,18 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-/// Shows the type and not the keys, which are secret.
+/// Prints the type only: the keys are secret.
 impl fmt::Debug for DefaultHashBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DefaultHashBuilder").finish_non_exhaustive()
     }
 }
 
-/// The hasher that [`DefaultHashBuilder`] builds; nobody needs to name it.
+/// The hasher that [`DefaultHashBuilder`] builds. Programs need not name it.
 #[derive(Clone)]
 pub struct DefaultHasher(ahash::AHasher);
 
-/// Shows the type and not its state, from which the keys can be read.
+/// Prints the type only: its state reveals the keys.
 impl fmt::Debug for DefaultHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DefaultHasher").finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! What joins an item to a hasher: one sealed trait over both kinds of hashing.
+//! The traits between items and hashers: one sealed trait covers both kinds of hashing.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -6,12 +6,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A value whose hash tells two differently keyed hashers apart.
+/// A fixed value: hashers with different keys give it different hashes.
 const PROBE: u64 = 0x7A61_6D69_7320_2121;
 
 /// A hasher that a filter can hold: any [`BuildHasher`], or a [`StableHasher`](crate::StableHasher).
 ///
-/// Sealed.
+/// This trait is sealed.
 ///
 /// # Examples
 ///
@@ -21,8 +21,10 @@ const PROBE: u64 = 0x7A61_6D69_7320_2121;
 /// assert_ne!(Rapid::with_seed(1).hash_probe(), Rapid::with_seed(2).hash_probe());
 /// ```
 pub trait ItemHasher: sealed::Sealed {
-    /// The hash of one fixed value. Two filters can be united only where it agrees, and a saved
-    /// filter keeps it, so that a changed algorithm is found before it means false negatives.
+    /// Returns the hash of one fixed value, which identifies the algorithm and its keys.
+    ///
+    /// Two filters can be united only if their probes are equal. A saved filter contains the probe, so that a change of
+    /// algorithm or seed is detected before it causes false negatives.
     ///
     /// # Examples
     ///
@@ -37,8 +39,8 @@ pub trait ItemHasher: sealed::Sealed {
 
 /// A hasher that can hash items of type `T`.
 ///
-/// Sealed, and implemented for two families: every [`BuildHasher`] with every [`Hash`] item, and
-/// every [`StableHasher`](crate::StableHasher) with every [`Portable`](crate::Portable) item.
+/// This trait is sealed. It is implemented for every [`BuildHasher`] with every [`Hash`] item, and for every
+/// [`StableHasher`](crate::StableHasher) with every [`Portable`](crate::Portable) item.
 ///
 /// # Examples
 ///
@@ -47,11 +49,11 @@ pub trait ItemHasher: sealed::Sealed {
 /// use tamis::hash::{DefaultHashBuilder, HashItem, Xxh3};
 ///
 /// let in_memory = DefaultHashBuilder::with_seed(1).hash_item("a");
-/// let for_good = Xxh3::with_seed(1).hash_item("a");
-/// assert_ne!(in_memory, for_good);
+/// let stable = Xxh3::with_seed(1).hash_item("a");
+/// assert_ne!(in_memory, stable);
 /// ```
 pub trait HashItem<T: ?Sized>: ItemHasher {
-    /// The one 64-bit hash of `item` from which all else is derived.
+    /// Returns the 64-bit hash of `item`. A filter derives everything else from it.
     ///
     /// # Examples
     ///
@@ -79,9 +81,9 @@ impl<S: BuildHasher, T: Hash + ?Sized> HashItem<T> for S {
     }
 }
 
-/// Joins one stable algorithm to all portable items. (A blanket implementation over `StableHasher`
-/// would overlap the one over `BuildHasher`; concrete types do not.)
-macro_rules! joins_portable_items {
+/// Implements the traits for one stable algorithm and all portable items. (A blanket implementation over `StableHasher`
+/// would overlap the one over `BuildHasher`; implementations for concrete types do not.)
+macro_rules! hash_portable_items {
     ($type:ident) => {
         impl crate::item::Sealed for $type {}
 
@@ -100,8 +102,8 @@ macro_rules! joins_portable_items {
     };
 }
 
-pub(crate) use joins_portable_items;
+pub(crate) use hash_portable_items;
 pub(crate) use sealed::Sealed;
 
-/// The probe value as the stable algorithms see it.
+/// The probe value as bytes, for the stable algorithms.
 pub(crate) const PROBE_BYTES: [u8; 8] = PROBE.to_le_bytes();

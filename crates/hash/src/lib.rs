@@ -1,19 +1,19 @@
-//! From an item to 64 bits, and from 64 bits to places in a filter.
+//! Hashing for the filters of Tamis: from an item to 64 bits, and from 64 bits to positions in a filter.
 //!
-//! Every filter of Tamis hashes an item **once**, to 64 bits; everything else is derived from them.
-//! There are two ways to hash, joined by the trait [`HashItem`]:
+//! Every filter hashes an item **once**, to 64 bits, and derives everything else from them. There are two kinds of hashing,
+//! and the trait [`HashItem`] covers both:
 //!
-//! * **for this process**: any [`BuildHasher`](core::hash::BuildHasher) with items that are
-//!   [`Hash`](core::hash::Hash). The default, [`DefaultHashBuilder`], is ahash with random keys. Such a
-//!   hash may differ on another machine or in another release: a filter made with it is never saved.
-//! * **for good**: a [`StableHasher`], a named algorithm that never changes, over the
-//!   [`Portable`] encoding of the item, which is the same on every platform: [`Rapid`], [`Xxh3`],
-//!   [`Xxh64`], [`SipHash13`]. For whatever is saved, shared or sent.
+//! * **For one process**: any [`BuildHasher`](core::hash::BuildHasher), with items that are [`Hash`](core::hash::Hash).
+//!   The default, [`DefaultHashBuilder`], is ahash with random keys. Its hashes may differ on another machine or in
+//!   another release, so a filter made with it must not be saved.
+//! * **Stable**: a [`StableHasher`], a named algorithm that never changes, over the [`Portable`] encoding of the item,
+//!   which is the same on every platform. There are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`]. Use one of them for
+//!   every filter that is saved, shared or sent.
 //!
-//! How one hash becomes block, pattern, fingerprint and shard is the business of [`split`].
+//! The module [`split`] divides one hash into block, bit pattern, fingerprint and shard.
 //!
-//! One 64-bit hash bounds what any filter can do: two of `n` items share theirs with a chance of
-//! `n / 2^64` an item, so no false-positive rate below that can be promised.
+//! The 64-bit hash limits every filter: an item has the same hash as one of `n` others with probability `n / 2^64`. No
+//! filter can promise a lower false-positive rate.
 //!
 //! # Examples
 //!
@@ -22,7 +22,7 @@
 //! use tamis::hash::{HashItem, Rapid, StableHasher};
 //!
 //! let hasher = Rapid::with_seed(42);
-//! // A string hashes as its bytes do, here, on every platform and in every release.
+//! // A string hashes as its bytes do, on every platform and in every release.
 //! assert_eq!(hasher.hash_item("https://example.org/"), hasher.hash_bytes(b"https://example.org/"));
 //! ```
 
@@ -47,7 +47,7 @@ pub use crate::portable::{Encoder, Portable};
 pub use crate::range::{fastrange, narrow_range};
 pub use crate::stable::{Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 
-/// The README's example, compiled and run.
+/// The README's example, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

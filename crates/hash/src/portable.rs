@@ -1,9 +1,9 @@
 //! The portable encoding of an item: the bytes that a stable hasher hashes.
 //!
-//! `std::hash::Hash` is no such thing: it feeds integers in native byte order, `usize` in the
-//! platform's width, and lengths as it likes. Here every type says its bytes, once and for good:
+//! `std::hash::Hash` does not define such bytes: it writes integers in native byte order, `usize` in the width of the
+//! platform, and lengths in an unspecified form. Here each type has a fixed encoding that never changes:
 //!
-//! | type | alone | as a part of a tuple |
+//! | type | on its own | as a part of a tuple |
 //! |---|---|---|
 //! | `[u8]`, `Vec<u8>`, `[u8; N]`, `str`, `String` | the bytes | length (8 bytes), the bytes |
 //! | integers, `char`, `bool` | little-endian; `usize` and `isize` as 64 bits, `char` as 32, `bool` as 8 | the same |
@@ -12,8 +12,8 @@
 //! | tuples | their parts | the same |
 //! | references, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | as `T` | as `T` |
 //!
-//! Types that can stand for each other by `Borrow` encode alike. In a tuple every part is
-//! prefix-free, so `("ab", "c")` and `("a", "bc")` differ.
+//! A type and its `Borrow` forms have the same encoding. In a tuple the encoding of each part is prefix-free, so
+//! `("ab", "c")` and `("a", "bc")` differ.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -22,13 +22,13 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// An item with one encoding on all platforms and in all releases.
+/// An item whose encoding is the same on all platforms and in all releases.
 ///
 /// # For implementors
 ///
-/// Write the fields with [`encode_part`](Self::encode_part) one after another. Equal items must
-/// encode alike, unequal ones differently, and the encoding may never change: it is part of every
-/// saved filter. A type that implements `Borrow<Q>` must encode as `Q` does.
+/// Write the fields one after another with [`encode_part`](Self::encode_part). Equal items must have equal encodings, and
+/// unequal items different ones. The encoding must never change: every saved filter depends on it. A type that implements
+/// `Borrow<Q>` must have the encoding of `Q`.
 ///
 /// # Examples
 ///
@@ -52,7 +52,7 @@ use alloc::vec::Vec;
 /// );
 /// ```
 pub trait Portable {
-    /// Appends the encoding of the item when it stands alone.
+    /// Appends the encoding of the item on its own.
     ///
     /// # Examples
     ///
@@ -66,8 +66,8 @@ pub trait Portable {
     /// ```
     fn encode(&self, out: &mut Encoder);
 
-    /// Appends the encoding of the item as one part of a larger one, from which a reader could tell
-    /// where it ends. By default the length of the encoding, then the encoding.
+    /// Appends the encoding of the item as a part of a larger item. This encoding is prefix-free: it determines where the
+    /// part ends. By default it is the length of [`encode`](Self::encode)'s bytes, then these bytes.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ pub trait Portable {
         out.prefixed(|out| self.encode(out));
     }
 
-    /// Calls `f` with the encoding of the item; types that are bytes already need no copy.
+    /// Calls `f` with the encoding of the item. Types that are bytes already are not copied.
     ///
     /// # Examples
     ///
@@ -99,7 +99,7 @@ pub trait Portable {
     }
 }
 
-/// Bytes of an encoding in the making; up to 64 of them live on the stack.
+/// A buffer that collects the bytes of an encoding. Up to 64 bytes are stored inline, without an allocation.
 ///
 /// # Examples
 ///
@@ -113,7 +113,7 @@ pub trait Portable {
 pub struct Encoder {
     short: [u8; Self::SHORT],
     len: usize,
-    /// All the bytes, once they are more than `short` holds; empty before.
+    /// All bytes, once there are more than `short` can hold; empty before.
     long: Vec<u8>,
 }
 
@@ -143,6 +143,7 @@ impl Encoder {
         if end <= Self::SHORT {
             self.short[self.len..end].copy_from_slice(bytes);
         } else {
+            // The first bytes that do not fit: move those written so far.
             if self.long.is_empty() {
                 self.long.extend_from_slice(&self.short[..self.len]);
             }
@@ -151,7 +152,7 @@ impl Encoder {
         self.len = end;
     }
 
-    /// What has been written.
+    /// Returns the bytes written so far.
     ///
     /// # Examples
     ///
@@ -164,18 +165,20 @@ impl Encoder {
         if self.len <= Self::SHORT { &self.short[..self.len] } else { &self.long }
     }
 
-    /// Writes what `write` writes, after its length in bytes.
+    /// Writes the length in bytes of what `write` writes, then these bytes.
     fn prefixed(&mut self, write: impl FnOnce(&mut Self)) {
+        // The length is known only afterwards: reserve its 8 bytes, and fill them in at the end.
         let start = self.len;
         self.write(&[0; 8]);
         write(self);
         let length = (self.len - start - 8) as u64;
+        // `write` may have moved all bytes from `short` to `long`.
         let bytes = if self.len <= Self::SHORT { &mut self.short[..] } else { &mut self.long[..] };
         bytes[start..start + 8].copy_from_slice(&length.to_le_bytes());
     }
 }
 
-/// For types that are a run of bytes.
+/// Implements `Portable` for types that are a sequence of bytes.
 macro_rules! bytes {
     ($(($($generics:tt)*) $type:ty, $self:ident => $bytes:expr;)*) => {$(
         impl<$($generics)*> Portable for $type {
@@ -200,7 +203,7 @@ bytes! {
     () String, self => self.as_bytes();
 }
 
-/// For types whose encoding has a fixed length, so that it needs no prefix.
+/// Implements `Portable` for types whose encoding has a fixed length: it is prefix-free without a length before it.
 macro_rules! fixed {
     ($($type:ty, $self:ident => $bytes:expr;)*) => {$(
         impl Portable for $type {
@@ -239,7 +242,7 @@ fixed! {
     char, self => u32::from(*self).to_le_bytes();
 }
 
-/// For types that stand for another.
+/// Implements `Portable` for pointers and references, which have the encoding of their target.
 macro_rules! transparent {
     ($(($($generics:tt)*) $type:ty;)*) => {$(
         impl<$($generics)*> Portable for $type {
@@ -283,7 +286,7 @@ impl<T: Portable> Portable for Option<T> {
     }
 }
 
-/// For tuples: their parts, each prefix-free, hence prefix-free together.
+/// Implements `Portable` for tuples: the parts one after another. Each is prefix-free, so the whole is prefix-free, too.
 macro_rules! tuples {
     ($(($($part:ident $index:tt),*);)*) => {$(
         impl<$($part: Portable),*> Portable for ($($part,)*) {

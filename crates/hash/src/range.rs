@@ -1,10 +1,10 @@
-//! A hash into a range, without division.
+//! Maps a hash to a range without a division.
 
-/// Maps `hash` onto `0..n` by its high bits: `⌊hash · n / 2^64⌋`.
+/// Maps `hash` to `0..n` by its high bits: returns `⌊hash · n / 2^64⌋`.
 ///
-/// Works for every `n`, power of two or not, up to `2^64 − 1`; each value is hit by `2^64 / n`
-/// hashes, give or take one. `n = 0` gives 0. Source: Lemire, "Fast random integer generation in an
-/// interval", 2019; with a 64 × 64 → 128-bit product, since a 32-bit one breaks down at 2^32.
+/// It works for every `n`, power of two or not. Each result comes from `2^64 / n` hashes, rounded up or down. For `n = 0`
+/// the result is 0. Source: Lemire, "Fast random integer generation in an interval", 2019; with a 64 × 64 → 128-bit
+/// product, because a 32-bit product fails for `n` of 2^32 and more.
 ///
 /// # Examples
 ///
@@ -22,8 +22,9 @@ pub const fn fastrange(hash: u64, n: u64) -> u64 {
     ((hash as u128 * n as u128) >> 64) as u64
 }
 
-/// As [`fastrange`], for a range that 32 bits can count: from two products of 32 bits, which loops over many
-/// hashes can do side by side, where processors have no vectors of 128-bit products.
+/// Returns the same as [`fastrange`] for a range below 2^32, from two 32-bit products.
+///
+/// A loop over many hashes can be vectorised this way; processors have no vector instruction for 128-bit products.
 ///
 /// # Examples
 ///
@@ -39,6 +40,7 @@ pub const fn fastrange(hash: u64, n: u64) -> u64 {
 pub const fn narrow_range(hash: u64, n: u32) -> u64 {
     let n = n as u64;
     let low = ((hash & u32::MAX as u64) * n) >> 32;
+    // The schoolbook product of a 64-bit and a 32-bit number: neither sum can overflow.
     ((hash >> 32) * n + low) >> 32
 }
 
@@ -50,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_narrow_range_is_a_range(hash: u64, n: u32) {
+        fn narrow_range_equals_fastrange(hash: u64, n: u32) {
             for (hash, n) in [(hash, n), (u64::MAX, n), (hash, u32::MAX), (u64::MAX, u32::MAX)] {
                 prop_assert_eq!(narrow_range(hash, n), fastrange(hash, u64::from(n)));
             }

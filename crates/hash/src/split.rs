@@ -1,28 +1,27 @@
-//! One 64-bit hash split into the parts that a filter needs, so that none tells about another.
+//! Splits one 64-bit hash into independent parts, one for each choice of a filter.
 //!
 //! | part | function | from |
 //! |---|---|---|
-//! | place: which block or bucket of `n` | [`place`] | the high bits of the hash |
-//! | shard: which of `s` filters | [`shard`] | the low 32 bits, from their top |
+//! | place: which of `n` blocks or buckets | [`place`] | the high bits of the hash |
+//! | shard: which of `s` filters | [`shard`] | the high bits of the low 32 |
 //! | pattern: which bits of a block | [`pattern`] | a remix of the whole hash |
-//! | fingerprint: what a slot holds | [`fingerprint`] | the high bits of the pattern |
+//! | fingerprint: the value in a slot | [`fingerprint`] | the high bits of the pattern |
 //!
-//! Place and shard share no bit up to 2^32 places with 2^16 shards, so each shard uses all its
-//! blocks. Pattern and fingerprint depend on every bit of the hash through a multiplication; given place
-//! and shard they are still uniform as long as the rest of the hash is (the tests check it at awkward
-//! sizes). Taking the pattern from the very bits that chose the block is the classic
-//! mistake: all items of a block would then share it.
+//! Place and shard share no bit up to 2^32 places and 2^16 shards, so each shard uses all of its blocks. Pattern and
+//! fingerprint depend on every bit of the hash through a multiplication. For a given place and shard they are still
+//! uniform if the rest of the hash is; the tests check this at awkward sizes. (The classic mistake is to take the pattern
+//! from the bits that chose the block: then all items of a block have the same pattern.)
 
-use crate::fastrange;
+use crate::range::fastrange;
 
 /// 2^64 divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The multiplier of a 64-bit multiplicative generator with good spectral figures in every
-/// dimension up to 8 (Steele and Vigna, "Computationally easy, spectrally good multipliers", 2021).
+/// The multiplier of a 64-bit multiplicative generator whose spectral figures are good in every dimension up to 8
+/// (Steele and Vigna, "Computationally easy, spectrally good multipliers", 2021).
 const STEP: u64 = 0xD134_2543_DE82_EF95;
 
-/// Which of `n` places (blocks or buckets) the item lives in.
+/// Returns which of `n` places (blocks or buckets) the item belongs to.
 ///
 /// # Examples
 ///
@@ -36,9 +35,9 @@ pub const fn place(hash: u64, n: u64) -> u64 {
     fastrange(hash, n)
 }
 
-/// Which of `shards` separate filters the item belongs to.
+/// Returns which of `shards` separate filters the item belongs to.
 ///
-/// Uniform to within `shards / 2^32`.
+/// The result is uniform up to a relative error of `shards / 2^32`.
 ///
 /// # Examples
 ///
@@ -50,10 +49,11 @@ pub const fn place(hash: u64, n: u64) -> u64 {
 #[inline]
 #[must_use]
 pub const fn shard(hash: u64, shards: u32) -> u32 {
+    // As `fastrange`, on the low 32 bits: the high ones choose the place.
     (((hash & 0xFFFF_FFFF) * shards as u64) >> 32) as u32
 }
 
-/// The bits of a pattern that are good, from its top down.
+/// The number of uniform bits of a pattern, counted from its highest bit. The lower ones are not uniform.
 ///
 /// # Examples
 ///
@@ -65,10 +65,10 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
 /// ```
 pub const GOOD_BITS: u32 = 51;
 
-/// Bits to cut a bit pattern from: use no more than the top [`GOOD_BITS`]. [`next_pattern`] gives more.
+/// Returns uniform bits that select the bits of an item: use only the top [`GOOD_BITS`]. [`next_pattern`] returns more.
 ///
-/// The high half of the hash is added to the low one, then one multiplication carries every bit upwards. (A
-/// folded product of 128 bits would mix more than is needed, and vectors have none.)
+/// The high half of the hash is XORed into the low half, then one multiplication carries every bit upwards. (A folded
+/// 128-bit product would mix more than is needed, and no vector instruction computes it.)
 ///
 /// # Examples
 ///
@@ -83,8 +83,7 @@ pub const fn pattern(hash: u64) -> u64 {
     (hash ^ hash >> 32).wrapping_mul(GOLDEN)
 }
 
-/// The pattern after `pattern`: one step of a multiplicative generator. Its high bits are the good
-/// ones; use no more than the top [`GOOD_BITS`].
+/// Returns the pattern after `pattern`: one step of a multiplicative generator. Use only the top [`GOOD_BITS`].
 ///
 /// # Examples
 ///
@@ -100,10 +99,9 @@ pub const fn next_pattern(pattern: u64) -> u64 {
     pattern.wrapping_mul(STEP)
 }
 
-/// A fingerprint of `bits` bits, never 0, so that 0 can mean an empty slot.
+/// Returns a fingerprint of `bits` bits. It is never 0, so that 0 can mean an empty slot.
 ///
-/// Each of the `2^bits − 1` values is as likely as any other. A width of 0 is taken as 1, one above 64
-/// as 64.
+/// All `2^bits − 1` values are equally likely. `bits = 0` counts as 1, and a number above 64 as 64.
 ///
 /// # Examples
 ///
@@ -117,6 +115,7 @@ pub const fn next_pattern(pattern: u64) -> u64 {
 #[must_use]
 pub const fn fingerprint(hash: u64, bits: u32) -> u64 {
     let bits = if bits == 0 { 1 } else { bits };
+    // 2^bits − 1 values, from 1 up.
     let values = u64::MAX >> 64_u32.saturating_sub(bits);
     fastrange(pattern(hash), values) + 1
 }

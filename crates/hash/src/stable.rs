@@ -1,8 +1,8 @@
-//! Hash algorithms that never change, for whatever is saved, shared or sent.
+//! Hash algorithms that never change, for filters that are saved, shared or sent.
 //!
-//! Each type is one published algorithm from a well-kept crate; golden values, of other programs where
-//! there are any, pin it (`tests/golden.rs`). The set is closed: a name in a saved filter means one of
-//! these.
+//! Each type is one published algorithm from a well-maintained crate. Golden values pin each algorithm (`tests/golden.rs`);
+//! they come from other implementations where there are any. The set is closed: a name in a saved filter means one of
+//! these algorithms.
 
 use core::fmt;
 
@@ -13,9 +13,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A named hash algorithm with its seed: bytes to 64 bits, the same everywhere and for good.
+/// A named hash algorithm with its seed. It maps bytes to 64 bits, the same on every platform and in every release.
 ///
-/// Sealed: the implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`].
+/// This trait is sealed. Its implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`].
 ///
 /// # Examples
 ///
@@ -27,10 +27,10 @@ mod sealed {
 /// assert_eq!(Xxh64::with_seed(0).hash_bytes(b""), 0xEF46_DB37_51D8_E999);
 /// ```
 pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
-    /// The name by which files and people call the algorithm.
+    /// The name of the algorithm, as in saved filters and messages.
     const NAME: &'static str;
 
-    /// The hash of `bytes`.
+    /// Hashes `bytes`.
     ///
     /// # Examples
     ///
@@ -48,8 +48,10 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     fn hash_bytes(&self, bytes: &[u8]) -> u64;
 }
 
-/// rapidhash v3: the fastest at the length of URLs. The seed makes runs differ; it does not keep out
-/// an attacker (collisions that hold for every seed are published).
+/// rapidhash v3: the fastest of these algorithms for items as long as URLs.
+///
+/// Different seeds give different hashes. A secret seed does not protect against attackers: collisions that hold for every
+/// seed are published.
 ///
 /// # Examples
 ///
@@ -62,7 +64,7 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
 pub struct Rapid(RapidSecrets);
 
 impl Rapid {
-    /// The algorithm with this seed.
+    /// Returns the algorithm with this seed.
     ///
     /// # Examples
     ///
@@ -73,11 +75,11 @@ impl Rapid {
     /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
-        // As the reference implementation takes a seed; the crate's own way is known to nobody else.
+        // The seeding of the reference implementation: the crate's own seeding gives hashes that no other program computes.
         Self(RapidSecrets::seed_cpp(seed))
     }
 
-    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
     ///
     /// # Examples
     ///
@@ -93,7 +95,8 @@ impl Rapid {
     }
 }
 
-/// XXH3-64: nearly as fast, the one that most other systems know. Not against attackers.
+/// XXH3-64: nearly as fast as [`Rapid`], and the algorithm that most other systems know. It does not protect against
+/// attackers.
 ///
 /// # Examples
 ///
@@ -106,7 +109,7 @@ impl Rapid {
 pub struct Xxh3(u64);
 
 impl Xxh3 {
-    /// The algorithm with this seed.
+    /// Returns the algorithm with this seed.
     ///
     /// # Examples
     ///
@@ -120,7 +123,7 @@ impl Xxh3 {
         Self(seed)
     }
 
-    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
     ///
     /// # Examples
     ///
@@ -136,7 +139,7 @@ impl Xxh3 {
     }
 }
 
-/// XXH64: what Parquet and others fix. Not against attackers.
+/// XXH64: the algorithm that Parquet and other formats prescribe. It does not protect against attackers.
 ///
 /// # Examples
 ///
@@ -149,7 +152,7 @@ impl Xxh3 {
 pub struct Xxh64(u64);
 
 impl Xxh64 {
-    /// The algorithm with this seed.
+    /// Returns the algorithm with this seed.
     ///
     /// # Examples
     ///
@@ -163,7 +166,7 @@ impl Xxh64 {
         Self(seed)
     }
 
-    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
     ///
     /// # Examples
     ///
@@ -179,8 +182,9 @@ impl Xxh64 {
     }
 }
 
-/// SipHash-1-3 with a 128-bit key: for items that an enemy chooses. As long as the key is secret
-/// (and the filter's answers do not leak it), no one can prepare items that collide.
+/// SipHash-1-3 with a 128-bit key, for items that an attacker chooses.
+///
+/// While the key is secret (and the filter's answers do not leak it), nobody can prepare items that collide.
 ///
 /// # Examples
 ///
@@ -194,7 +198,7 @@ impl Xxh64 {
 pub struct SipHash13(siphasher::sip::SipHasher13);
 
 impl SipHash13 {
-    /// The algorithm with this key, which is to be random and secret.
+    /// Returns the algorithm with this key. The key must be random and secret.
     ///
     /// # Examples
     ///
@@ -208,7 +212,7 @@ impl SipHash13 {
         Self(siphasher::sip::SipHasher13::new_with_key(&key))
     }
 
-    /// The hash of `bytes`; as [`StableHasher::hash_bytes`], without importing the trait.
+    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
     ///
     /// # Examples
     ///
@@ -224,7 +228,7 @@ impl SipHash13 {
     }
 }
 
-/// The trait and a `Debug` that keeps the seed secret, for each algorithm.
+/// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret.
 macro_rules! stable {
     ($($type:ident, $name:literal;)*) => {$(
         impl sealed::Sealed for $type {}
@@ -244,7 +248,7 @@ macro_rules! stable {
             }
         }
 
-        crate::item::joins_portable_items!($type);
+        crate::item::hash_portable_items!($type);
     )*};
 }
 

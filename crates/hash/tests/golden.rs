@@ -1,8 +1,8 @@
-//! Golden values: the algorithms by their published vectors, the splits by ours.
+//! Golden values: published vectors pin the algorithms, our own values pin the splits.
 
 use tamis_hash::{HashItem, Rapid, SipHash13, Xxh3, Xxh64, split};
 
-/// Vectors of the xxHash specification and its reference implementation.
+/// Vectors from the xxHash specification and its reference implementation.
 #[test]
 fn xxhash_matches_its_published_vectors() {
     for (bytes, xxh64, xxh3) in [
@@ -15,8 +15,8 @@ fn xxhash_matches_its_published_vectors() {
     }
 }
 
-/// Length, XXH64, XXH3-64 of the first bytes of [`bytes`] with [`SEED`], by python-xxhash 3 on the
-/// reference implementation: one length for each of its paths.
+/// A length, and XXH64 and XXH3-64 of the first bytes of [`bytes`] with [`SEED`]. Computed with python-xxhash 3, which
+/// wraps the reference implementation: one length for each of its code paths.
 const XXHASH: [(usize, u64, u64); 12] = [
     (1, 0xE1B6_C2CE_A061_F466, 0xD273_6045_B9A2_490D),
     (4, 0xE159_FBB4_F765_79D5, 0x28D9_9F64_FC66_E532),
@@ -47,7 +47,7 @@ fn xxhash_matches_the_reference_at_every_length_class() {
     }
 }
 
-/// Vectors of the reference implementation for 1 and 3 rounds: key 00..0f, input 00..n.
+/// Vectors from the reference implementation with 1 and 3 rounds: key 00..0f, input 00..n.
 #[test]
 fn siphash_matches_its_published_vectors() {
     let key: [u8; 16] = core::array::from_fn(|i| i as u8);
@@ -64,8 +64,8 @@ fn siphash_matches_its_published_vectors() {
     }
 }
 
-/// rapidhash v3 by a program written from the reference, one length for each of its paths, folded into
-/// one value a seed.
+/// Values of rapidhash v3 from a program written after the reference: one length for each of its code paths, folded into
+/// one value per seed.
 #[test]
 fn rapidhash_matches_the_reference_at_every_length_class() {
     assert_eq!(Rapid::with_seed(0).hash_bytes(b"https://example.org/"), 12_953_998_703_629_722_894);
@@ -79,9 +79,9 @@ fn rapidhash_matches_the_reference_at_every_length_class() {
     assert_eq!((folded(0), folded(SEED)), (12_127_626_526_724_296_338, 2_369_526_408_638_625_978));
 }
 
-/// What an item's place, shard, pattern and fingerprint are may never change: saved filters hold it.
+/// An item's place, shard, pattern and fingerprint must never change: saved filters depend on them.
 #[test]
-fn splits_are_pinned() {
+fn splits_never_change() {
     let hash = 0x0123_4567_89AB_CDEF;
     assert_eq!(split::place(hash, 3 << 29), 7158278);
     assert_eq!(split::shard(hash, 64), 0x89AB_CDEF >> 26);
@@ -90,9 +90,9 @@ fn splits_are_pinned() {
     assert_eq!(split::fingerprint(hash, 16), 4759);
 }
 
-/// A stable hasher hashes the portable encoding and nothing else.
+/// A stable hasher hashes the portable encoding of an item and nothing else.
 #[test]
-fn items_hash_as_their_encoding() {
+fn an_item_hashes_as_its_encoding() {
     let hasher = Xxh3::with_seed(9);
     assert_eq!(hasher.hash_item("abc"), hasher.hash_bytes(b"abc"));
     assert_eq!(hasher.hash_item(&String::from("abc")), hasher.hash_bytes(b"abc"));

@@ -1,4 +1,4 @@
-//! The portable encoding: injective, prefix-free in tuples, the same through `Borrow`.
+//! The portable encoding is injective, prefix-free in tuples, and the same for all `Borrow` forms.
 
 use proptest::prelude::*;
 use tamis_hash::Portable;
@@ -9,14 +9,14 @@ fn encoded<T: Portable + ?Sized>(item: &T) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn tuples_encode_alike_only_if_equal(
+    fn tuples_have_equal_encodings_only_if_equal(
         a in (any::<Vec<u8>>(), any::<String>(), any::<Option<u32>>()),
         b in (any::<Vec<u8>>(), any::<String>(), any::<Option<u32>>()),
     ) {
         prop_assert_eq!(encoded(&a) == encoded(&b), a == b);
     }
 
-    /// Neither of two parts can take over a byte of the other.
+    /// The encoding shows where one part ends and the next begins.
     #[test]
     fn moving_a_byte_between_parts_changes_the_encoding(
         bytes in prop::collection::vec(any::<u8>(), 1..200), cut in any::<prop::sample::Index>(),
@@ -28,7 +28,7 @@ proptest! {
     }
 
     #[test]
-    fn borrowed_forms_encode_alike(text in any::<String>(), bytes in any::<[u8; 16]>()) {
+    fn borrowed_forms_have_equal_encodings(text in any::<String>(), bytes in any::<[u8; 16]>()) {
         prop_assert_eq!(encoded(&text), encoded(text.as_str()));
         prop_assert_eq!(encoded(&text), encoded(text.as_bytes()));
         prop_assert_eq!(encoded(&Box::<str>::from(text.as_str())), encoded(text.as_str()));
@@ -36,9 +36,9 @@ proptest! {
         prop_assert_eq!(encoded(&(&text, 1)), encoded(&(text.as_str(), 1)));
     }
 
-    /// `with_encoded`, which some types shorten, gives what `encode` writes.
+    /// Some types override `with_encoded`.
     #[test]
-    fn the_short_way_gives_the_same_bytes(text in any::<String>(), number in any::<i128>()) {
+    fn with_encoded_passes_the_bytes_that_encode_writes(text in any::<String>(), number in any::<i128>()) {
         let mut out = tamis_hash::Encoder::default();
         text.encode(&mut out);
         number.encode(&mut out);
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn nested_tuples_do_not_flatten_into_each_other() {
+fn different_nestings_have_different_encodings() {
     assert_ne!(encoded(&(("a", "b"), "c")), encoded(&("a", ("bc", ""))));
     assert_eq!(encoded(&()), []);
     assert_ne!(encoded(&(Some(""), "x")), encoded(&(None::<&str>, "x")));

@@ -1,10 +1,10 @@
-//! Waiting for a lock that is held for nanoseconds: spin, then let others run.
+//! Exponential backoff for a lock that is held for nanoseconds: spin first, then yield the core.
 
-/// Rounds of spinning before the thread offers its core to others. The lock is held for a few
-/// stores, so waiting longer than 2^6 pauses means that its holder is not running.
-const SPIN_ROUNDS: u32 = 6;
+/// The last round that spins: it makes 2^6 pauses. A holder keeps the lock for a few stores, so if the lock is still
+/// taken after that round, the holder is probably not running.
+const LAST_SPIN_ROUND: u32 = 6;
 
-/// How long one has waited; each [`wait`](Self::wait) waits longer than the last.
+/// A wait in growing steps: each call of [`wait`](Self::wait) spins twice as long as the last, and later calls yield.
 ///
 /// # Examples
 ///
@@ -20,7 +20,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Waits a little: at first by spinning, later by yielding the core (with feature `std`).
+    /// Waits for one round: the first rounds spin, the later ones yield the core (with feature `std`).
     ///
     /// # Examples
     ///
@@ -29,12 +29,14 @@ impl Backoff {
     /// ```
     #[cfg(not(any(tamis_loom, tamis_shuttle)))]
     pub fn wait(&mut self) {
-        if self.round <= SPIN_ROUNDS {
+        if self.round <= LAST_SPIN_ROUND {
+            // 1, 2, 4, …, 64 pauses: the lock may come free at any moment, and a pause costs less than a system call.
             for _ in 0..1_u32 << self.round {
                 core::hint::spin_loop();
             }
             self.round += 1;
         } else {
+            // The holder probably waits for a core: give it this one. Without `std` there is no scheduler to call.
             #[cfg(feature = "std")]
             crate::thread::yield_now();
             #[cfg(not(feature = "std"))]
@@ -42,10 +44,10 @@ impl Backoff {
         }
     }
 
-    /// Lets the model run another thread: it must be told, or it never ends.
+    /// Lets the model run another thread. Without this call a spinning model would never end.
     #[cfg(any(tamis_loom, tamis_shuttle))]
     pub fn wait(&mut self) {
-        self.round = (self.round + 1).min(SPIN_ROUNDS);
+        self.round = (self.round + 1).min(LAST_SPIN_ROUND);
         crate::thread::yield_now();
     }
 }

@@ -1,22 +1,23 @@
-//! The first bits of some lines, found by their share of the whole: one check of a bound for any number of them.
+//! A slice of bits that one bounds check covers: bits are found by a share of the length, without further checks.
 
 use crate::Word;
-use crate::lines::{LINE_BITS, LINE_WORDS, Line, Lines};
+use crate::line::{LINE_BITS, LINE_WORDS, Line};
+use crate::lines::Lines;
 
-/// The first bits of some [`Lines`], from [`Lines::bit_slice`].
+/// The first bits of [`Lines`], from [`Lines::bit_slice`].
 #[derive(Clone, Copy, Debug)]
 pub struct BitSlice<'a> {
     lines: &'a [Line],
-    /// As many as the lines have, at most.
+    /// The number of bits: at most that of the lines.
     bits: u64,
 }
 
 impl Lines {
-    /// The first so many bits.
+    /// Returns the first `bits` bits.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If the lines have fewer.
     ///
     /// # Examples
     ///
@@ -24,7 +25,7 @@ impl Lines {
     /// use tamis_sync::Lines;
     ///
     /// let lines = Lines::zeroed(2)?;
-    /// // Half of 1000 bits on lies bit 500: bit 52 of word 7.
+    /// // A share of one half of 1000 bits is bit 500: bit 52 of word 7.
     /// let (word, bit) = lines.bit_slice(1000).find(1 << 63);
     /// assert!(core::ptr::eq(word, &lines[0].words[7]) && bit == 52);
     /// # Ok::<(), tamis_sync::AllocError>(())
@@ -32,13 +33,16 @@ impl Lines {
     #[inline(always)]
     #[must_use]
     pub fn bit_slice(&self, bits: u64) -> BitSlice<'_> {
-        assert!(bits.saturating_sub(1) / LINE_BITS < self.len() as u64, "no such bits");
+        assert!(
+            bits.saturating_sub(1) / LINE_BITS < self.len() as u64,
+            "the lines have fewer bits"
+        );
         BitSlice { lines: self, bits }
     }
 }
 
 impl<'a> BitSlice<'a> {
-    /// The word with the bit that lies `share / 2^64` of the whole on, and the bit's number in it.
+    /// Returns the word of bit `⌊bits · share / 2^64⌋`, and the bit's number in that word.
     ///
     /// # Examples
     ///
@@ -46,16 +50,18 @@ impl<'a> BitSlice<'a> {
     #[inline(always)]
     #[must_use]
     pub fn find(self, share: u64) -> (&'a Word, u64) {
-        // Here, though it stands in the hasher crate too: what is unsafe trusts nothing that it does not see.
+        // The same formula is in the hash crate. It is repeated here so that the safety argument below depends on this
+        // file only.
         let place = ((u128::from(share) * u128::from(self.bits)) >> 64) as u64;
         let number = (place / 64) as usize;
         if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
-            // The models' words are of another size.
+            // A model checker's words have another size: compute line and word, with checks.
             return (&self.lines[number / LINE_WORDS].words[number % LINE_WORDS], place % 64);
         }
-        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if they are none; either way `span` has
-        // seen that the lines have it. A line is its eight words and, as the sizes say, nothing else, so that they
-        // lie in a row. No word is borrowed for writing while the span borrows the lines.
+        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if `bits` is 0; `bit_slice` has checked
+        // that the lines have the bit in either case. A line has the size of its eight words, as checked above, so it
+        // contains nothing else and all words are contiguous. The slice borrows the lines, so no word is borrowed
+        // mutably.
         let word = unsafe { self.lines.as_ptr().cast::<Word>().add(number) };
         // SAFETY: as above.
         let word = unsafe { &*word };
@@ -68,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bit_is_found_where_its_share_says() {
+    fn find_returns_the_bit_of_the_share() {
         let lines = Lines::zeroed(3).unwrap();
         for bits in [0, 1, 63, 64, 65, 512, 513, 1535, 1536] {
             let slice = lines.bit_slice(bits);
@@ -83,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no such bits")]
-    fn more_bits_than_there_are() {
+    #[should_panic(expected = "the lines have fewer bits")]
+    fn a_slice_longer_than_the_lines_panics() {
         let _ = Lines::zeroed(3).unwrap().bit_slice(1537);
     }
 }

@@ -1,30 +1,32 @@
-//! Small numbers for threads, given back when they end.
+//! Thread indices: small numbers, unique among living threads and reused after a thread ends.
 
 use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
 
 use core::cmp::Reverse;
 
-/// The numbers given back, and the least that was never given out.
-static NUMBERS: Mutex<(BinaryHeap<Reverse<usize>>, usize)> = Mutex::new((BinaryHeap::new(), 0));
+/// The indices that ended threads returned, least first, and the least index never used.
+static POOL: Mutex<(BinaryHeap<Reverse<usize>>, usize)> = Mutex::new((BinaryHeap::new(), 0));
 
-/// A number that no other living thread has.
+/// An index that no other living thread has. Dropping it returns it to the pool.
 struct Index(usize);
 
 impl Index {
     fn take() -> Self {
-        let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let (free, next) = &mut *numbers;
-        let number = free.pop().map_or(*next, |Reverse(number)| number);
-        *next = (*next).max(number + 1);
-        Self(number)
+        // The pool is valid even if a thread panicked while it held the mutex.
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        let (free, next) = &mut *pool;
+        // The least returned index first, so that indices stay small; a new one only if none is free.
+        let index = free.pop().map_or(*next, |Reverse(index)| index);
+        *next = (*next).max(index + 1);
+        Self(index)
     }
 }
 
 impl Drop for Index {
-    /// Under the mutex, so that all that the thread did happens before what the next owner does.
+    /// Returns the index under the mutex: everything that this thread did happens before what the next owner does.
     fn drop(&mut self) {
-        NUMBERS.lock().unwrap_or_else(PoisonError::into_inner).0.push(Reverse(self.0));
+        POOL.lock().unwrap_or_else(PoisonError::into_inner).0.push(Reverse(self.0));
     }
 }
 
@@ -32,9 +34,10 @@ std::thread_local! {
     static INDEX: Index = Index::take();
 }
 
-/// A number that no other living thread has, as small as can be: what the thread that had it before wrote
-/// happens before what this one does. `usize::MAX`, which many share, where there is none to be had: without
-/// `std`, in a model, in a thread that is being torn down.
+/// Returns the index of the calling thread: no other living thread has it, and small indices are used first.
+///
+/// What the index's last owner wrote happens before what this thread does. Many threads share `usize::MAX`, which
+/// stands for "no index": without `std`, in a model, and in a thread whose thread-local values are already destroyed.
 ///
 /// # Examples
 ///
@@ -59,25 +62,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn living_threads_have_different_numbers() {
+    fn living_threads_have_different_indices() {
         const THREADS: usize = 16;
         let barrier = Barrier::new(THREADS);
-        let numbers: Vec<usize> = thread::scope(|scope| {
-            let number = || {
-                let number = index();
+        let indices: Vec<usize> = thread::scope(|scope| {
+            let get_index = || {
+                let first = index();
+                // All threads are alive here.
                 barrier.wait();
-                assert_eq!(index(), number);
-                number
+                assert_eq!(index(), first);
+                first
             };
-            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(number)).collect();
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(get_index)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), THREADS);
+        assert_eq!(indices.iter().collect::<HashSet<_>>().len(), THREADS);
     }
 
-    /// The other tests run beside, but not a thousand threads of them.
+    /// Other tests may run concurrently and use indices, but fewer than 500.
     #[test]
-    fn numbers_come_back() {
+    fn indices_of_ended_threads_are_reused() {
         let largest = (0..1000).map(|_| thread::spawn(index).join().unwrap()).max();
         assert!(largest < Some(500), "{largest:?}");
     }

@@ -1,93 +1,13 @@
-//! Arrays of cache lines: aligned, zeroed, and refused with an error when memory is.
+//! Arrays of cache lines: aligned and zeroed, with an error when the allocation failed.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use crate::Word;
+use crate::line::{LINE_BYTES, LINE_WORDS, Line, prefetch};
 use crate::memory::Memory;
 
-/// Words in a cache line.
-pub const LINE_WORDS: usize = 8;
-
-/// Bytes in a cache line.
-pub const LINE_BYTES: usize = 64;
-
-/// Bits in a cache line.
-pub const LINE_BITS: u64 = 512;
-
-/// Eight words that share one 64-byte cache line: what one memory access brings.
-///
-/// # Examples
-///
-/// ```
-/// use tamis_sync::{Line, Ordering};
-///
-/// let line = Line::default();
-/// // ORDERING: Relaxed, there is one thread.
-/// assert_eq!(line.words[7].load(Ordering::Relaxed), 0);
-/// assert_eq!(core::mem::align_of_val(&line), 64);
-/// ```
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
-pub struct Line {
-    /// The words, lowest address first.
-    pub words: [Word; LINE_WORDS],
-}
-
-impl Line {
-    /// Asks the processor to bring the line into its cache, ahead of the access. A hint: where there
-    /// is no such instruction it does nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// tamis_sync::Line::default().prefetch();
-    /// ```
-    #[inline]
-    pub fn prefetch(&self) {
-        prefetch(core::ptr::from_ref(self));
-    }
-
-    /// The same, ahead of a write: the line is asked for as this core's own.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// tamis_sync::Line::default().prefetch_to_write();
-    /// ```
-    #[inline]
-    pub fn prefetch_to_write(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            // Written out, since the intrinsic falls back to a prefetch for reading where the compiler is not
-            // told that the processor has this one.
-            // SAFETY: an x86-64 without the instruction takes it for a no-operation, and it may be given any
-            // address; it changes no register and no flag.
-            unsafe {
-                core::arch::asm!(
-                    "prefetchw [{line}]",
-                    line = in(reg) core::ptr::from_ref(self),
-                    options(nostack, preserves_flags, readonly),
-                );
-            }
-        }
-    }
-}
-
-/// Asks for the line at this address, which may be any.
-#[inline(always)]
-fn prefetch(line: *const Line) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has the instruction, and it may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
-}
-
-/// The allocator refused to give this many bytes.
+/// An allocation failed.
 ///
 /// # Examples
 ///
@@ -99,7 +19,7 @@ fn prefetch(line: *const Line) {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError {
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u128,
 }
 
@@ -126,12 +46,12 @@ impl core::error::Error for AllocError {}
 pub struct Lines(Memory);
 
 impl Lines {
-    /// `count` lines of zeros; a count of zero gives one line.
+    /// Allocates `count` lines of zeros; a count of zero allocates one line.
     ///
     /// # Errors
     ///
-    /// [`AllocError`] if the size overflows or the memory is refused. The memory is zeroed before this
-    /// returns, so a system that promises more than it has may end the process here.
+    /// [`AllocError`] if the size overflows or the allocation failed. On Linux (with feature `std`) a large
+    /// array is touched before this returns, so a system that overcommits memory may kill the process here.
     ///
     /// # Examples
     ///
@@ -148,12 +68,12 @@ impl Lines {
         Memory::zeroed(count).map(Self).ok_or(error)
     }
 
-    /// A word, by its number among the words of all lines: one check of a bound, and no arithmetic with the
+    /// Returns a word by its number among the words of all lines, with a single bounds check and without computing the
     /// number of the line.
     ///
     /// # Panics
     ///
-    /// If there is no such word.
+    /// If `number` is out of bounds.
     ///
     /// # Examples
     ///
@@ -168,22 +88,22 @@ impl Lines {
     pub fn word(&self, number: usize) -> &Word {
         let lines = &**self;
         if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
-            // The models' words are of another size.
+            // A model checker's words have another size: compute line and word.
             return &lines[number / LINE_WORDS].words[number % LINE_WORDS];
         }
-        // SAFETY: a line is its eight words and, as the sizes say, nothing else: so the lines are this many
-        // words in a row.
+        // SAFETY: a line has the size of its eight words, as checked above, so it contains nothing else: the lines are
+        // `lines.len() * LINE_WORDS` contiguous words.
         let words = unsafe {
             core::slice::from_raw_parts(lines.as_ptr().cast::<Word>(), lines.len() * LINE_WORDS)
         };
         &words[number]
     }
 
-    /// The same for who holds the lines alone.
+    /// Returns a word for exclusive access; otherwise as [`word`](Self::word).
     ///
     /// # Panics
     ///
-    /// If there is no such word.
+    /// If `number` is out of bounds.
     ///
     /// # Examples
     ///
@@ -201,7 +121,7 @@ impl Lines {
         if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
             return &mut lines[number / LINE_WORDS].words[number % LINE_WORDS];
         }
-        // SAFETY: as in `word`; and nobody else has the lines while they are borrowed.
+        // SAFETY: as in `word`; and `&mut self` proves that no other reference to the lines exists.
         let words = unsafe {
             let count = lines.len() * LINE_WORDS;
             core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<Word>(), count)
@@ -209,8 +129,8 @@ impl Lines {
         &mut words[number]
     }
 
-    /// Asks for the line of a word, by its number among the words of all lines, ahead of the access, as
-    /// [`Line::prefetch`]. Where there is no such word it does nothing, or asks for memory that nobody needs.
+    /// Prefetches the line of a word, given by its number among the words of all lines, as [`Line::prefetch`] does. If
+    /// `number` is out of bounds, it does nothing or prefetches an unrelated line.
     ///
     /// # Examples
     ///

@@ -1,17 +1,18 @@
-//! Zeroed memory for lines: from the allocator, or, for large ones on Linux, from the system in huge pages.
+//! Allocates zeroed lines: from the allocator or, for large arrays on Linux, as a mapping in huge pages.
 //!
-//! With pages of 4 KiB most lines of a large filter are a miss of the address translation, too. Linux gives
-//! pages of 2 MiB to who asks before the memory is touched: so it is mapped, advised, and then touched, by
-//! several threads at once. MEASURED: at 12 MiB a random read takes 3.0 ns instead of 3.8.
+//! With pages of 4 KiB most accesses to a large filter also miss the TLB. Linux backs memory with pages of 2 MiB if the
+//! program asks before it touches the memory. So a large array is mapped, advised (`madvise`), and then touched by
+//! several threads at once. MEASURED: in 12 MiB a random read takes 3.0 ns in huge pages and 3.8 ns in pages of 4 KiB
+//! (one thread; machine not recorded).
 
 use alloc::boxed::Box;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
 
-use crate::Line;
+use crate::line::Line;
 
-/// Lines, and whom they came from.
+/// An owned allocation of lines, and where it came from.
 pub(crate) struct Memory {
     lines: NonNull<Line>,
     count: usize,
@@ -19,21 +20,21 @@ pub(crate) struct Memory {
 }
 
 enum Origin {
-    /// A `Box<[Line]>`, which is to be made again to be dropped.
+    /// A leaked `Box<[Line]>`; `drop` makes the box again.
     Allocator,
-    /// A mapping, which ends when it is dropped.
+    /// A mapping; its own drop unmaps it.
     #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
     System { _mapping: memmap2::MmapMut },
 }
 
-// SAFETY: it owns its lines, as a `Box` does, and lines are `Send`.
+// SAFETY: `Memory` owns its lines, as a `Box` does, and lines are `Send`.
 unsafe impl Send for Memory {}
 
-// SAFETY: through a shared reference it gives only shared lines, which are `Sync`.
+// SAFETY: a shared `Memory` gives access only to shared lines, which are `Sync`.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// So many lines of zeros, at least one; none if the memory is refused.
+    /// Allocates `count` lines of zeros, at least one. Returns `None` if the allocation failed.
     pub(crate) fn zeroed(count: usize) -> Option<Self> {
         let count = count.max(1);
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
@@ -41,6 +42,7 @@ impl Memory {
             let (lines, mapping) = huge::zeroed(count)?;
             return Some(Self { lines, count, origin: Origin::System { _mapping: mapping } });
         }
+        // A small array. `drop` frees the leaked box.
         let lines = NonNull::from(Box::leak(boxed(count)?)).cast();
         Some(Self { lines, count, origin: Origin::Allocator })
     }
@@ -49,7 +51,7 @@ impl Memory {
 #[cfg(not(any(tamis_loom, tamis_shuttle)))]
 fn boxed(count: usize) -> Option<Box<[Line]>> {
     let layout = core::alloc::Layout::array::<Line>(count).ok()?;
-    // SAFETY: the layout is not of size zero, since `count` is at least 1 and a line has 64 bytes.
+    // SAFETY: the size of the layout is not zero: `count` is at least 1 and a line has 64 bytes.
     let memory = unsafe { alloc::alloc::alloc_zeroed(layout) }.cast::<Line>();
     if memory.is_null() {
         return None;
@@ -60,7 +62,7 @@ fn boxed(count: usize) -> Option<Box<[Line]>> {
     Some(unsafe { Box::from_raw(lines) })
 }
 
-/// The checkers' atomics carry state of their own and cannot be made of zero bytes.
+/// A model checker's atomics carry state of their own, so zero bytes are not valid values of them.
 #[cfg(any(tamis_loom, tamis_shuttle))]
 fn boxed(count: usize) -> Option<Box<[Line]>> {
     Some((0..count).map(|_| Line::default()).collect())
@@ -71,8 +73,8 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &[Line] {
-        // SAFETY: both ways to make one give at least one line. (So an index masked by the number less one needs
-        // no check.)
+        // SAFETY: `zeroed` allocates at least one line. (The compiler can then drop the bounds check of an index that
+        // is masked by `len() - 1`.)
         unsafe { core::hint::assert_unchecked(self.count != 0) };
         // SAFETY: `lines` points to `count` lines, which live as long as `self`.
         unsafe { core::slice::from_raw_parts(self.lines.as_ptr(), self.count) }
@@ -82,7 +84,7 @@ impl Deref for Memory {
 impl DerefMut for Memory {
     #[inline]
     fn deref_mut(&mut self) -> &mut [Line] {
-        // SAFETY: as above, and `&mut self` proves that nobody else has a reference to them.
+        // SAFETY: as above, and `&mut self` proves that no other reference to the lines exists.
         unsafe { core::slice::from_raw_parts_mut(self.lines.as_ptr(), self.count) }
     }
 }
@@ -91,13 +93,13 @@ impl Drop for Memory {
     fn drop(&mut self) {
         if matches!(self.origin, Origin::Allocator) {
             let lines = ptr::slice_from_raw_parts_mut(self.lines.as_ptr(), self.count);
-            // SAFETY: it is the box that was leaked in `zeroed`, and nobody uses it any more.
+            // SAFETY: `zeroed` leaked this box, and no reference to it outlives `self`.
             drop(unsafe { Box::from_raw(lines) });
         }
     }
 }
 
-/// The number of lines.
+/// Prints the number of lines.
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory").field("lines", &self.count).finish_non_exhaustive()
@@ -106,62 +108,68 @@ impl fmt::Debug for Memory {
 
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 mod huge {
-    //! Huge pages of Linux.
+    //! Mappings in huge pages, on Linux.
 
     use core::ptr::NonNull;
     use std::thread;
 
     use memmap2::{Advice, MmapMut, MmapOptions};
 
-    use crate::{LINE_BYTES, Line};
+    use crate::line::{LINE_BYTES, Line};
 
     const SMALL_PAGE: usize = 1 << 12;
     const HUGE_PAGE: usize = 1 << 21;
 
-    /// Lines from which on memory is mapped: those of four huge pages. Below, a core's own cache and
-    /// translations hold most of a filter.
+    /// The least number of lines that is mapped: four huge pages. A core's own cache and TLB cover most of a smaller
+    /// filter.
     pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 
-    /// Bytes that are worth a thread to touch them.
+    /// Bytes per touching thread: touching fewer would not pay for starting a thread.
     const PER_THREAD: usize = 1 << 26;
 
-    /// Enough to zero memory at its own speed.
+    /// The most threads that touch: more would not zero memory faster.
     const MAX_THREADS: usize = 8;
 
-    /// Maps so many lines, aligned to a huge page, and touches all of them.
+    /// Maps `count` lines, aligned to a huge page, and touches all of them.
     pub(super) fn zeroed(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
         let bytes = count.checked_mul(LINE_BYTES)?;
+        // Whole huge pages, and one more: the system aligns a mapping to a small page only.
         let mapped = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
         let mut mapping = MmapOptions::new().len(mapped).map_anon().ok()?;
+        // Skip to the first huge page, and ask for huge pages from there on, before anything is touched. If the system
+        // has none, small pages serve as well: an error is no failure.
         let start = mapping.as_ptr().align_offset(HUGE_PAGE);
-        // Where huge pages are not to be had, small ones do.
         let _ = mapping.advise_range(Advice::HugePage, start, bytes.next_multiple_of(HUGE_PAGE));
         let memory = &mut mapping[start..start + bytes];
+        // Each first write makes the system zero one page and place it.
         touch(memory);
         let lines = NonNull::from(memory).cast();
         Some((lines, mapping))
     }
 
-    /// Writes to every page.
+    /// Writes to every page of the memory, in parallel where it is large.
     fn touch(memory: &mut [u8]) {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (memory.len() / PER_THREAD).clamp(1, cores.min(MAX_THREADS));
-        let part = memory.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
+        // One chunk per thread, in whole huge pages, so that no two threads write to one page.
+        let chunk_size = memory.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
         thread::scope(|scope| {
-            let mut parts = memory.chunks_mut(part);
-            let own = parts.next();
-            for part in parts {
-                // Where no thread is to be had, the pages come when they are first used.
-                let _ = thread::Builder::new().spawn_scoped(scope, || touch_part(part));
+            let mut chunks = memory.chunks_mut(chunk_size);
+            // This thread touches the first chunk itself, while the others run.
+            let own = chunks.next();
+            for chunk in chunks {
+                // If no thread can be started, the system places the pages at their first use.
+                let _ = thread::Builder::new().spawn_scoped(scope, || touch_chunk(chunk));
             }
-            own.into_iter().for_each(touch_part);
+            own.into_iter().for_each(touch_chunk);
         });
     }
 
-    fn touch_part(part: &mut [u8]) {
-        for byte in part.iter_mut().step_by(SMALL_PAGE) {
-            // SAFETY: a reference may be written through. Volatile, or the compiler would see that the
-            // zero is there already.
+    fn touch_chunk(chunk: &mut [u8]) {
+        // One write per small page: the system may not have given huge ones.
+        for byte in chunk.iter_mut().step_by(SMALL_PAGE) {
+            // SAFETY: the pointer comes from a mutable reference. The write is volatile because the compiler could
+            // otherwise remove it: it knows that the byte is zero already.
             unsafe { core::ptr::from_mut(byte).write_volatile(0) };
         }
     }
@@ -173,25 +181,25 @@ mod huge {
 
         use super::*;
 
-        /// Bytes of the process in huge pages.
+        /// Returns how many bytes of the process are in huge pages, if the system reports it.
         fn in_huge_pages() -> Option<usize> {
             let rollup = fs::read_to_string("/proc/self/smaps_rollup").ok()?;
             let line = rollup.lines().find_map(|line| line.strip_prefix("AnonHugePages:"))?;
             Some(line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok()? << 10)
         }
 
-        /// Where the system gives them to who asks; elsewhere there is nothing to see.
+        /// Checks the pages only if the system has transparent huge pages enabled.
         #[test]
-        fn huge_pages_come() {
-            let asked = "/sys/kernel/mm/transparent_hugepage/enabled";
-            let enabled = fs::read_to_string(asked).unwrap_or_else(|_| String::from("[never]"));
+        fn a_large_mapping_is_in_huge_pages() {
+            let setting = "/sys/kernel/mm/transparent_hugepage/enabled";
+            let enabled = fs::read_to_string(setting).unwrap_or_else(|_| String::from("[never]"));
             let before = in_huge_pages();
             let (lines, mapping) = zeroed(64 * HUGE_PAGE / LINE_BYTES).unwrap();
             assert_eq!(lines.as_ptr() as usize % HUGE_PAGE, 0);
             assert!(mapping.iter().all(|&byte| byte == 0));
             if let (false, Some(before)) = (enabled.contains("[never]"), before) {
-                // Some at least: free memory may be in pieces.
-                assert!(in_huge_pages() > Some(before), "no huge page has come");
+                // At least one more: free memory may be too fragmented for all of them.
+                assert!(in_huge_pages() > Some(before), "the mapping has no huge page");
             }
         }
     }

@@ -1,10 +1,9 @@
-//! Running a loom model so that it proves something.
+//! Runs a loom model so that a pass proves something.
 //!
-//! loom 0.7 can pass a model that it never explored: an operation may hide earlier ones from its
-//! reduction (tokio-rs/loom#392), and a model cut short by a limit counts as passed. So every model
-//! here states how many executions it needs at least, no limit is ever set, and for every model
-//! there is a [`Mutant`], a planted bug, or a wrong operation written out in the test, with which it
-//! must fail.
+//! loom 0.7 can pass a model that it never explored. One operation can hide earlier ones from loom's partial-order
+//! reduction (tokio-rs/loom#392), and a model that a limit cuts short counts as passed. So every model here states the
+//! minimum number of executions it must explore, and no limit is ever set. Every model must also fail with a planted bug:
+//! a [`Mutant`], or a wrong operation that the test itself contains.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -17,19 +16,19 @@ use std::panic;
 /// A planted bug in the primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// `fetch_or` as a load and a store: an update in between is lost.
+    /// `fetch_or` is a load and a store: an update between them is lost.
     LossyOr,
-    /// The lock is taken without Acquire.
+    /// `lock` is Relaxed instead of Acquire.
     LockRelaxed,
-    /// The lock is released without Release.
+    /// `unlock` is Relaxed instead of Release.
     UnlockRelaxed,
-    /// The lock is neither taken nor released.
+    /// `lock` and `unlock` do nothing.
     NoLock,
     /// Every load is Relaxed.
     LoadRelaxed,
     /// `try_update` writes Relaxed.
     UpdateRelaxed,
-    /// `try_update` writes even if the bits have changed since it read them.
+    /// `try_update` writes even if another thread has changed the bits since it read them.
     LossyUpdate,
     /// `advance` writes Relaxed.
     AdvanceRelaxed,
@@ -38,59 +37,65 @@ pub enum Mutant {
 }
 
 std::thread_local! {
-    /// loom runs the threads of a model as coroutines of the one thread that called it.
+    /// A thread-local value suffices: loom runs all threads of a model as coroutines of the thread that called it.
     static PLANTED: Cell<Option<Mutant>> = const { Cell::new(None) };
 }
 
 std::thread_local! {
-    static PLAIN: Cell<bool> = const { Cell::new(false) };
+    /// Whether `Word::peek` is a plain load.
+    static PEEK_IS_LOAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a peek is a load, as in the real word.
-pub(crate) fn looks_are_plain() -> bool {
-    PLAIN.get()
+/// Returns whether `Word::peek` is a plain load, as in the real word.
+pub(crate) fn peek_is_load() -> bool {
+    PEEK_IS_LOAD.get()
 }
 
-/// Lets every peek that is no part of an update be the load that it really is while `model` runs: it may then
-/// be stale, which is what a lock is there to prevent. Fewer interleavings are explored (see `Word::peek`), so
-/// this is for models that are about what one sees under a lock.
+/// Runs `model` with every peek outside an update as the plain load that it is in the real word.
+///
+/// Such a peek may be stale, and a lock must prevent that: so this is for models of what a thread sees under a lock. loom
+/// explores fewer interleavings this way (see `Word::peek`).
 ///
 /// # Panics
 ///
-/// If the model does.
+/// If the model panics.
 pub fn with_plain_looks(model: impl FnOnce()) {
-    PLAIN.set(true);
+    PEEK_IS_LOAD.set(true);
+    // Reset the flag before the panic goes on, or later models on this thread would inherit it.
     let outcome = panic::catch_unwind(AssertUnwindSafe(model));
-    PLAIN.set(false);
+    PEEK_IS_LOAD.set(false);
     if let Err(payload) = outcome {
         panic::resume_unwind(payload);
     }
 }
 
+/// Returns whether this bug is planted now.
 pub(crate) fn planted(mutant: Mutant) -> bool {
     PLANTED.get() == Some(mutant)
 }
 
-/// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: all of
-/// them), and panics if one fails or if there were fewer than `at_least` executions.
+/// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: any number), and demands two
+/// things: no execution fails, and there are at least `at_least` executions.
 ///
 /// # Panics
 ///
-/// If the model fails, or explored too little to mean anything.
+/// If an execution fails, or if there were fewer executions.
 pub fn check(
     at_least: usize,
     preemptions: Option<usize>,
     model: impl Fn() + Send + Sync + 'static,
 ) {
+    // Count the executions with a std atomic, which loom does not see.
     let executions = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&executions);
     let mut builder = loom::model::Builder::new();
-    // The limits could come from the environment, and reaching one would look like success.
+    // loom reads limits from the environment, and a model that reaches one counts as passed: remove them.
     builder.max_permutations = None;
     builder.max_duration = None;
     builder.preemption_bound = preemptions;
+    // Panics at the first execution that fails.
     builder.check(move || {
-        // ORDERING: Relaxed: a count, read after the model has ended.
+        // ORDERING: Relaxed: a count that is read after the model has ended.
         counter.fetch_add(1, Ordering::Relaxed);
         model();
     });
@@ -99,15 +104,15 @@ pub fn check(
     std::println!("explored {executions} executions");
     assert!(
         executions >= at_least,
-        "the model explored only {executions} executions, {at_least} are needed to mean anything"
+        "the model explored only {executions} executions; it must explore at least {at_least}"
     );
 }
 
-/// Runs `model` and panics unless it fails with a message that contains `expected`.
+/// Runs `model`, which must fail with a message that contains `expected`.
 ///
 /// # Panics
 ///
-/// If the model passes, or fails for another reason.
+/// If the model passes, or fails with another message.
 pub fn must_fail(expected: &str, model: impl FnOnce()) {
     let Err(payload) = panic::catch_unwind(AssertUnwindSafe(model)) else {
         panic!("the mutant survived: no execution failed with {expected:?}");
@@ -116,14 +121,14 @@ pub fn must_fail(expected: &str, model: impl FnOnce()) {
     assert!(message.contains(expected), "failed for another reason: {message:?}");
 }
 
-/// Plants `mutant` in the primitives while `model` runs, and demands that it fails with a message
-/// that contains `expected`.
+/// Plants `mutant` in the primitives while `model` runs; the model must fail with a message that contains `expected`.
 ///
 /// # Panics
 ///
-/// If the mutant survives.
+/// If the model passes, or fails with another message.
 pub fn must_fail_with(mutant: Mutant, expected: &str, model: impl FnOnce()) {
     PLANTED.set(Some(mutant));
+    // Remove the bug before a panic goes on, or later models on this thread would inherit it.
     let verdict = panic::catch_unwind(AssertUnwindSafe(|| must_fail(expected, model)));
     PLANTED.set(None);
     if let Err(payload) = verdict {
@@ -131,6 +136,7 @@ pub fn must_fail_with(mutant: Mutant, expected: &str, model: impl FnOnce()) {
     }
 }
 
+/// Returns the message of a panic.
 fn message_of(payload: &Box<dyn core::any::Any + Send>) -> String {
     payload
         .downcast_ref::<String>()

@@ -1,5 +1,5 @@
-//! A word of a filter, on the metal: a thin name for the machine's 64-bit atomic. Under
-//! `--cfg tamis_shuttle` the same code runs on shuttle's, so that its loops are tested too.
+//! A word of a filter on the real machine: a 64-bit atomic with the operations that filters need. Under
+//! `--cfg tamis_shuttle` the same code runs on shuttle's atomic, so that its loops are tested, too.
 
 #[cfg(not(tamis_shuttle))]
 use core::sync::atomic::AtomicU64;
@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 #[cfg(tamis_shuttle)]
 use shuttle::sync::atomic::AtomicU64;
 
-/// 64 bits of a filter, shared by all threads.
+/// A 64-bit atomic word of a filter, shared by all threads.
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ use shuttle::sync::atomic::AtomicU64;
 pub struct Word(AtomicU64);
 
 impl Word {
-    /// A word that holds `bits`.
+    /// Creates a word with these bits.
     ///
     /// # Examples
     ///
@@ -42,7 +42,7 @@ impl Word {
         Self(AtomicU64::new(bits))
     }
 
-    /// The bits, read as `order` says.
+    /// Loads the bits.
     ///
     /// # Examples
     ///
@@ -58,8 +58,8 @@ impl Word {
         self.0.load(order)
     }
 
-    /// Replaces the bits. Whatever another thread wrote since they were read is lost, so this is
-    /// for a thread that holds a lock on the word.
+    /// Stores the bits. A concurrent write of another thread would be lost, so this is for the only writer, such as the
+    /// holder of a lock on the word.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl Word {
         self.0.store(bits, order);
     }
 
-    /// Sets the bits of `mask` and returns what the word held just before.
+    /// Sets the bits of `mask` and returns the previous bits.
     ///
     /// # Examples
     ///
@@ -89,7 +89,7 @@ impl Word {
         self.0.fetch_or(mask, order)
     }
 
-    /// Adds to the number that the word is, wrapping around, and returns what it was.
+    /// Adds to the word as a number, wrapping around, and returns the previous number.
     ///
     /// # Examples
     ///
@@ -104,11 +104,11 @@ impl Word {
         self.0.fetch_add(number, order)
     }
 
-    /// Replaces the bits by what `change` makes of them, in one atomic step, and returns what they
-    /// were. If `change` declines, nothing is written, and the bits that it declined are the error.
+    /// Replaces the bits by the result of `change` in one atomic step, and returns the previous bits. If `change` returns
+    /// `None`, nothing is written.
     ///
-    /// `order` is that of the write; the bits are read Relaxed. `change` is called again when
-    /// another thread was faster.
+    /// `order` is the ordering of the write; the bits are loaded Relaxed. `change` is called again if another thread
+    /// changed the bits meanwhile.
     ///
     /// # Examples
     ///
@@ -131,9 +131,10 @@ impl Word {
         order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
+        // Start from a guess. A failed exchange returns the current bits, the next guess.
         let mut bits = self.peek();
         while let Some(new) = change(bits) {
-            // ORDERING: the write as the caller says; a failure only gives the next guess.
+            // ORDERING: the write has the caller's ordering; a failure only gives the next guess.
             match self.0.compare_exchange_weak(bits, new, order, Ordering::Relaxed) {
                 Ok(old) => return Ok(old),
                 Err(now) => bits = now,
@@ -142,8 +143,7 @@ impl Word {
         Err(bits)
     }
 
-    /// The bits, for a thread that goes on to [`try_update`](Self::try_update) this word, or wants to know
-    /// whether to: as a Relaxed load.
+    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to call it. A Relaxed load.
     ///
     /// # Examples
     ///
@@ -153,12 +153,11 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn peek(&self) -> u64 {
-        // ORDERING: Relaxed: a guess; the update that follows makes sure of it.
+        // ORDERING: Relaxed: a guess; the exchange in the update checks it.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adds 1 to the number that the word is: for the thread that holds the lock under which alone it
-    /// is written.
+    /// Adds 1 to the word as a number, for a thread that holds a lock: every write of the word needs that lock.
     ///
     /// # Examples
     ///
@@ -175,10 +174,10 @@ impl Word {
         self.0.store(self.load_locked().wrapping_add(1), order);
     }
 
-    /// The bits, read by the thread that holds the lock on this word.
+    /// Loads the bits, for the thread that holds the lock on this word.
     ///
-    /// The same as a Relaxed load; under loom it also checks that the lock really orders the read
-    /// after every write made under it.
+    /// The same as a Relaxed load. Under loom it also checks that the lock orders this load after every write made under
+    /// the lock.
     ///
     /// # Examples
     ///
@@ -188,16 +187,16 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn load_locked(&self) -> u64 {
-        // ORDERING: Relaxed: the lock was taken with Acquire from the Release of its last holder, and
-        // only holders change the bits: there is nothing newer to see.
+        // ORDERING: Relaxed: this thread took the lock with Acquire from the Release of its last holder, and only holders
+        // change the bits: no newer value exists.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes the lock that `bit` of this word is, waiting for it if need be, and returns the word
-    /// without it. A failed attempt rewrites the word as it is.
+    /// Takes the lock in `bit` of this word, waits for it if necessary, and returns the other bits. A failed attempt
+    /// rewrites the word unchanged.
     ///
-    /// `order` is to be Acquire, to see what the last holder wrote. It is the caller's to name, so
-    /// that the caller's models check the one that is used.
+    /// `order` must be Acquire, so that this thread sees what the last holder wrote. The caller passes it, so that the
+    /// caller's models check the ordering that is used.
     ///
     /// # Examples
     ///
@@ -213,10 +212,13 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
-        // Only the one bit of the old value is used, which lets x86 do it by one `lock bts`.
+        // Set the lock bit. If it was clear before, this thread has the lock. The rest of the old value is not used, so
+        // that x86 needs only one `lock bts`.
         while self.0.fetch_or(bit, order) & bit != 0 {
+            // Another thread holds it. Wait until it looks free, then try again.
             self.wait(bit);
         }
+        // Now only this thread changes the other bits.
         self.load_locked() & !bit
     }
 
@@ -224,15 +226,16 @@ impl Word {
     #[cold]
     fn wait(&self, bit: u64) {
         let mut backoff = crate::Backoff::default();
-        // ORDERING: Relaxed: a look; the RMW in `lock` decides.
+        // Waiters only load: repeated RMWs would take the cache line away from the holder.
+        // ORDERING: Relaxed: a hint; the RMW in `lock` decides.
         while self.0.load(Ordering::Relaxed) & bit != 0 {
             backoff.wait();
         }
     }
 
-    /// Replaces the bits and frees the lock among them: the last act of its holder.
+    /// Stores the bits, with the lock bit clear, and thereby releases the lock.
     ///
-    /// `order` is to be Release, so that the next holder sees all stores made under the lock.
+    /// `order` must be Release, so that the next holder sees all stores made under the lock.
     ///
     /// # Examples
     ///
@@ -248,7 +251,7 @@ impl Word {
         self.0.store(bits, order);
     }
 
-    /// Changes the bits without an atomic operation: `&mut self` proves that nobody else looks.
+    /// Changes the bits without an atomic operation: `&mut self` proves that no other thread accesses the word.
     ///
     /// # Examples
     ///

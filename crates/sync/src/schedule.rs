@@ -1,10 +1,9 @@
-//! Running a test under many schedules: more threads than the model checker can exhaust, and the loops
-//! that it cannot model.
+//! Runs a test under many random schedules with shuttle: for more threads than loom can exhaust, and for loops that loom
+//! cannot model.
 //!
-//! Half of the schedules are drawn at random, step by step; half by probabilistic concurrency testing
-//! (Burckhardt and others, ASPLOS 2010), which lets threads run on for long and changes their priorities
-//! a few times. Each finds what the other seldom does. The orders of memory are not weakened, which is loom's
-//! part.
+//! One half of the schedules chooses the next thread at random at each step. The other half uses probabilistic
+//! concurrency testing (Burckhardt and others, ASPLOS 2010): threads run for long stretches and their priorities change a
+//! few times. Each half finds bugs that the other rarely finds. shuttle does not model weak memory orderings; loom does.
 
 use alloc::string::String;
 use core::panic::AssertUnwindSafe;
@@ -13,17 +12,17 @@ use std::panic;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// The first schedule; the rest follow from it, so that a run can be repeated.
+/// The seed of all schedules. It is fixed, so that a run can be repeated.
 const SEED: u64 = 1;
 
-/// Changes of priority in a schedule.
+/// The bug depth of probabilistic concurrency testing, which bounds the changes of priority in a schedule.
 const DEPTH: usize = 4;
 
-/// Runs the test under so many schedules.
+/// Runs the test under the given number of schedules, rounded up to an even number.
 ///
 /// # Panics
 ///
-/// If a run fails; the schedule is printed.
+/// If a run fails; shuttle then prints the schedule.
 pub fn check(schedules: usize, test: fn()) {
     let half = schedules.div_ceil(2);
     run(RandomScheduler::new_from_seed(SEED, half), half, test);
@@ -32,15 +31,15 @@ pub fn check(schedules: usize, test: fn()) {
 
 fn run(scheduler: impl Scheduler + 'static, schedules: usize, test: fn()) {
     let ran = Runner::new(scheduler, Config::new()).run(test);
-    assert_eq!(ran, schedules, "not all schedules were run");
+    assert_eq!(ran, schedules, "shuttle ran fewer schedules than asked");
 }
 
-/// Runs a test with a planted bug, and panics unless some schedule makes it fail with a message that
-/// contains `expected`.
+/// Runs a test with a planted bug under the given number of schedules. At least one schedule must fail, with a message
+/// that contains `expected`.
 ///
 /// # Panics
 ///
-/// If the mutant survives, or fails for another reason.
+/// If no schedule fails, or one fails with another message.
 pub fn must_fail(expected: &str, schedules: usize, test: fn()) {
     let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| check(schedules, test))) else {
         panic!("the mutant survived {schedules} schedules");

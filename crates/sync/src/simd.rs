@@ -1,19 +1,20 @@
-//! Straight loops over arrays, compiled once for each width of vectors that the processor may have.
+//! SIMD dispatch: a plain loop over arrays is compiled once for each SIMD level that the processor may have.
 //!
-//! The code is written once, as plain Rust; the compiler turns its loops into vector instructions, for
-//! which it must know at compile time that they are there. So a [`Loop`] is inlined into functions that
-//! assume more and more of the processor, and a [`SimdLevel`], made once, knows which of them it may call.
+//! The code is written once, as plain Rust, and the compiler turns its loops into vector instructions. The compiler must
+//! know at compile time which instructions it may use. So each [`Kernel`] is inlined into several functions, each of
+//! which enables the target features of one level. A [`SimdLevel`] is detected once and calls the right function.
 
-/// Work to be compiled for each width: its `run` is to be `#[inline(always)]`, with all that it calls.
+/// A computation that is compiled for each SIMD level. Its `run`, and everything that `run` calls, must be
+/// `#[inline(always)]`.
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Loop, SimdLevel};
+/// use tamis_sync::{Kernel, SimdLevel};
 ///
 /// struct Double<'a>(&'a mut [u64; 32]);
 ///
-/// impl Loop for Double<'_> {
+/// impl Kernel for Double<'_> {
 ///     type Output = ();
 ///
 ///     #[inline(always)]
@@ -26,15 +27,15 @@
 /// SimdLevel::detect().run(Double(&mut numbers));
 /// assert_eq!(numbers, [8; 32]);
 /// ```
-pub trait Loop {
-    /// What it finds.
+pub trait Kernel {
+    /// The result.
     type Output;
 
-    /// Does the work.
+    /// Computes the result.
     fn run(self) -> Self::Output;
 }
 
-/// The widest vectors of the processor that the program runs on. Every width gives the same results.
+/// A SIMD level that the processor supports. Every level computes the same results.
 ///
 /// # Examples
 ///
@@ -48,19 +49,19 @@ pub struct SimdLevel(Known);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// What every processor of this architecture has.
+    /// The baseline of the target architecture.
     Portable,
-    /// 256 bits, with shifts by numbers of their own.
+    /// Vectors of 256 bits, with a shift count per element.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2,
-    /// 512 bits.
+    /// Vectors of 512 bits.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx512,
 }
 
 impl SimdLevel {
-    /// The widest that there is here. Without feature `std`, which is needed to ask the processor, the
-    /// one that all have.
+    /// Returns the highest level that the processor supports. Without feature `std` it cannot query the processor, and
+    /// returns the baseline.
     ///
     /// # Examples
     ///
@@ -72,6 +73,7 @@ impl SimdLevel {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
             use std::is_x86_feature_detected as has;
+            // A level needs every feature that its function enables, see `with_avx2` and `with_avx512`.
             let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
             if avx2 && has!("avx512f") && has!("avx512dq") {
                 return Self(Known::Avx512);
@@ -83,7 +85,7 @@ impl SimdLevel {
         Self(Known::Portable)
     }
 
-    /// All that there are here, for tests: the narrowest first.
+    /// Returns all levels that the processor supports, lowest first. For tests.
     ///
     /// # Examples
     ///
@@ -99,38 +101,39 @@ impl SimdLevel {
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             SimdLevel(Known::Avx512),
         ];
-        let widest = Self::detect();
-        let count = ALL.iter().position(|&level| level == widest).map_or(1, |at| at + 1);
+        // The levels are ordered, and each includes the ones before it.
+        let highest = Self::detect();
+        let count = ALL.iter().position(|&level| level == highest).map_or(1, |at| at + 1);
         &ALL[..count]
     }
 
-    /// Does the work, with vectors of this width.
+    /// Runs the kernel as compiled for this level.
     ///
     /// # Examples
     ///
-    /// See [`Loop`].
+    /// See [`Kernel`].
     #[inline]
-    pub fn run<L: Loop>(self, work: L) -> L::Output {
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
-            Known::Portable => work.run(),
-            // SAFETY: `detect` made this width, and found the features that the function assumes.
+            Known::Portable => kernel.run(),
+            // SAFETY: only `detect` and `all` make this level, and `detect` found the features that the function enables.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Known::Avx2 => unsafe { with_avx2(work) },
+            Known::Avx2 => unsafe { with_avx2(kernel) },
             // SAFETY: likewise.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Known::Avx512 => unsafe { with_avx512(work) },
+            Known::Avx512 => unsafe { with_avx512(kernel) },
         }
     }
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn with_avx2<L: Loop>(work: L) -> L::Output {
-    work.run()
+fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "avx512f,avx512dq,avx2,bmi1,bmi2")]
-fn with_avx512<L: Loop>(work: L) -> L::Output {
-    work.run()
+fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
 }

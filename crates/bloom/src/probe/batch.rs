@@ -2,7 +2,7 @@
 //! in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{narrow_range, split};
-use tamis_sync::{Loop, SimdLevel};
+use tamis_sync::{Kernel, SimdLevel};
 
 use super::line::{GROUPS_PER_PATTERN, MAX_PATTERNS, Shape, Tables};
 
@@ -59,7 +59,7 @@ struct Spread<'a> {
     shape: Shape,
 }
 
-impl Loop for Spread<'_> {
+impl Kernel for Spread<'_> {
     type Output = ();
 
     #[inline(always)]
