@@ -1,4 +1,4 @@
-//! What a batch may consist of: items, owned or borrowed.
+//! The items that a batch accepts, owned or borrowed.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -7,15 +7,19 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// An item of a filter for `T`, owned or borrowed: what the batch methods take.
+/// An item of a filter for `T`, owned or borrowed. The batch methods accept any type with this trait.
 ///
-/// For every `T`: `T`, `&T`, `&&T`, `Box<T>`, `Rc<T>`, `Arc<T>` and references to these three. For a filter of `str`
-/// also `String`, `Cow<str>` and references to them; for a filter of `[T]` also `Vec<T>`, `[T; N]`, `Cow<[T]>` and
-/// references to them; for a filter of `String` or `Vec<T>` also `&str` or `&[T]`.
+/// | filter of | batch methods accept |
+/// |---|---|
+/// | every `T` | `T`, `&T`, `&&T`, `Box<T>`, `Rc<T>`, `Arc<T>`, and references to the last three |
+/// | `str` | also `String`, `Cow<str>`, and references to them |
+/// | `[T]` | also `Vec<T>`, `[T; N]`, `Cow<[T]>`, and references to them |
+/// | `String` | also `&str` |
+/// | `Vec<T>` | also `&[T]` |
 ///
-/// Implement it for your own types to pass them to batch methods, and map the types of others to one of these forms. The
-/// form that is hashed must have the hash of the
-/// `T` that it stands for, as with [`Borrow`](core::borrow::Borrow).
+/// Implement this trait for your own types to pass them to batch methods. Map types of other crates to one of these
+/// forms. The hashed form must have the same hash as the `T` that it represents, as for
+/// [`Borrow`](core::borrow::Borrow).
 ///
 /// # Examples
 ///
@@ -37,10 +41,10 @@ use alloc::vec::Vec;
     note = "pass `{T}` or `&{T}`, or map the iterator to one of them"
 )]
 pub trait AsItem<T: ?Sized> {
-    /// The form that is hashed: `T`, or what `T` borrows as.
+    /// The form that is hashed: `T`, or a borrowed form of `T`.
     type Borrowed: ?Sized;
 
-    /// The item to be hashed.
+    /// Returns the form that is hashed.
     fn as_item(&self) -> &Self::Borrowed;
 }
 
@@ -53,7 +57,7 @@ impl<T> AsItem<T> for T {
     }
 }
 
-/// Implementations that only differ in the types.
+/// Implements the trait for types from which `&self` derefs to the hashed form.
 macro_rules! as_item {
     ($([$($parameters:tt)*] $item:ty => $from:ty as $borrowed:ty;)*) => {$(
         impl<$($parameters)*> AsItem<$item> for $from {

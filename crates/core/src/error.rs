@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-/// A filter cannot be built as asked. Nothing has been allocated.
+/// The reason why a filter cannot be built. Nothing stays allocated.
 ///
-/// The same type for all filters, so that code which chooses between them has one error to pass on.
+/// All filters share this type, so that code that chooses between filters has one error to return.
 ///
 /// # Examples
 ///
@@ -17,13 +17,14 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The false-positive rate is not a number between 0 and 1, both excluded.
+    /// The false-positive rate is not a number between 0 and 1 (both excluded).
     Rate {
         /// The rate given.
         rate: f64,
     },
-    /// The filter cannot have so low a rate at this capacity. A 64-bit hash limits every filter: an item has the hash
-    /// of one of `n` others with probability `n / 2^64`. The widest fingerprints limit a cuckoo filter.
+    /// The rate is too low for this type of filter at this capacity. The 64-bit hash limits every filter: an item has
+    /// the same hash as one of `n` others with probability `n / 2^64`. A cuckoo filter is also limited by its widest
+    /// fingerprint.
     RateTooLow {
         /// The rate given.
         rate: f64,
@@ -32,11 +33,11 @@ pub enum BuildError {
     },
     /// The number of bits is 0.
     Bits,
-    /// The number of probes is 0, or more than the layout has.
+    /// The number of probes is 0 or above the maximum of the layout.
     Probes {
         /// The number given.
         probes: u32,
-        /// The most that the layout takes.
+        /// The maximum of the layout.
         max: u32,
     },
     /// The number of words per item is not 1, 2, 4 or 8, or does not fit the number of probes: each word takes 1 to
@@ -50,24 +51,24 @@ pub enum BuildError {
         /// The number given.
         buckets: u64,
     },
-    /// No bucket has this number of slots of this number of bits.
+    /// No bucket shape has this number of slots with this number of bits.
     Shape {
         /// The number of slots given.
         slots: u32,
         /// The number of bits per slot given.
         fingerprint_bits: u32,
     },
-    /// No size is given.
+    /// No capacity and no size is given.
     Unsized,
-    /// Sizes that belong together are given in part: bits without probes, or buckets without slots.
+    /// Only some of the sizes that belong together are given, such as bits without probes, or buckets without slots.
     Incomplete,
-    /// Sizes are given in more than one way: two of capacity and rate, the sizes themselves, and `like`.
+    /// The size is given in more than one way: two of capacity and rate, explicit sizes, and `like`.
     Conflict,
-    /// The geometry is that of another type of filter.
+    /// The geometry belongs to another type of filter.
     Layout,
     /// The filter would have more than 2^64 bits.
     TooLarge,
-    /// The memory was refused.
+    /// The allocation failed.
     Alloc {
         /// Bytes requested.
         bytes: u64,
@@ -78,7 +79,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Rate { rate } => {
-                write!(f, "the false-positive rate is {rate:?}; it must lie between 0 and 1")
+                write!(f, "the false-positive rate is {rate:?}; it must be between 0 and 1")
             }
             Self::RateTooLow { rate, lowest } => write!(
                 f,
@@ -87,7 +88,7 @@ impl fmt::Display for BuildError {
             ),
             Self::Bits => f.write_str("the number of bits is 0; a filter has at least 1"),
             Self::Probes { probes, max } => {
-                write!(f, "the number of probes is {probes}; it must lie between 1 and {max}")
+                write!(f, "the number of probes is {probes}; it must be between 1 and {max}")
             }
             Self::Words { words } => write!(
                 f,
@@ -98,22 +99,22 @@ impl fmt::Display for BuildError {
             }
             Self::Shape { slots, fingerprint_bits } => write!(
                 f,
-                "there are no buckets of {slots} slots of {fingerprint_bits} bits; there are those of \
-                 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20, and 2 of 32"
+                "a bucket cannot have {slots} slots of {fingerprint_bits} bits; it can have 4 or 8 slots of 8 bits, \
+                 5 of 12, 4 of 16, 3 of 20, or 2 of 32"
             ),
             Self::Unsized => f.write_str(
-                "no size is given: give a capacity, or the sizes themselves (bits and probes; or \
-                 buckets, slots and fingerprint bits)",
+                "no size is given: give a capacity, or explicit sizes (bits and probes, or buckets, slots and \
+                 fingerprint bits)",
             ),
             Self::Incomplete => f.write_str(
-                "sizes are given in part: bits and probes go together, and so do buckets, slots and \
-                 fingerprint bits",
+                "some sizes are missing: give bits and probes together, or buckets, slots and fingerprint \
+                 bits together",
             ),
             Self::Conflict => f.write_str(
-                "sizes are given in more than one way: give a capacity and a false-positive rate, or \
-                 the sizes themselves, or those of another filter",
+                "the size is given in more than one way: give a capacity and a false-positive rate, or \
+                 explicit sizes, or the geometry of another filter",
             ),
-            Self::Layout => f.write_str("the geometry is that of another type of filter"),
+            Self::Layout => f.write_str("the geometry belongs to another type of filter"),
             Self::TooLarge => f.write_str("the filter would have more than 2^64 bits"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
         }

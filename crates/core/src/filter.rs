@@ -8,22 +8,26 @@ use core::error::Error;
 
 use tamis_hash::HashItem;
 
-use crate::{AsItem, BuildError, Sampled};
+use crate::as_item::AsItem;
+use crate::error::BuildError;
+use crate::sampled::Sampled;
 
-/// A concurrent membership filter: what all filters of Tamis can do.
+/// A concurrent membership filter: the operations that all filters of Tamis share, for generic code.
 ///
-/// For generic code. The methods of the same name on each type are at least as good, and their documentation says what
-/// each type promises under a race. Two names differ: a filter of fixed memory may refuse an item, so inserting is
-/// [`try_insert`](Self::try_insert) here, and `?` or an irrefutable pattern unwraps it where
-/// [`InsertError`](Self::InsertError) is [`Infallible`](core::convert::Infallible), as it is for Bloom filters.
+/// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every type.
 ///
-/// An insert that returned `Ok` and happens before a query is seen by the query, in every type.
+/// Each type also has its own methods of the same names. They are at least as fast, and their documentation states what
+/// the type promises when calls race. Only the insert methods differ in name: a filter of fixed memory may reject an
+/// item, so here they start with `try_` and return a `Result`. Bloom filters reject nothing: their
+/// [`InsertError`](Self::InsertError) is [`Infallible`](core::convert::Infallible), and `let Ok(new) = …;` unwraps the
+/// result.
 ///
-/// `&F`, `Box<F>` and `Arc<F>` are filters where `F` is, so that a struct can hold any of them. [`WithRate`] makes a
-/// filter. The trait is not dyn compatible. For `?` into `tamis::Error`, bound `tamis::Error: From<F::InsertError>`.
+/// `&F`, `Box<F>` and `Arc<F>` are filters if `F` is one, so that a struct can hold any of them. [`WithRate`] builds a
+/// filter. The trait is not dyn compatible. To convert an error to `tamis::Error` with `?`, add the bound
+/// `tamis::Error: From<F::InsertError>`.
 ///
-/// The trait can be implemented for your own types, such as a wrapper that counts calls. New methods will come with a
-/// default.
+/// You can implement the trait for your own types, such as a wrapper that counts calls. Methods added later will have a
+/// default implementation.
 ///
 /// # Examples
 ///
@@ -41,57 +45,60 @@ use crate::{AsItem, BuildError, Sampled};
 /// }
 /// ```
 pub trait Filter {
-    /// What is inserted.
+    /// The type of the items.
     type Item: ?Sized;
 
-    /// What hashes the items. Code that asks by a borrowed form (`Item = String`, asked by `str`) bounds that, too:
-    /// `F::Hasher: HashItem<str>`.
+    /// The hasher of the items. Code that queries by a borrowed form (`str` where `Item = String`) needs a bound for
+    /// that form, too: `F::Hasher: HashItem<str>`.
     type Hasher: HashItem<Self::Item>;
 
-    /// Why an insert is refused. [`Infallible`](core::convert::Infallible) if it never is.
+    /// The error of a rejected insert: [`Infallible`](core::convert::Infallible) if the filter rejects nothing.
     type InsertError: Error + Send + Sync + 'static;
 
-    /// The hasher.
+    /// Returns the hasher.
     fn hasher(&self) -> &Self::Hasher;
 
-    /// [`try_insert`](Self::try_insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does. The hash must be 64 well-mixed bits,
+    /// always the same for the same item.
     ///
     /// # Errors
     ///
-    /// As [`try_insert`](Self::try_insert).
+    /// As for [`try_insert`](Self::try_insert).
     fn try_insert_hash(&self, hash: u64) -> Result<bool, Self::InsertError>;
 
-    /// [`contains`](Self::contains) by hash.
+    /// Queries an item by its hash, as [`contains`](Self::contains) does.
     #[must_use]
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// [`try_insert_many`](Self::try_insert_many) by hash.
+    /// Inserts many items by their hashes, as [`try_insert_many`](Self::try_insert_many) does.
     ///
-    /// An implementation pulls a batch of hashes before it inserts the first of them, so that a panic in the iterator
-    /// loses no result.
+    /// An implementation must pull a batch of hashes before it inserts the first hash of that batch. Then a panic in
+    /// the iterator loses no result.
     fn try_insert_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
     );
 
-    /// [`contains_many`](Self::contains_many) by hash.
+    /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
     fn contains_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     );
 
-    /// Inserts an item. `Ok(true)`: the filter has stored something for this call.
+    /// Inserts an item. Returns `Ok(true)` if this call stored something.
     ///
-    /// In a filter that stores an item once, `Ok(true)` says that the item was not in before. Concurrent inserts of one
-    /// new item: **at least one** returns `Ok(true)`, in an [`OnceFilter`] **exactly one**; none does if the item was
-    /// a false positive or becomes one during the race. A multiset such as `CuckooFilter` adds a copy each time and
-    /// always returns `Ok(true)`.
+    /// In a filter that stores each item once, `Ok(true)` means that the filter did not contain the item before. If
+    /// several threads insert the same new item concurrently, **at least one** call returns `Ok(true)`, and in an
+    /// [`OnceFilter`] **exactly one** does. No call does if the item was a false positive or becomes one during the
+    /// race.
+    ///
+    /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`.
     ///
     /// # Errors
     ///
-    /// [`InsertError`](Self::InsertError) if the filter has no room. It holds what it held before.
+    /// [`InsertError`](Self::InsertError) if the filter has no room. Its contents are then as before.
     #[inline]
     fn try_insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Self::InsertError>
     where
@@ -101,7 +108,7 @@ pub trait Filter {
         self.try_insert_hash(self.hasher().hash_item(item))
     }
 
-    /// Whether the item may be in. `false` is certain.
+    /// Returns whether the filter may contain the item. `false` is certain.
     #[inline]
     #[must_use]
     fn contains<Q: ?Sized>(&self, item: &Q) -> bool
@@ -112,11 +119,12 @@ pub trait Filter {
         self.contains_hash(self.hasher().hash_item(item))
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`try_insert`](Self::try_insert) would have returned. A refusal does not end it.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with the number of each item and the result
+    /// that [`try_insert`](Self::try_insert) would have returned. After an error it goes on with the next item.
     ///
-    /// It may pull up to 96 items before the first result, so a slow iterator delays results. A panic in the iterator or
-    /// the hasher loses no result; after a panic in `on_result` up to 31 further items may be in without one.
+    /// It may pull up to 96 items before it passes the first result, so a slow iterator delays results. A panic in the
+    /// iterator or the hasher loses no result. After a panic in `on_result`, up to 31 further items may have been
+    /// inserted without a result.
     fn try_insert_many<I>(
         &self,
         items: I,
@@ -129,11 +137,11 @@ pub trait Filter {
         self.try_insert_hashes(hashes, on_result);
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with the number of each item and the result
+    /// that [`contains`](Self::contains) would have returned.
     ///
-    /// Up to 32 items are looked up before the first result, so an insert made in `on_result` may be invisible to the
-    /// results after it. It may pull up to 96 items before the first result.
+    /// It may pull up to 96 items, and query up to 32 of them, before it passes the first result. So the results that
+    /// follow may not see an insert made in `on_result`.
     fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
@@ -143,14 +151,16 @@ pub trait Filter {
         self.contains_hashes(hashes, on_result);
     }
 
-    /// [`try_insert_many`](Self::try_insert_many) with the results collected. Hashes all items before it inserts the
-    /// first, which takes 8 bytes per item.
-    #[must_use = "an insert may be refused"]
+    /// Inserts many items, as [`try_insert_many`](Self::try_insert_many) does, and returns the results as a vector.
+    ///
+    /// It hashes all items before it inserts the first one, which takes 8 bytes per item.
+    #[must_use = "an insert may fail"]
     fn try_insert_each<I>(&self, items: I) -> Vec<Result<bool, Self::InsertError>>
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
     {
+        // Run all code of the user first: a panic in it then happens before the first insert.
         let hashes = items.into_iter().map(|item| self.hasher().hash_item(item.as_item()));
         let hashes: Vec<u64> = hashes.collect();
         let mut results = Vec::with_capacity(hashes.len());
@@ -158,7 +168,7 @@ pub trait Filter {
         results
     }
 
-    /// [`contains_many`](Self::contains_many) with the results collected.
+    /// Queries many items, as [`contains_many`](Self::contains_many) does, and returns the results as a vector.
     #[must_use]
     fn contains_each<I>(&self, items: I) -> Vec<bool>
     where
@@ -171,46 +181,46 @@ pub trait Filter {
         results
     }
 
-    /// The number of distinct items that the filter was built for.
+    /// Returns the number of distinct items that the filter was built for.
     #[must_use]
     fn capacity(&self) -> usize;
 
-    /// Bytes of memory that the filter takes.
+    /// Returns the memory of the filter in bytes.
     #[must_use]
     fn size_in_bytes(&self) -> u64;
 
-    /// The number of items in the filter: an estimate in Bloom filters, which read all bits for it, `O(bits)`; exact
-    /// in cuckoo filters, copies included.
+    /// Returns the number of items in the filter. Bloom filters estimate it and read all bits, `O(bits)`. In cuckoo
+    /// filters it is exact and includes copies.
     #[must_use]
     fn len_estimate(&self) -> f64;
 
-    /// The number of items over the capacity. Above 1 the false-positive rate may exceed the requested one. Costs as
-    /// [`len_estimate`](Self::len_estimate).
+    /// Returns the number of items divided by the capacity. Above 1, the false-positive rate may exceed the requested
+    /// rate. It costs as much as [`len_estimate`](Self::len_estimate).
     #[must_use]
     fn saturation(&self) -> f64;
 
-    /// The false-positive rate for the contents as they are. Reads the whole filter.
+    /// Returns the false-positive rate for the current contents. Reads the whole filter.
     #[must_use]
     fn false_positive_rate(&self) -> f64;
 
-    /// [`len_estimate`](Self::len_estimate) from at least `lines` of the filter's 64-byte lines: `O(lines)`.
+    /// Estimates [`len_estimate`](Self::len_estimate) from at least `lines` of the filter's 64-byte lines. `O(lines)`.
     #[must_use]
     fn len_estimate_sampled(&self, lines: u64) -> Sampled;
 
-    /// [`saturation`](Self::saturation) from at least `lines` of the filter's 64-byte lines: `O(lines)`.
+    /// Estimates [`saturation`](Self::saturation) from at least `lines` of the filter's 64-byte lines. `O(lines)`.
     #[must_use]
     fn saturation_sampled(&self, lines: u64) -> Sampled;
 
-    /// [`false_positive_rate`](Self::false_positive_rate) from at least `lines` of the filter's 64-byte lines (in cuckoo
-    /// filters, of its buckets, with a look into another for each fingerprint): `O(lines)`.
+    /// Estimates [`false_positive_rate`](Self::false_positive_rate) from at least `lines` of the filter's 64-byte
+    /// lines. `O(lines)`. A cuckoo filter samples buckets, and reads the other bucket of each fingerprint in them.
     #[must_use]
     fn false_positive_rate_sampled(&self, lines: u64) -> Sampled;
 }
 
-/// A [`Filter`] in which [`try_insert`](Filter::try_insert) is a test-and-set: of any number of concurrent inserts of
-/// one new item, **exactly one** returns `Ok(true)`.
+/// A [`Filter`] for claiming work: if several threads insert the same new item concurrently, **exactly one** call of
+/// [`try_insert`](Filter::try_insert) returns `Ok(true)`.
 ///
-/// None does if the item was a false positive or becomes one during the race. For claiming work.
+/// No call does if the item was a false positive or becomes one during the race.
 ///
 /// # Examples
 ///
@@ -218,14 +228,14 @@ pub trait Filter {
 /// # use tamis_core as tamis;
 /// use tamis::OnceFilter;
 ///
-/// /// Whether this worker, and no other, is to do the job.
+/// /// Returns whether this worker, and no other, must do the job.
 /// fn claim<F: OnceFilter<Item = u64>>(claimed: &F, job: u64) -> Result<bool, F::InsertError> {
 ///     claimed.try_insert(&job)
 /// }
 /// ```
 pub trait OnceFilter: Filter {}
 
-/// A [`Filter`] that can be made from a capacity and a false-positive rate.
+/// A [`Filter`] that can be built from a capacity and a false-positive rate.
 ///
 /// # Examples
 ///
@@ -234,17 +244,17 @@ pub trait OnceFilter: Filter {}
 /// use tamis::hash::Rapid;
 /// use tamis::{BuildError, WithRate};
 ///
-/// /// A filter of any type, for a thousand names.
+/// /// Builds a filter of any type for a thousand names.
 /// fn for_names<F: WithRate<Item = str, Hasher = Rapid>>() -> Result<F, BuildError> {
 ///     F::with_rate(1000, 1e-3, Rapid::with_seed(7))
 /// }
 /// ```
 pub trait WithRate: Filter + Sized {
-    /// An empty filter for `capacity` distinct items at this false-positive rate. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `capacity` distinct items at this false-positive rate. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the rate is out of range or the memory is refused.
+    /// [`BuildError`] if the rate is out of range or the allocation failed.
     fn with_rate(
         capacity: usize,
         false_positive_rate: f64,
@@ -252,7 +262,7 @@ pub trait WithRate: Filter + Sized {
     ) -> Result<Self, BuildError>;
 }
 
-/// Pointers to filters are filters.
+/// Implements the traits for pointers to filters.
 macro_rules! through_pointers {
     ($($pointer:ty)*) => {$(
         impl<F: Filter + ?Sized> Filter for $pointer {

@@ -1,12 +1,12 @@
-//! What all filters of [Tamis](https://docs.rs/tamis) share.
+//! The traits and types that all filters of [Tamis](https://docs.rs/tamis) share.
 //!
-//! * [`Filter`]: the trait for code that is generic over the type of filter, [`OnceFilter`] for code that needs
-//!   exactly one winner per item, and [`WithRate`] for code that makes filters.
-//! * [`BuildError`]: why a filter cannot be built, the same for every type.
-//! * [`AsItem`]: what a batch may consist of, items owned or borrowed.
-//! * [`Sampled`]: a figure read from a part of a filter, with its standard error.
+//! * [`Filter`]: the trait for code that is generic over the type of filter. [`OnceFilter`] is for code that needs
+//!   exactly one winner per item, and [`WithRate`] for code that builds filters.
+//! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
+//! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
+//! * [`Sampled`]: a figure estimated from a part of a filter, with its standard error.
 //!
-//! Use the crate `tamis`, which re-exports all of this.
+//! Use the crate `tamis`, which re-exports all of them.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
@@ -26,7 +26,7 @@ pub use crate::sampled::Sampled;
 #[doc(hidden)]
 pub use tamis_hash as hash;
 
-/// The README's example, compiled and run.
+/// The README's example, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

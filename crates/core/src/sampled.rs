@@ -1,16 +1,18 @@
-//! A figure read from a part of a filter, with its standard error.
+//! A figure estimated from a part of a filter, with its standard error.
 
 use core::fmt;
 
 /// A figure estimated from a sample of a filter's memory.
 ///
-/// `value` is the estimate. `standard_error` is the standard deviation of the estimate, computed from the spread
-/// within the sample: from 64 lines on, the true figure lies within two of them in about 19 cases of 20. It is 0 where the
-/// whole filter was read, and where all lines read are alike, as in a nearly empty filter; it is infinite where a single
-/// line was read of several. Where few lines account for most of the figure, as with false-positive rates below 1e-6 or
-/// with a handful of items in a large filter, a small sample understates its error.
+/// `value` is the estimate. `standard_error` is the standard deviation of the estimate, computed from the spread within
+/// the sample. With 64 lines or more, the true figure is within two standard errors of the estimate in about 19 of 20
+/// cases.
 ///
-/// The error is that of sampling alone, against the same figure read from the whole filter.
+/// The standard error is 0 if the whole filter was read, or if all lines read are equal, as in a nearly empty filter.
+/// It is infinite if only one of several lines was read. If a few lines account for most of the figure, a small sample
+/// understates the error: this happens with false-positive rates below 1e-6, and with a few items in a large filter.
+///
+/// The error covers sampling only: it compares the estimate with the same figure read from the whole filter.
 ///
 /// # Examples
 ///
@@ -31,7 +33,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// A figure that is not sampled: its standard error is 0.
+    /// Returns a figure that is not sampled: its standard error is 0.
     ///
     /// # Examples
     ///
@@ -45,9 +47,9 @@ impl Sampled {
         Self { value, standard_error: 0.0 }
     }
 
-    /// The mean of a population of `population` values, from a sample of them drawn without replacement.
+    /// Estimates the mean of `population` values from a sample drawn without replacement.
     ///
-    /// An empty sample gives NaN.
+    /// For an empty sample the estimate and its error are NaN.
     ///
     /// # Examples
     ///
@@ -62,7 +64,7 @@ impl Sampled {
     /// ```
     #[must_use]
     pub fn mean(sample: impl IntoIterator<Item = f64>, population: u64) -> Self {
-        // Welford's algorithm: one pass, no cancellation.
+        // Welford's algorithm: mean and sum of squared deviations in one pass, without cancellation.
         let (mut count, mut mean, mut squares) = (0_u64, 0.0, 0.0);
         for value in sample {
             count += 1;
@@ -72,11 +74,13 @@ impl Sampled {
         }
         let standard_error = match count {
             0 => f64::NAN,
+            // The whole population was read.
             _ if count >= population => 0.0,
+            // One value has no spread to estimate the error from.
             1 => f64::INFINITY,
             _ => {
                 let variance = squares / (count - 1) as f64;
-                // The finite-population correction: what was read has no error.
+                // The finite-population correction: values that were read contribute no error.
                 let unread = 1.0 - count as f64 / population as f64;
                 libm::sqrt(variance * unread / count as f64)
             }
@@ -84,8 +88,10 @@ impl Sampled {
         Self { value: if count == 0 { f64::NAN } else { mean }, standard_error }
     }
 
-    /// The figure under a monotonic function, its error by the function's slope between the ends of the interval of
-    /// one standard error on each side.
+    /// Applies a monotonic function to the figure.
+    ///
+    /// The new error comes from the slope of the function: half of its change between one standard error below `value`
+    /// and one above.
     ///
     /// # Examples
     ///
@@ -101,6 +107,7 @@ impl Sampled {
     #[must_use]
     pub fn map(self, function: impl Fn(f64) -> f64) -> Self {
         let Self { value, standard_error } = self;
+        // An error of 0, infinity or NaN stays as it is.
         if standard_error == 0.0 || !standard_error.is_finite() {
             return Self { value: function(value), standard_error };
         }
@@ -109,7 +116,7 @@ impl Sampled {
     }
 }
 
-/// As `0.0102 ± 0.0001` with a precision of 4, and as `1.020e-6 ± 4.0e-8` without one.
+/// Prints `0.0102 ± 0.0001` with a precision of 4, and `1.020e-6 ± 4.0e-8` without a precision.
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, standard_error } = self;

@@ -1,13 +1,13 @@
-//! What a person reads when a filter cannot be built.
+//! The messages of the error of building a filter.
 
 use tamis_core::BuildError;
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn each_error_names_the_problem_and_the_valid_values() {
     let texts = [
         (
             BuildError::Rate { rate: 1.0 },
-            "the false-positive rate is 1.0; it must lie between 0 and 1",
+            "the false-positive rate is 1.0; it must be between 0 and 1",
         ),
         (
             BuildError::RateTooLow { rate: 1e-12, lowest: 2.5e-10 },
@@ -16,7 +16,7 @@ fn errors_say_what_is_wrong() {
         (BuildError::Bits, "the number of bits is 0; a filter has at least 1"),
         (
             BuildError::Probes { probes: 65, max: 64 },
-            "the number of probes is 65; it must lie between 1 and 64",
+            "the number of probes is 65; it must be between 1 and 64",
         ),
         (
             BuildError::Words { words: 3 },
@@ -28,25 +28,25 @@ fn errors_say_what_is_wrong() {
         ),
         (
             BuildError::Shape { slots: 4, fingerprint_bits: 12 },
-            "there are no buckets of 4 slots of 12 bits; there are those of 4 or 8 slots of 8 bits, \
-             5 of 12, 4 of 16, 3 of 20, and 2 of 32",
+            "a bucket cannot have 4 slots of 12 bits; it can have 4 or 8 slots of 8 bits, 5 of 12, \
+             4 of 16, 3 of 20, or 2 of 32",
         ),
         (
             BuildError::Unsized,
-            "no size is given: give a capacity, or the sizes themselves (bits and probes; or buckets, \
-             slots and fingerprint bits)",
+            "no size is given: give a capacity, or explicit sizes (bits and probes, or buckets, slots \
+             and fingerprint bits)",
         ),
         (
             BuildError::Incomplete,
-            "sizes are given in part: bits and probes go together, and so do buckets, slots and \
-             fingerprint bits",
+            "some sizes are missing: give bits and probes together, or buckets, slots and fingerprint \
+             bits together",
         ),
         (
             BuildError::Conflict,
-            "sizes are given in more than one way: give a capacity and a false-positive rate, or the \
-             sizes themselves, or those of another filter",
+            "the size is given in more than one way: give a capacity and a false-positive rate, or \
+             explicit sizes, or the geometry of another filter",
         ),
-        (BuildError::Layout, "the geometry is that of another type of filter"),
+        (BuildError::Layout, "the geometry belongs to another type of filter"),
         (BuildError::TooLarge, "the filter would have more than 2^64 bits"),
         (BuildError::Alloc { bytes: 64 }, "cannot allocate 64 bytes"),
     ];

@@ -6,8 +6,8 @@ use core::hash::BuildHasher;
 /// The default hasher of all filters: ahash, with random keys for each filter or with a given seed.
 ///
 /// It is fast for short items. It is keyed, so that an attacker who does not know the keys cannot choose items that
-/// collide. Its hashes may change with the release, the compiler flags and the processor, so a filter made with it cannot
-/// be saved. Use a [`StableHasher`](crate::StableHasher) for a filter to be saved.
+/// collide. Its hashes may change with the release, the compiler flags and the processor, so a filter made with it
+/// cannot be saved. Use a [`StableHasher`](crate::StableHasher) for a filter to be saved.
 ///
 /// # Examples
 ///

@@ -26,9 +26,9 @@ use alloc::vec::Vec;
 ///
 /// # For implementors
 ///
-/// Write the fields one after another with [`encode_part`](Self::encode_part). Equal items must have equal encodings, and
-/// unequal items different ones. The encoding must never change: every saved filter depends on it. A type that implements
-/// `Borrow<Q>` must have the encoding of `Q`.
+/// Write the fields one after another with [`encode_part`](Self::encode_part). Equal items must have equal encodings,
+/// and unequal items different ones. The encoding must never change: every saved filter depends on it. A type that
+/// implements `Borrow<Q>` must have the encoding of `Q`.
 ///
 /// # Examples
 ///
@@ -66,8 +66,8 @@ pub trait Portable {
     /// ```
     fn encode(&self, out: &mut Encoder);
 
-    /// Appends the encoding of the item as a part of a larger item. This encoding is prefix-free: it determines where the
-    /// part ends. By default it is the length of [`encode`](Self::encode)'s bytes, then these bytes.
+    /// Appends the encoding of the item as a part of a larger item. This encoding is prefix-free: it determines where
+    /// the part ends. By default it is the length of [`encode`](Self::encode)'s bytes, then these bytes.
     ///
     /// # Examples
     ///
@@ -286,7 +286,8 @@ impl<T: Portable> Portable for Option<T> {
     }
 }
 
-/// Implements `Portable` for tuples: the parts one after another. Each is prefix-free, so the whole is prefix-free, too.
+/// Implements `Portable` for tuples: the parts one after another. Each is prefix-free, so the whole is prefix-free,
+/// too.
 macro_rules! tuples {
     ($(($($part:ident $index:tt),*);)*) => {$(
         impl<$($part: Portable),*> Portable for ($($part,)*) {

@@ -2,8 +2,8 @@
 
 /// Maps `hash` to `0..n` by its high bits: returns `⌊hash · n / 2^64⌋`.
 ///
-/// It works for every `n`, power of two or not. Each result comes from `2^64 / n` hashes, rounded up or down. For `n = 0`
-/// the result is 0. Source: Lemire, "Fast random integer generation in an interval", 2019; with a 64 × 64 → 128-bit
+/// It works for every `n`, power of two or not. Each result comes from `2^64 / n` hashes, rounded up or down. For `n =
+/// 0` the result is 0. Source: Lemire, "Fast random integer generation in an interval", 2019; with a 64 × 64 → 128-bit
 /// product, because a 32-bit product fails for `n` of 2^32 and more.
 ///
 /// # Examples
@@ -40,7 +40,7 @@ pub const fn fastrange(hash: u64, n: u64) -> u64 {
 pub const fn narrow_range(hash: u64, n: u32) -> u64 {
     let n = n as u64;
     let low = ((hash & u32::MAX as u64) * n) >> 32;
-    // The schoolbook product of a 64-bit and a 32-bit number: neither sum can overflow.
+    // The schoolbook product of a 64-bit and a 32-bit number: no product and no sum can overflow.
     ((hash >> 32) * n + low) >> 32
 }
 

@@ -9,8 +9,8 @@
 //!
 //! Place and shard share no bit up to 2^32 places and 2^16 shards, so each shard uses all of its blocks. Pattern and
 //! fingerprint depend on every bit of the hash through a multiplication. For a given place and shard they are still
-//! uniform if the rest of the hash is; the tests check this at awkward sizes. (The classic mistake is to take the pattern
-//! from the bits that chose the block: then all items of a block have the same pattern.)
+//! uniform if the rest of the hash is; the tests check this at awkward sizes. (The classic mistake is to take the
+//! pattern from the bits that chose the block: then all items of a block have the same pattern.)
 
 use crate::range::fastrange;
 
@@ -53,7 +53,7 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
     (((hash & 0xFFFF_FFFF) * shards as u64) >> 32) as u32
 }
 
-/// The number of uniform bits of a pattern, counted from its highest bit. The lower ones are not uniform.
+/// The number of bits of a pattern to use, counted from its highest bit. The lower bits mix too few bits of the hash.
 ///
 /// # Examples
 ///
@@ -65,7 +65,8 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
 /// ```
 pub const GOOD_BITS: u32 = 51;
 
-/// Returns uniform bits that select the bits of an item: use only the top [`GOOD_BITS`]. [`next_pattern`] returns more.
+/// Returns a pattern, from which a filter takes bit positions. Use only the top [`GOOD_BITS`]; [`next_pattern`] returns
+/// more.
 ///
 /// The high half of the hash is XORed into the low half, then one multiplication carries every bit upwards. (A folded
 /// 128-bit product would mix more than is needed, and no vector instruction computes it.)

@@ -1,8 +1,8 @@
 //! Hash algorithms that never change, for filters that are saved, shared or sent.
 //!
-//! Each type is one published algorithm from a well-maintained crate. Golden values pin each algorithm (`tests/golden.rs`);
-//! they come from other implementations where there are any. The set is closed: a name in a saved filter means one of
-//! these algorithms.
+//! Each type is one published algorithm from a well-maintained crate. Golden values pin each algorithm
+//! (`tests/golden.rs`); they come from other implementations where there are any. The set is closed: a name in a saved
+//! filter means one of these algorithms.
 
 use core::fmt;
 
@@ -50,8 +50,8 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
 
 /// rapidhash v3: the fastest of these algorithms for items as long as URLs.
 ///
-/// Different seeds give different hashes. A secret seed does not protect against attackers: collisions that hold for every
-/// seed are published.
+/// Different seeds give different hashes. A secret seed does not protect against attackers: collisions that hold for
+/// every seed are published.
 ///
 /// # Examples
 ///
@@ -75,7 +75,8 @@ impl Rapid {
     /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
-        // The seeding of the reference implementation: the crate's own seeding gives hashes that no other program computes.
+        // The seeding of the reference implementation: the crate's own seeding gives hashes that no other program
+        // computes.
         Self(RapidSecrets::seed_cpp(seed))
     }
 

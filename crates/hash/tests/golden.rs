@@ -64,8 +64,8 @@ fn siphash_matches_its_published_vectors() {
     }
 }
 
-/// Values of rapidhash v3 from a program written after the reference: one length for each of its code paths, folded into
-/// one value per seed.
+/// Values of rapidhash v3 from a program written after the reference: one length for each of its code paths, folded
+/// into one value per seed.
 #[test]
 fn rapidhash_matches_the_reference_at_every_length_class() {
     assert_eq!(Rapid::with_seed(0).hash_bytes(b"https://example.org/"), 12_953_998_703_629_722_894);

@@ -2,8 +2,8 @@
 //!
 //! loom 0.7 can pass a model that it never explored. One operation can hide earlier ones from loom's partial-order
 //! reduction (tokio-rs/loom#392), and a model that a limit cuts short counts as passed. So every model here states the
-//! minimum number of executions it must explore, and no limit is ever set. Every model must also fail with a planted bug:
-//! a [`Mutant`], or a wrong operation that the test itself contains.
+//! minimum number of executions it must explore, and no limit is ever set. Every model must also fail with a planted
+//! bug: a [`Mutant`], or a wrong operation that the test itself contains.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -53,8 +53,8 @@ pub(crate) fn peek_is_load() -> bool {
 
 /// Runs `model` with every peek outside an update as the plain load that it is in the real word.
 ///
-/// Such a peek may be stale, and a lock must prevent that: so this is for models of what a thread sees under a lock. loom
-/// explores fewer interleavings this way (see `Word::peek`).
+/// Such a peek may be stale, and a lock must prevent that: so this is for models of what a thread sees under a lock.
+/// loom explores fewer interleavings this way (see `Word::peek`).
 ///
 /// # Panics
 ///

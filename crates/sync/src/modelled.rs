@@ -57,8 +57,8 @@ impl Word {
     /// Returns the bits as a guess for an update.
     ///
     /// An RMW instead of the real word's load: loom's reduction sees an RMW both as a load and as a store, while a load
-    /// before the update would hide earlier loads of other threads (tokio-rs/loom#392). So the result is never stale here.
-    /// In the real word a stale guess only makes the update loop run once more.
+    /// before the update would hide earlier loads of other threads (tokio-rs/loom#392). So the result is never stale
+    /// here. In the real word a stale guess only makes the update loop run once more.
     #[must_use]
     pub fn peek(&self) -> u64 {
         if peek_is_load() {
@@ -125,15 +125,15 @@ impl Word {
     /// threads (tokio-rs/loom#392).
     #[must_use]
     pub fn load_locked(&self) -> u64 {
-        // SAFETY: the caller holds the lock of the word. loom checks that no other thread's write is concurrent with this
-        // load, and fails the model if one is.
+        // SAFETY: the caller holds the lock of the word. loom checks that no other thread's write is concurrent with
+        // this load, and fails the model if one is.
         unsafe { self.0.unsync_load() }
     }
 
     /// Takes the lock in `bit` and returns the other bits.
     ///
-    /// A waiter here repeats the RMW. The real word's waiter first loads until the lock looks free, which only delays its
-    /// next attempt; a model cannot contain that loop, because its loads may stay stale for ever.
+    /// A waiter here repeats the RMW. The real word's waiter first loads until the lock looks free, which only delays
+    /// its next attempt; a model cannot contain that loop, because its loads may stay stale for ever.
     #[must_use]
     pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
         if planted(Mutant::NoLock) {

@@ -104,8 +104,8 @@ impl Word {
         self.0.fetch_add(number, order)
     }
 
-    /// Replaces the bits by the result of `change` in one atomic step, and returns the previous bits. If `change` returns
-    /// `None`, nothing is written.
+    /// Replaces the bits by the result of `change` in one atomic step, and returns the previous bits. If `change`
+    /// returns `None`, nothing is written.
     ///
     /// `order` is the ordering of the write; the bits are loaded Relaxed. `change` is called again if another thread
     /// changed the bits meanwhile.
@@ -143,7 +143,8 @@ impl Word {
         Err(bits)
     }
 
-    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to call it. A Relaxed load.
+    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to call it. A Relaxed
+    /// load.
     ///
     /// # Examples
     ///
@@ -176,8 +177,8 @@ impl Word {
 
     /// Loads the bits, for the thread that holds the lock on this word.
     ///
-    /// The same as a Relaxed load. Under loom it also checks that the lock orders this load after every write made under
-    /// the lock.
+    /// The same as a Relaxed load. Under loom it also checks that the lock orders this load after every write made
+    /// under the lock.
     ///
     /// # Examples
     ///
@@ -187,8 +188,8 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn load_locked(&self) -> u64 {
-        // ORDERING: Relaxed: this thread took the lock with Acquire from the Release of its last holder, and only holders
-        // change the bits: no newer value exists.
+        // ORDERING: Relaxed: this thread took the lock with Acquire from the Release of its last holder, and only
+        // holders change the bits: no newer value exists.
         self.0.load(Ordering::Relaxed)
     }
 

@@ -1,9 +1,10 @@
-//! Runs a test under many random schedules with shuttle: for more threads than loom can exhaust, and for loops that loom
-//! cannot model.
+//! Runs a test under many random schedules with shuttle: for more threads than loom can exhaust, and for loops that
+//! loom cannot model.
 //!
 //! One half of the schedules chooses the next thread at random at each step. The other half uses probabilistic
-//! concurrency testing (Burckhardt and others, ASPLOS 2010): threads run for long stretches and their priorities change a
-//! few times. Each half finds bugs that the other rarely finds. shuttle does not model weak memory orderings; loom does.
+//! concurrency testing (Burckhardt and others, ASPLOS 2010): threads run for long stretches and their priorities change
+//! a few times. Each half finds bugs that the other rarely finds. shuttle does not model weak memory orderings; loom
+//! does.
 
 use alloc::string::String;
 use core::panic::AssertUnwindSafe;

@@ -1,8 +1,8 @@
 //! SIMD dispatch: a plain loop over arrays is compiled once for each SIMD level that the processor may have.
 //!
-//! The code is written once, as plain Rust, and the compiler turns its loops into vector instructions. The compiler must
-//! know at compile time which instructions it may use. So each [`Kernel`] is inlined into several functions, each of
-//! which enables the target features of one level. A [`SimdLevel`] is detected once and calls the right function.
+//! The code is written once, as plain Rust, and the compiler turns its loops into vector instructions. The compiler
+//! must know at compile time which instructions it may use. So each [`Kernel`] is inlined into several functions, each
+//! of which enables the target features of one level. A [`SimdLevel`] is detected once and calls the right function.
 
 /// A computation that is compiled for each SIMD level. Its `run`, and everything that `run` calls, must be
 /// `#[inline(always)]`.
@@ -116,7 +116,8 @@ impl SimdLevel {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
             Known::Portable => kernel.run(),
-            // SAFETY: only `detect` and `all` make this level, and `detect` found the features that the function enables.
+            // SAFETY: only `detect` and `all` make this level, and `detect` found the features that the function
+            // enables.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Known::Avx2 => unsafe { with_avx2(kernel) },
             // SAFETY: likewise.

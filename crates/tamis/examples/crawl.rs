@@ -1,7 +1,7 @@
-//! A crawl frontier: many workers find the same URLs at once, and each URL is fetched by one of them.
+//! A crawl frontier: many workers find the same URLs at once, and exactly one worker fetches each URL.
 //!
-//! Jobs are stolen between workers (crossbeam-deque); whoever finds a link claims it with one
-//! `insert`. Each page of links is found from two places. The links are the lines of a file, or made up.
+//! Workers steal jobs from each other (crossbeam-deque). A worker that finds a link claims it with one `insert`. Each
+//! page of links is found twice. The links are the lines of a file, or generated without one.
 //!
 //! Run it with `cargo run --release --example crawl [FILE]`.
 
@@ -13,7 +13,7 @@ use std::{env, fs, iter};
 use crossbeam_deque::{Injector, Stealer, Worker};
 use tamis::OnceBloomFilter;
 
-const LINKS_A_PAGE: usize = 50;
+const LINKS_PER_PAGE: usize = 50;
 const WORKERS: usize = 4;
 
 /// What a worker does next.
@@ -27,16 +27,17 @@ enum Job<'a> {
 fn main() -> Result<(), Box<dyn Error>> {
     let list = match env::args_os().nth(1) {
         Some(file) => fs::read_to_string(file)?,
-        None => made_up(),
+        None => generated(),
     };
     let links: Vec<&str> = list.lines().collect();
 
-    // Sized for what may come. At 1e-6 one URL in a million is taken for one that was seen.
+    // The capacity must cover all URLs to come. At a rate of 1e-6, one new URL in a million counts as seen.
     let claimed =
         OnceBloomFilter::<str>::builder().capacity(100_000).false_positive_rate(1e-6).build()?;
 
+    // Every page is there twice, as if two other pages linked to it.
     let frontier = Injector::new();
-    for page in links.chunks(LINKS_A_PAGE) {
+    for page in links.chunks(LINKS_PER_PAGE) {
         frontier.push(Job::Page(page));
         frontier.push(Job::Page(page));
     }
@@ -54,13 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                         match job {
                             Job::Page(links) => {
                                 for link in links {
-                                    // Exactly one worker is told `true`, however many ask at once.
+                                    // Returns `true` to exactly one worker, even if several insert at once.
                                     if claimed.insert(*link) {
                                         own.push(Job::Fetch(link));
                                     }
                                 }
                             }
-                            // A crawler would fetch it here, and push the page that it gets.
+                            // A real crawler would fetch the URL here, and push the page it receives.
                             Job::Fetch(url) => fetched.push(url),
                         }
                     }
@@ -79,18 +80,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} lost to false positives", distinct.len() - once.len());
     println!("the frontier's memory of them takes {} KiB", claimed.size_in_bytes() / 1024);
     assert_eq!(all.len(), once.len(), "a URL was fetched twice");
-    assert!(distinct.len() - once.len() <= 3, "more lost than chance allows");
+    assert!(distinct.len() - once.len() <= 3, "more URLs lost than the rate predicts");
     Ok(())
 }
 
-/// The worker's own jobs first, then the frontier's, then another worker's. A worker ends when it
-/// finds nothing: whatever is still to do then lies with a worker that is at it.
+/// Returns the worker's next job: its own, else one of the frontier, else one of another worker. A worker ends when it
+/// finds none: the workers that still have jobs do them.
 fn next<'a>(
     own: &Worker<Job<'a>>,
     frontier: &Injector<Job<'a>>,
     others: &[Stealer<Job<'a>>],
 ) -> Option<Job<'a>> {
     own.pop().or_else(|| {
+        // A steal may lose a race; repeat until it finds a job, or finds all queues empty.
         iter::repeat_with(|| {
             frontier
                 .steal_batch_and_pop(own)
@@ -101,7 +103,7 @@ fn next<'a>(
     })
 }
 
-/// Links of which nearly half are found again on a later page.
-fn made_up() -> String {
+/// Generates links. Nearly half of them occur again on a later page.
+fn generated() -> String {
     (0..60_000_u64).map(|i| format!("https://example.org/{}\n", i * i % 65_521)).collect()
 }

@@ -1,4 +1,4 @@
-//! A guard in front of a slow store: ask the filter first, and the store only if it may have the key.
+//! A guard in front of a slow store: query the filter first, and the store only if it may have the key.
 //!
 //! Run it with `cargo run --release --example guard`.
 
@@ -13,7 +13,7 @@ const KEYS: u64 = 100_000;
 const REQUESTS: u64 = 20_000;
 const THREADS: u64 = 4;
 
-/// A store that takes its time, as a disk or a network does.
+/// A store as slow as a disk or a network.
 struct Store(HashMap<u64, String>);
 
 impl Store {
@@ -23,7 +23,8 @@ impl Store {
     }
 }
 
-/// The filter's figures in the text format of Prometheus. A scrape reads 1024 cache lines, whatever the size.
+/// Returns the filter's figures in the text format of Prometheus. It reads about 1024 cache lines for each figure,
+/// whatever the size of the filter.
 fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
     const LINES: u64 = 1024;
     let figures = [
@@ -42,7 +43,7 @@ fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
 fn main() -> Result<(), Box<dyn Error>> {
     let store = Store((0..KEYS).map(|key| (key, format!("value {key}"))).collect());
 
-    // Built once by whoever is alone; shared from then on.
+    // One thread builds the filter with exclusive access. Afterwards the workers share it.
     let mut guard = BlockedBloomFilter::<u64>::builder()
         .capacity(KEYS as usize)
         .false_positive_rate(0.01)
@@ -50,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     guard.extend(store.0.keys());
     let guard = guard;
 
+    // The workers serve all requests, and query the store only if the filter may contain the key.
     let start = Instant::now();
     let (asked, found) = thread::scope(|scope| {
         let serve = |worker: u64| {
@@ -81,6 +83,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("the guard takes {} KiB", guard.size_in_bytes() / 1024);
     print!("\n{}", metrics(&guard));
-    assert_eq!(found, REQUESTS / 20, "a key that exists was refused");
+    assert_eq!(found, REQUESTS / 20, "the filter rejected a key that exists");
     Ok(())
 }

@@ -1,11 +1,13 @@
-//! One error for whatever a filter can refuse.
+//! One error type that covers all errors of the crate.
 
 use core::convert::Infallible;
 use core::fmt;
 
-use crate::{BuildError, InsertError, MergeError, UnionError};
+use tamis_bloom::UnionError;
+use tamis_core::BuildError;
+use tamis_cuckoo::{InsertError, MergeError};
 
-/// Any error of this crate: the return type of functions that build, fill and combine filters with `?`.
+/// Any error of this crate. Functions that build, fill and combine filters can return it with `?`.
 ///
 /// # Examples
 ///
@@ -47,7 +49,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The source is that of the error inside, whose text this error has.
+/// The message is that of the inner error, so the source is the inner error's source.
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
@@ -83,7 +85,7 @@ impl From<MergeError> for Error {
     }
 }
 
-/// For generic code over filters that refuse nothing.
+/// Lets generic code use `?` with filters whose inserts cannot fail.
 impl From<Infallible> for Error {
     fn from(error: Infallible) -> Self {
         match error {}

@@ -1,30 +1,50 @@
-//! Concurrent membership filters: sets that answer "seen before?" from many threads, at memory speed,
-//! in a few bits an item, with a stated error and no lost items.
+//! Concurrent membership filters: sets that many threads ask "have I seen this item before?", at the speed of memory.
 //!
-//! # Which one?
+//! A filter stores a few bits per item instead of the item. The price is false positives: for an item that was never
+//! inserted, `contains` returns `true` with a small probability, the false-positive rate, which you choose.
 //!
-//! | you want | take | `insert` says under a race | memory at 1 % / 1e-6, bits an item |
+//! # Which type?
+//!
+//! | You want | Use | If several threads insert one new item at once | Bits per item at 1 % / 1e-6 |
 //! |---|---|---|---|
-//! | to ask "surely absent?" in front of a store or cache | [`BlockedBloomFilter`] | at least one `true` | 12.0 / 41 |
-//! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** `true` | 12.0 / 41 |
-//! | the least memory, speed second | [`BloomFilter`] | at least one `true` | 9.6 / 29.0 |
-//! | to take items out again, or to count them | [`CuckooFilter`] | each adds a copy | 13.1 / 37 |
-//! | claims at rates of 0.1 % and below, in less memory; an error when full | [`OnceCuckooFilter`] | **exactly one** `true` | 13.1 / 37 |
+//! | to skip lookups of absent keys in a store or cache | [`BlockedBloomFilter`] | at least one call returns `true` | 12.0 / 40.7 |
+//! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 40.8 |
+//! | the least memory, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 29.0 |
+//! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 37.2 |
+//! | claims at rates of 0.1 % and below in less memory, and an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 37.2 |
 //!
-//! All: `insert` and `contains` on `&self`, no false negative ever, a false-positive rate that is
-//! solved for the very layout and reported for the contents as they are. Not for: exact answers (a
-//! `HashSet` or `DashMap`), fewer than some 100,000 items (likewise).
+//! All types have these properties:
 //!
-//! Items hash by ahash with random keys; a filter that is to be saved or shared takes a stable hasher
-//! from [`hash`].
+//! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the filter.
+//! * **No false negatives.** If an insert happens before a query of the same item, the query returns `true`. (In a
+//!   [`CuckooFilter`] this holds if you remove only items that you inserted.)
+//! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
+//!   `false_positive_rate` returns the rate for its current contents.
 //!
-//! The types share their methods for building, inserting, asking and figures, so that one can take the place of another:
-//! a change of type is a change of its name, and of `?` where a cuckoo filter may be full. What differs: cuckoo filters
-//! have `try_extend` for `extend`, `merge` for `union_with`, `load_factor` for `fill`, an exact `len`, and no `get_mut`.
-//! Code that is generic over the type uses [`Filter`], [`OnceFilter`] and [`WithRate`].
-//! [`Error`] has a `From` for every error of the crate.
+//! What a false positive costs depends on the use. In front of a store it is a lookup in vain. When workers claim
+//! items, it is an item that no worker claims: choose a low rate, such as 1e-6.
+//!
+//! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a `HashSet` or `DashMap` is
+//! better.
+//!
+//! # Hashing
+//!
+//! By default a filter hashes items with ahash and random keys. A filter that is saved, or shared between programs,
+//! needs a stable hasher from the module [`hash`].
+//!
+//! # Changing the type
+//!
+//! All types have the same methods for building, inserting, querying and statistics, so one type can replace another.
+//! Change the name of the type, and handle the `Result` of an insert into a cuckoo filter, which may be full. Cuckoo
+//! filters differ in a few methods: they have `try_extend` instead of `extend`, `merge` instead of `union_with`,
+//! `load_factor` instead of `fill`, an exact `len`, and no `get_mut`.
+//!
+//! Code that is generic over the type uses the traits [`Filter`], [`OnceFilter`] and [`WithRate`]. The type [`Error`]
+//! has a `From` implementation for every error of this crate.
 //!
 //! # Examples
+//!
+//! Four workers find the same URL, and one of them fetches it:
 //!
 //! ```
 //! use tamis::OnceBloomFilter;
@@ -47,12 +67,12 @@
 //! # Ok::<(), tamis::BuildError>(())
 //! ```
 //!
-//! Generic over the type of filter:
+//! A function that is generic over the type of filter:
 //!
 //! ```
 //! use tamis::{Error, OnceBloomFilter, OnceCuckooFilter, OnceFilter};
 //!
-//! /// The jobs that this call claimed, which nobody else gets.
+//! /// Returns the jobs that this call claimed. No other call gets them.
 //! fn claim<F: OnceFilter<Item = str>>(claimed: &F, jobs: &[String]) -> Result<Vec<String>, F::InsertError>
 //! {
 //!     let mut mine = Vec::new();
@@ -84,16 +104,16 @@ pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
 pub use crate::error::Error;
 
-/// The Bloom filters, with their builder and geometry.
+/// The Bloom filters, their builder and their geometry.
 pub use tamis_bloom as bloom;
 
-/// The cuckoo filters, with their builder and geometry.
+/// The cuckoo filters, their builder and their geometry.
 pub use tamis_cuckoo as cuckoo;
 
-/// Hashing: from an item to 64 bits to places in a filter.
+/// Hashing: from an item to 64 bits, and from 64 bits to positions in a filter.
 pub use tamis_hash as hash;
 
-/// The README's example, compiled and run.
+/// The README's example, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,6 @@
-//! A panic in the user's code loses no result: in the iterator, the hasher or the callback of every batch method of every
-//! type, at every position: within the first batches, and in what is left of less than a batch.
+//! A panic in the user's code loses no result. The tests cover every batch method of every type, a panic in the
+//! iterator, the hasher or the callback, and every position: in the first batches, and in the last batch, which is
+//! shorter.
 
 use core::hash::{Hash, Hasher};
 use core::panic::AssertUnwindSafe;
@@ -13,11 +14,11 @@ use tamis::{
 };
 
 const ITEMS: u64 = 170;
-/// Items that a batch method works on at a time.
+/// The number of items in a batch.
 const BATCH: usize = 32;
 const PLANNED: &str = "a planned panic";
 
-/// An item whose hash panics if it is armed.
+/// An item whose hashing panics if it is armed.
 struct Item {
     value: u64,
     armed: bool,
@@ -30,7 +31,7 @@ impl Hash for Item {
     }
 }
 
-/// Which part of the user's code panics.
+/// The part of the user's code that panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Where {
     Iterator,
@@ -40,10 +41,10 @@ enum Where {
 
 type Items<'a> = &'a mut dyn Iterator<Item = Item>;
 type OnResult<'a> = &'a mut dyn FnMut(usize);
-/// A batch method: its name, and whether it has a callback.
+/// A batch method: its name, whether it has a callback, and the call.
 type Method<F> = (&'static str, bool, fn(&mut F, Items<'_>, OnResult<'_>));
 
-/// Runs a method that panics at a position, and returns how many results were passed on, in order from 0.
+/// Runs a method that panics at a position. Returns how many results it passed to the callback, in order from 0.
 fn results_before_panic<F>(filter: &mut F, method: &Method<F>, place: Where, at: u64) -> usize {
     let mut items = (0..ITEMS).map(|value| {
         assert!(place != Where::Iterator || value != at, "{PLANNED}");
@@ -51,12 +52,12 @@ fn results_before_panic<F>(filter: &mut F, method: &Method<F>, place: Where, at:
     });
     let mut results = 0;
     let mut on_result = |number: usize| {
-        assert_eq!(number, results, "results come in order");
+        assert_eq!(number, results, "results must come in order");
         assert!(place != Where::Callback || number as u64 != at, "{PLANNED}");
         results += 1;
     };
     let run = AssertUnwindSafe(|| (method.2)(filter, &mut items, &mut on_result));
-    let payload = catch_unwind(run).expect_err("it panics");
+    let payload = catch_unwind(run).expect_err("the method must panic");
     let text = payload.downcast_ref::<String>().expect("a formatted message");
     assert_eq!(text, PLANNED);
     results
@@ -66,21 +67,21 @@ fn contains<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(filter: &F, val
     filter.contains(&Item { value, armed: false })
 }
 
-/// After the panic the items that were changed are the first ones, as many as had their results passed on; after a panic
-/// of the callback at most the rest of its batch more. Then the filter still works.
+/// Checks that after the panic exactly the first items are changed: those with a result, and after a panic of the
+/// callback at most the rest of its batch. Then checks that the filter still works.
 fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     new: impl Fn() -> F,
     methods: &[Method<F>],
     full_at_first: bool,
     len: impl Fn(&F) -> Option<usize>,
 ) {
-    // Only what is planned is kept silent.
+    // Do not print planned panics.
     static SILENT: Once = Once::new();
     SILENT.call_once(|| {
-        let loud = take_hook();
+        let default_hook = take_hook();
         set_hook(Box::new(move |info| {
             if info.payload().downcast_ref::<String>().is_none_or(|text| text != PLANNED) {
-                loud(info);
+                default_hook(info);
             }
         }));
     });
@@ -94,12 +95,13 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
                     }
                 }
                 let results = results_before_panic(&mut filter, method, place, at);
+                // Count the leading items that were inserted (or removed, if the filter was full at first).
                 let changed: Vec<bool> =
                     (0..ITEMS).map(|value| contains(&filter, value) != full_at_first).collect();
                 let count = changed.iter().take_while(|&&changed| changed).count();
                 let what =
                     format!("{} {place:?} {at}: {results} results, {count} changed", method.0);
-                assert!(!changed[count..].contains(&true), "{what}, and others");
+                assert!(!changed[count..].contains(&true), "{what}, and later items changed");
                 if place == Where::Callback {
                     assert_eq!(results as u64, at, "{what}");
                     assert!((results + 1..=results + BATCH).contains(&count), "{what}");
@@ -110,10 +112,10 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
                 let in_now = if full_at_first { ITEMS as usize - count } else { count };
                 assert!(
                     len(&filter).is_none_or(|len| len == in_now),
-                    "{what}, {:?} in",
+                    "{what}, but the length is {:?}",
                     len(&filter)
                 );
-                // It still works, with all that was in and more.
+                // The filter still works: insert what is missing, and new items.
                 for value in 0..2 * ITEMS {
                     if !contains(&filter, value) {
                         assert!(filter.try_insert(&Item { value, armed: false }).unwrap());
@@ -126,7 +128,7 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     }
 }
 
-/// A query method changes nothing, whatever panics.
+/// Checks that a query method changes nothing, wherever the panic occurs.
 fn check_queries<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     new: impl Fn() -> F,
     methods: &[Method<F>],
@@ -145,12 +147,12 @@ fn check_queries<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     }
 }
 
-/// The methods by hash get their hashes from an iterator that hashes.
+/// Returns hashes for the methods that take hashes: the iterator calls the hasher.
 fn hashes(items: Items<'_>, hasher: &DefaultHashBuilder) -> impl Iterator<Item = u64> {
     items.map(|item| hasher.hash_item(&item))
 }
 
-/// The insert methods that all types have. `$insert` is a method of the filter, or of the filter alone.
+/// The insert methods that all types have. `$via` is empty, or `.get_mut()` for exclusive access.
 macro_rules! inserts {
     ($($via:tt)*) => {[
         ("insert_many", true, |filter, items, on_result| {
@@ -164,6 +166,7 @@ macro_rules! inserts {
     ]};
 }
 
+/// The query methods that all types have.
 macro_rules! queries {
     () => {
         [
@@ -179,7 +182,7 @@ macro_rules! queries {
     };
 }
 
-/// The methods of the trait, by which generic code comes to the same.
+/// The insert method that generic code uses.
 macro_rules! of_trait {
     () => {
         [("try_insert_many", true, |filter, items, on_result| {
@@ -188,8 +191,8 @@ macro_rules! of_trait {
     };
 }
 
-// Rates that make each kind of layout: one word and several, with and without a lock, every width of fingerprints. The
-// capacity is far above the number of items, so that no false positive disturbs the count.
+// The rates select each kind of layout: one word and several, with and without a lock, narrow and wide fingerprints.
+// The capacity is far above the number of items, so that no false positive changes the count.
 macro_rules! bloom {
     ($($test:ident $filter:ident $rate:expr;)*) => {$(
         #[test]
@@ -206,9 +209,9 @@ macro_rules! bloom {
 bloom! {
     classic BloomFilter 0.01;
     blocked BlockedBloomFilter 0.01;
-    blocked_in_many_words BlockedBloomFilter 1e-6;
+    blocked_with_several_words BlockedBloomFilter 1e-6;
     once OnceBloomFilter 0.01;
-    once_by_lock OnceBloomFilter 1e-3;
+    once_with_locks OnceBloomFilter 1e-3;
 }
 
 macro_rules! cuckoo {
@@ -216,7 +219,7 @@ macro_rules! cuckoo {
         #[test]
         fn $test() {
             let new = || $filter::with_rate(50_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
-            // As counted, and as recounted.
+            // The filter's count must equal a recount of its slots.
             let len = |filter: &$filter<Item>| {
                 assert_eq!(filter.snapshot().len(), filter.len());
                 Some(filter.len())
@@ -240,7 +243,7 @@ cuckoo! {
             filter.remove_hashes(hashes(items, &hasher), |number, _| on_result(number));
         }),
     ];
-    cuckoo_of_wide_fingerprints CuckooFilter 1e-8;
+    cuckoo_with_wide_fingerprints CuckooFilter 1e-8;
     once_cuckoo OnceCuckooFilter 1e-3;
-    once_cuckoo_of_wide_fingerprints OnceCuckooFilter 1e-8;
+    once_cuckoo_with_wide_fingerprints OnceCuckooFilter 1e-8;
 }

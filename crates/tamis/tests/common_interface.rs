@@ -1,4 +1,4 @@
-//! One face: generic code over all types, errors that join by `?`, and items owned or borrowed.
+//! The interface that all types share: generic code, errors that convert with `?`, and items owned or borrowed.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use tamis::{
 
 const ITEMS: u64 = 20_000;
 
-/// What generic code can see of a filter agrees with itself: one by one and in batches, whole and sampled.
+/// Checks a filter through the trait: single calls agree with batches, and sampled figures with whole ones.
 fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(), F::InsertError> {
     let new = || F::with_rate(3 * ITEMS as usize, 1e-3, Rapid::with_seed(1)).unwrap();
     let (one, many) = (new(), new());
     assert_eq!(one.capacity(), 3 * ITEMS as usize);
 
-    // Each item twice, by both ways.
+    // Insert each item twice, one by one and in a batch: the results must be equal.
     let items = || (0..ITEMS).chain(0..ITEMS);
     let mut expected = Vec::new();
     for item in items() {
@@ -30,7 +30,7 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
         assert_eq!(number, results.len());
         results.push(result.unwrap());
     });
-    assert!(results == expected, "in batches as one by one");
+    assert!(results == expected, "batches must return the results of single calls");
     let new_ones = expected.iter().filter(|&&new| new).count() as u64;
     if is_multiset {
         assert_eq!(new_ones, 2 * ITEMS);
@@ -38,14 +38,16 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
         assert!((ITEMS * 99 / 100..=ITEMS).contains(&new_ones), "{new_ones}");
     }
 
+    // Query all items and as many others: all items are found, and few others.
     let mut hits = 0;
     many.contains_many(0..2 * ITEMS, |number, hit| {
         assert_eq!(hit, one.contains(&(number as u64)));
-        assert!(hit || number as u64 >= ITEMS, "a false negative");
+        assert!(hit || number as u64 >= ITEMS, "false negative");
         hits += u64::from(hit);
     });
     assert!(hits < ITEMS + ITEMS / 100, "{hits}");
 
+    // The figures match the contents, and a sample of the whole filter is exact.
     let len = if is_multiset { 2 * ITEMS } else { ITEMS } as f64;
     assert_eq!(one.contains_each([0, 1]), [true, true]);
     assert_eq!(new().try_insert_each([7, 7]).len(), 2);
@@ -65,7 +67,7 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
 }
 
 #[test]
-fn generic_code_sees_the_same_in_every_type() -> Result<(), Box<dyn core::error::Error>> {
+fn generic_code_works_with_every_type() -> Result<(), Box<dyn core::error::Error>> {
     check::<BloomFilter<u64, Rapid>>(false)?;
     check::<BlockedBloomFilter<u64, Rapid>>(false)?;
     check::<OnceBloomFilter<u64, Rapid>>(false)?;
@@ -74,8 +76,8 @@ fn generic_code_sees_the_same_in_every_type() -> Result<(), Box<dyn core::error:
     Ok(())
 }
 
-/// Generic code that claims gets each item once, from four threads; a filter that only promises "at least one" does not
-/// compile here.
+/// Four threads claim the same items; returns how many claims succeed. The bound rejects filters that promise only "at
+/// least one".
 fn claim_all<F: OnceFilter<Item = u64> + Sync>(claimed: &F) -> u64 {
     let claim = || (0..ITEMS).filter(|item| claimed.try_insert(item).unwrap()).count() as u64;
     thread::scope(|scope| {
@@ -85,19 +87,19 @@ fn claim_all<F: OnceFilter<Item = u64> + Sync>(claimed: &F) -> u64 {
 }
 
 #[test]
-fn generic_claims_have_one_winner() -> Result<(), Error> {
+fn generic_claims_have_exactly_one_winner() -> Result<(), Error> {
     let bloom = OnceBloomFilter::with_rate(ITEMS as usize, 1e-6, Rapid::with_seed(3))?;
     let cuckoo = OnceCuckooFilter::with_rate(ITEMS as usize, 1e-6, Rapid::with_seed(3))?;
     // Pointers to filters are filters.
     let (bloom, cuckoo) = (Arc::new(bloom), Box::new(cuckoo));
-    // At 1e-6 one of 20,000 is lost with a chance of 1 %; this seed loses none, on any machine.
+    // At 1e-6, some of 20,000 items are lost with a probability of 1 %. This seed loses none, on any machine.
     assert_eq!((claim_all(&bloom), claim_all(&cuckoo)), (ITEMS, ITEMS));
     Ok(())
 }
 
-/// Every error of the crate reaches one type by `?`, with its text and its source.
+/// `?` converts every error of the crate to one type, which keeps its message and its source.
 #[test]
-fn errors_join() {
+fn every_error_converts_to_the_common_error() {
     fn build() -> Result<(), Error> {
         OnceBloomFilter::<str>::builder().build()?;
         Ok(())
@@ -125,18 +127,18 @@ fn errors_join() {
     assert_eq!(merge(), Err(Error::Merge(MergeError::Geometry)));
     let full: Error = MergeError::Insert(InsertError::Full).into();
     assert_eq!(full.to_string(), MergeError::Insert(InsertError::Full).to_string());
-    let source = core::error::Error::source(&full).expect("why they do not fit");
+    let source = core::error::Error::source(&full).expect("the insert error is the source");
     assert_eq!(source.to_string(), InsertError::Full.to_string());
 }
 
-/// Inserts one form of items, and finds them by the plain ones.
+/// Inserts items in one form and queries them in the plain form.
 fn forms<T: ?Sized, S, I>(filter: &BlockedBloomFilter<T, S>, items: I, plain: &[&T])
 where
     I: IntoIterator<Item: AsItem<T>>,
     S: HashItem<<I::Item as AsItem<T>>::Borrowed> + HashItem<T>,
 {
     filter.insert_many(items, |_, _| ());
-    assert!(plain.iter().all(|item| filter.contains(*item)), "the form hashes otherwise");
+    assert!(plain.iter().all(|item| filter.contains(*item)), "the form has another hash");
 }
 
 fn every_form<S>(hasher: S)
@@ -172,14 +174,14 @@ where
 }
 
 #[test]
-fn batches_take_items_owned_or_borrowed() {
+fn batches_accept_items_owned_or_borrowed() {
     every_form(DefaultHashBuilder::with_seed(1));
     every_form(Xxh3::with_seed(1));
 }
 
-/// What a batch takes, a build takes.
+/// `extend` and `collect` accept the same forms as batches.
 #[test]
-fn builds_take_items_owned_or_borrowed() -> Result<(), Error> {
+fn extend_and_collect_accept_items_owned_or_borrowed() -> Result<(), Error> {
     let strings = vec![String::from("a"), String::from("bc")];
     let mut filter = OnceBloomFilter::<str>::with_capacity(100)?;
     filter.extend(&strings);
