@@ -106,7 +106,7 @@ impl Counter {
         let numbers = words.map(|word| word.load(Ordering::Relaxed));
         // A shard may have wrapped around; the wrapping sum undoes it.
         let sum = numbers.fold(0, u64::wrapping_add);
-        // The upper half of the range stands for sums below zero: a subtraction was seen before its addition.
+        // The upper half of the range stands for sums below zero: the loop saw a subtraction but missed its addition.
         if sum > u64::MAX / 2 { 0 } else { sum }
     }
 

@@ -134,7 +134,7 @@ impl Word {
         // Start from a guess. A failed exchange returns the current bits, the next guess.
         let mut bits = self.peek();
         while let Some(new) = change(bits) {
-            // ORDERING: the write has the caller's ordering; a failure only gives the next guess.
+            // ORDERING: the write has the caller's ordering; a failure only returns the next guess.
             match self.0.compare_exchange_weak(bits, new, order, Ordering::Relaxed) {
                 Ok(old) => return Ok(old),
                 Err(now) => bits = now,

@@ -53,33 +53,33 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The workers serve all requests, and query the store only if the filter may contain the key.
     let start = Instant::now();
-    let (asked, found) = thread::scope(|scope| {
+    let (forwarded, found) = thread::scope(|scope| {
         let serve = |worker: u64| {
-            let (mut asked, mut found) = (0_u64, 0_u64);
+            let (mut forwarded, mut found) = (0_u64, 0_u64);
             for request in (worker..REQUESTS).step_by(THREADS as usize) {
                 // One request in twenty is for a key that exists.
                 let key = if request % 20 == 0 { request } else { KEYS + request };
                 if guard.contains(&key) {
-                    asked += 1;
+                    forwarded += 1;
                     found += u64::from(store.get(key).is_some());
                 }
             }
-            (asked, found)
+            (forwarded, found)
         };
         let workers: Vec<_> =
             (0..THREADS).map(|worker| scope.spawn(move || serve(worker))).collect();
-        workers.into_iter().fold((0, 0), |(asked, found), worker| {
+        workers.into_iter().fold((0, 0), |(forwarded, found), worker| {
             let (a, f) = worker.join().expect("no worker panics");
-            (asked + a, found + f)
+            (forwarded + a, found + f)
         })
     });
 
     println!("{REQUESTS} requests, {found} of them for keys that exist");
-    println!("{asked} reached the store, {} of them for nothing", asked - found);
+    println!("{forwarded} reached the store, {} of them for nothing", forwarded - found);
     println!(
         "{:.2} s; without the guard it would be about {:.1} s",
         start.elapsed().as_secs_f64(),
-        start.elapsed().as_secs_f64() * REQUESTS as f64 / asked as f64
+        start.elapsed().as_secs_f64() * REQUESTS as f64 / forwarded as f64
     );
     println!("the guard takes {} KiB", guard.size_in_bytes() / 1024);
     print!("\n{}", metrics(&guard));

@@ -1,7 +1,7 @@
-//! Concurrent membership filters: sets that many threads ask "have I seen this item before?", at the speed of memory.
+//! Concurrent membership filters: compact sets that answer "was this item inserted before?" for many threads at once.
 //!
-//! A filter stores a few bits per item instead of the item. The price is false positives: for an item that was never
-//! inserted, `contains` returns `true` with a small probability, the false-positive rate, which you choose.
+//! A filter stores a few bits per item instead of the item itself. The price is false positives: `contains` may return
+//! `true` for an item that was never inserted. You choose the probability of that, the false-positive rate.
 //!
 //! # Which type?
 //!
@@ -17,7 +17,7 @@
 //!
 //! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the filter.
 //! * **No false negatives.** If an insert happens before a query of the same item, the query returns `true`. (In a
-//!   [`CuckooFilter`] this holds if you remove only items that you inserted.)
+//!   [`CuckooFilter`] this holds if you remove only items that you inserted, once per insert.)
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
 //!
