@@ -2,11 +2,51 @@
 
 use core::fmt;
 
-use crate::filter::Buildable;
 use crate::{BuildError, Geometry};
 
 /// The rate of a filter whose user names none.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;
+
+/// The machinery behind [`Buildable`], out of reach.
+pub(crate) mod sealed {
+    use crate::{BuildError, Geometry};
+
+    pub trait Sealed: Sized {
+        type Hasher;
+
+        fn from_parts(
+            geometry: Geometry,
+            capacity: usize,
+            hasher: Self::Hasher,
+        ) -> Result<Self, BuildError>;
+    }
+}
+
+/// A filter type of this crate: what [`Builder`] builds.
+///
+/// Sealed, for signatures; code that is generic over filters uses [`Filter`](crate::Filter).
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::{Buildable, Builder};
+/// use tamis::{BuildError, CuckooFilter};
+///
+/// fn size_of<F: Buildable>(builder: &Builder<F>) -> Result<u64, BuildError> {
+///     Ok(builder.geometry()?.size_in_bytes())
+/// }
+///
+/// assert!(size_of(&CuckooFilter::<str>::builder().capacity(1_000_000))? < 2_000_000);
+/// # Ok::<(), BuildError>(())
+/// ```
+pub trait Buildable: sealed::Sealed {
+    /// What is inserted.
+    type Item: ?Sized;
+
+    /// The same type of filter with another hasher.
+    type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
+}
 
 /// Collects the sizes and the hasher of a filter, and builds it.
 ///

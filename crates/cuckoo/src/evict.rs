@@ -43,7 +43,8 @@ fn has_too_many(buckets: Buckets<'_>, class: Class) -> bool {
     let full_of_it =
         |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
     // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
-    class.buckets.iter().all(full_of_it) && buckets.lock_stripe(class).count() == 2 * geometry.slots()
+    class.buckets.iter().all(full_of_it)
+        && buckets.lock_stripe(class).count() == 2 * geometry.slots()
 }
 
 /// Adds a copy unless there is one; whether there was none. Of racing calls for one class exactly one is

@@ -2,52 +2,12 @@
 
 use tamis_hash::HashItem;
 
+use crate::builder::{Buildable, sealed};
 use crate::shared::Shared;
 use crate::{
     BuildError, Builder, CuckooFilter, Filter, Geometry, InsertError, OnceCuckooFilter, OnceFilter,
     Sampled, WithRate,
 };
-
-/// The machinery behind [`Buildable`], out of reach.
-pub(crate) mod sealed {
-    use crate::{BuildError, Geometry};
-
-    pub trait Sealed: Sized {
-        type Hasher;
-
-        fn from_parts(
-            geometry: Geometry,
-            capacity: usize,
-            hasher: Self::Hasher,
-        ) -> Result<Self, BuildError>;
-    }
-}
-
-/// A filter type of this crate: what [`Builder`](crate::Builder) builds.
-///
-/// Sealed, for signatures; code that is generic over filters uses [`Filter`].
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::{Buildable, Builder};
-/// use tamis::{BuildError, CuckooFilter};
-///
-/// fn size_of<F: Buildable>(builder: &Builder<F>) -> Result<u64, BuildError> {
-///     Ok(builder.geometry()?.size_in_bytes())
-/// }
-///
-/// assert!(size_of(&CuckooFilter::<str>::builder().capacity(1_000_000))? < 2_000_000);
-/// # Ok::<(), BuildError>(())
-/// ```
-pub trait Buildable: sealed::Sealed {
-    /// What is inserted.
-    type Item: ?Sized;
-
-    /// The same type of filter with another hasher.
-    type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
-}
 
 macro_rules! filters {
     ($($name:ident: $insert:ident => $insert_many:ident, |$stored:ident| $result:expr;)*) => {$(

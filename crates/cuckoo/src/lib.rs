@@ -73,7 +73,6 @@ pub extern crate self as cuckoo;
 extern crate std;
 
 mod batch;
-mod batches;
 mod bucket;
 mod builder;
 mod error;
@@ -90,9 +89,11 @@ mod sizing;
 mod table;
 mod traits;
 
-pub use crate::builder::Builder;
+#[doc = include_str!("protocol.md")]
+pub mod protocol {}
+
+pub use crate::builder::{Buildable, Builder};
 pub use crate::error::{InsertError, MergeError};
-pub use crate::filter::Buildable;
 pub use crate::geometry::Geometry;
 pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;

@@ -74,7 +74,9 @@ fn residents_are_found_in_a_storm() {
 
 #[test]
 fn mutant_a_reader_that_does_not_look_again() {
-    must_fail(MISSED, 20_000, || a_storm(|table, class| table.buckets().contains_unvalidated(class)));
+    must_fail(MISSED, 20_000, || {
+        a_storm(|table, class| table.buckets().contains_unvalidated(class))
+    });
 }
 
 const NOT_ONE: &str = "not exactly one was told that the item is new";

@@ -1,5 +1,6 @@
 //! What the two filter types share: hashing an item, counting, copies, and figures read off the buckets.
 
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
@@ -236,6 +237,19 @@ impl<T: ?Sized, S> Shared<T, S> {
             sizing::with_equal_hashes(share / shape.fingerprints() as f64, classes)
         })
     }
+}
+
+/// Collects the results of a batch method that changes the filter.
+///
+/// Pulls all hashes before the first change: a panic in the iterator loses no result.
+pub(crate) fn collect_results<R>(
+    hashes: impl Iterator<Item = u64>,
+    run: impl FnOnce(Vec<u64>, &mut dyn FnMut(usize, R)),
+) -> Vec<R> {
+    let hashes: Vec<u64> = hashes.collect();
+    let mut results = Vec::with_capacity(hashes.len());
+    run(hashes, &mut |_, result| results.push(result));
+    results
 }
 
 fn bytes(error: AllocError) -> u64 {

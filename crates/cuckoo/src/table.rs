@@ -1,30 +1,17 @@
 //! The buckets that all threads share: the one file of this crate that names a memory ordering.
 //!
-//! # Who may write what
+//! [`protocol`](crate::protocol) states the rules and proves the claims; this is their summary:
 //!
-//! * A fingerprint is **added** to an empty slot by anyone, at any time, by one compare-exchange.
-//! * A fingerprint is **taken** out of a slot, for good or to move it, only by the holder of the stripe
-//!   of its class, who advances the stripe's move count before, unless it is removed while the other
-//!   bucket has no copy. Every way to do it is a method of [`StripeGuard`].
-//! * Nothing else is ever written to a bucket. All writes are read-modify-writes of the bucket's word.
+//! * Any thread adds a copy to an empty slot at any time, by one compare-exchange.
+//! * Only the holder of a class's stripe clears a copy of the class, by a method of [`StripeGuard`]. It advances the
+//!   version of the stripe before, unless a removal found no copy in the other bucket.
+//! * A relocation adds in the other bucket before it clears, so a copy in relocation is in both buckets.
+//! * A reader takes no lock. It loads the version, both buckets, and the version again. A hit is always valid, a miss
+//!   only if the version is unchanged: a reader that sees a cleared slot also sees the new version, and a reader that
+//!   started from the new version sees the copy that was added before.
+//! * Under the lock of its stripe, one read of both buckets of a class is exact.
 //!
-//! A stripe is a lock and a move count, in two cache lines, since the lock is dirtied by every writer and
-//! the count, which readers look at, by hardly any but movers. A class (a fingerprint and its two buckets)
-//! belongs to one stripe, and nobody ever waits for a stripe while holding another, except who takes all of
-//! them, in order.
-//!
-//! # A miss is a miss
-//!
-//! Readers take no lock: load the move count, look into both buckets, and believe a miss only if the
-//! count is still the same. Why an item that is in is then never missed, and which ordering each step of
-//! the proof needs, is told in `ARCHITECTURE.md`, "The cuckoo filter's protocol". In short: who misses a
-//! copy that was taken sees the count that was advanced before (Release and Acquire on the bucket); who saw
-//! that count from the start sees the copy that was added before it (Release and Acquire on the count);
-//! and of the copies of a class one more is added than taken while an item of it is in. Where a remove
-//! finds all copies in one bucket it leaves one of them there, or none has to be found.
-//!
-//! Under the stripe nothing is taken from the class, so one look at both buckets is exact for what happened
-//! before. After a few misses that could not be believed a reader therefore takes the stripe.
+//! Each `ORDERING:` comment names the step of the proof that needs it.
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, SimdLevel, Word};
 
@@ -162,7 +149,11 @@ impl Table {
 
     /// BatchRead again for what was not found, since something was moved beside.
     #[cold]
-    fn retry_misses<const ITEMS: usize>(&self, classes: &Classes<ITEMS>, found: &mut [bool; ITEMS]) {
+    fn retry_misses<const ITEMS: usize>(
+        &self,
+        classes: &Classes<ITEMS>,
+        found: &mut [bool; ITEMS],
+    ) {
         for (item, found) in found.iter_mut().enumerate() {
             *found = *found || self.buckets().contains(classes.class(item));
         }
@@ -228,7 +219,7 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
-        // ORDERING: Acquire pairs with the Release of `StripeGuard::take`: who sees that a copy is gone sees the
+        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: who sees that a copy is gone sees the
         // copy that replaces it, and the advance if there was one. See "A miss is a miss".
         self.shape.cut(word.load(Ordering::Acquire), at)
     }
@@ -400,7 +391,7 @@ impl StripeGuard<'_> {
 
     /// Takes a copy out of this bucket, which has one. What is to replace it has been added before.
     #[inline(always)]
-    fn take(&self, bucket: u64) {
+    fn clear_slot(&self, bucket: u64) {
         let Self { buckets, class, .. } = *self;
         let (word, at) = buckets.word(bucket);
         // ORDERING: Release pairs with the Acquire of `read`: who misses the copy sees what came before.
@@ -426,7 +417,7 @@ impl StripeGuard<'_> {
         // A choice of addresses, not a branch: where it lies cannot be guessed.
         let found = in_one | in_other;
         if found {
-            self.take(if in_one { one } else { other });
+            self.clear_slot(if in_one { one } else { other });
         }
         found
     }
@@ -440,7 +431,7 @@ impl StripeGuard<'_> {
         let copied = self.contains_in(from) && self.buckets.add_to(to, fingerprint);
         if copied {
             self.advance_version();
-            self.take(from);
+            self.clear_slot(from);
         }
         copied
     }

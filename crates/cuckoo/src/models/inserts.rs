@@ -74,7 +74,7 @@ fn mutant_steps_are_not_checked_again() {
             let guard = table.buckets().lock_stripe(step.class());
             guard.buckets.add_to(step.to, step.fingerprint);
             guard.advance_version();
-            guard.take(step.from);
+            guard.clear_slot(step.from);
         }
         if table.buckets().add(new) { Ok(()) } else { Err(InsertError::Full) }
     }

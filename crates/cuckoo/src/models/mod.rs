@@ -10,7 +10,7 @@ use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::{Classes, StripeGuard, BatchRead, Table};
+use super::{BatchRead, Classes, StripeGuard, Table};
 use crate::geometry::Geometry;
 use crate::place::Class;
 use crate::{InsertError, evict};

@@ -101,7 +101,7 @@ fn mutant_a_count_advanced_after_the_copy_is_gone() {
     fn relocate(guard: &StripeGuard<'_>) -> bool {
         let Class { fingerprint, buckets: [from, to] } = guard.class;
         let added = guard.buckets.add_to(to, fingerprint);
-        guard.take(from);
+        guard.clear_slot(from);
         guard.advance_version();
         added
     }
@@ -115,7 +115,7 @@ fn mutant_taken_before_it_is_added() {
     fn relocate(guard: &StripeGuard<'_>) -> bool {
         let Class { fingerprint, buckets: [from, to] } = guard.class;
         guard.advance_version();
-        guard.take(from);
+        guard.clear_slot(from);
         guard.buckets.add_to(to, fingerprint)
     }
     must_fail(MISSED, || {
@@ -150,7 +150,8 @@ fn two_movers(stripes: u64) {
     add(&table, x);
     add(&table, y);
     let movers = [(x, Arc::clone(&table)), (y, Arc::clone(&table))];
-    let threads = movers.map(|(class, table)| spawn(move || table.buckets().lock_stripe(class).relocate()));
+    let threads =
+        movers.map(|(class, table)| spawn(move || table.buckets().lock_stripe(class).relocate()));
     assert!(table.buckets().contains(x), "{MISSED}");
     for thread in threads {
         assert!(thread.join().unwrap(), "nothing to move, or no room");

@@ -56,7 +56,10 @@ fn an_item_told_to_be_in_is_found(moves: usize, query: Query) {
     let thread = spawn(move || {
         if evict::insert_once(mover.buckets(), x) == Ok(true) {
             for class in [x, mirrored(x)].into_iter().take(moves) {
-                assert!(mover.buckets().lock_stripe(class).relocate(), "nothing to move, or no room");
+                assert!(
+                    mover.buckets().lock_stripe(class).relocate(),
+                    "nothing to move, or no room"
+                );
             }
         }
     });
@@ -81,7 +84,9 @@ fn model_an_item_told_to_be_in_is_found() {
 fn mutants_that_miss_an_item_told_to_be_in() {
     must_fail(TOLD, || {
         check(1, None, || {
-            an_item_told_to_be_in_is_found(1, |table, class| table.buckets().contains_unvalidated(mirrored(class)));
+            an_item_told_to_be_in_is_found(1, |table, class| {
+                table.buckets().contains_unvalidated(mirrored(class))
+            });
         });
     });
     let mutants: [(_, _, Query); 4] = [

@@ -58,7 +58,7 @@ fn model_an_item_that_comes_beside_a_remove_is_found() {
 /// Removes a copy and never tells.
 fn remove_quietly(guard: &StripeGuard<'_>) -> bool {
     let [one, other] = guard.class.buckets;
-    guard.take(if guard.contains_in(one) { one } else { other });
+    guard.clear_slot(if guard.contains_in(one) { one } else { other });
     true
 }
 
@@ -237,7 +237,7 @@ fn mutant_a_remove_looks_before_it_holds_the_stripe() {
             guard.advance_version();
         }
         if in_one | in_other {
-            guard.take(if in_one { one } else { other });
+            guard.clear_slot(if in_one { one } else { other });
         }
         in_one | in_other
     }
