@@ -1,6 +1,7 @@
-//! Fills one filter with buckets of 4 slots of 16 bits until it refuses an item, and prints the load.
+//! Fills a filter with buckets of 4 slots of 16 bits until an insert fails, and prints the load.
 //!
-//! `cargo run --release -p tamis-cuckoo --example load -- 100000000` takes 200 MB.
+//! `cargo run --release -p tamis-cuckoo --example load -- 100000000` needs 200 MB. The arguments are the number of
+//! slots and the seed of the hasher.
 
 use tamis_cuckoo::CuckooFilter;
 use tamis_hash::Rapid;
@@ -14,8 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .slots(4)
         .fingerprint_bits(16)
         .build()?;
-    let refused = (0_u64..).find_map(|item| filter.insert(&item).err());
+    let error = (0_u64..).find_map(|item| filter.insert(&item).err());
     let load = filter.load_factor();
-    println!("{} items, load {load:.4}: {}", filter.len(), refused.unwrap());
+    println!("{} items, load {load:.4}: {}", filter.len(), error.unwrap());
     Ok(())
 }

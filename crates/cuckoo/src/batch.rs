@@ -1,5 +1,5 @@
-//! The classes of many items, computed side by side: the arithmetic of [`place`](crate::place) and
-//! [`bucket`](crate::bucket) in loops that the compiler makes vector instructions of.
+//! The classes of a batch of items: the arithmetic of [`place`](crate::place) and [`bucket`](crate::bucket), in loops
+//! that the compiler vectorizes.
 
 use tamis_hash::{fastrange, narrow_range, split};
 use tamis_sync::{Kernel, SimdLevel};
@@ -8,20 +8,21 @@ use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::{Class, GOLDEN};
 
-/// Items of a batch: as many as there are lines on their way from memory at a time, two an item, and as fill
-/// the widest vectors four times.
+/// The number of items in a batch. Each needs two cache lines; memory can deliver about this number of lines at a time.
+/// The items fill the widest vectors four times.
 pub(crate) const BATCH: usize = 32;
 
-/// The classes of some items, an array for each of their parts.
+/// The classes of a batch of items, with one array per field of [`Class`].
 #[derive(Debug)]
 pub(crate) struct Classes<const ITEMS: usize = BATCH> {
     pub(crate) fingerprints: [u64; ITEMS],
     pub(crate) buckets: [[u64; ITEMS]; 2],
-    /// As [`Class::key`].
+    /// The [`Class::key`] of each item.
     pub(crate) keys: [u64; ITEMS],
 }
 
 impl<const ITEMS: usize> Classes<ITEMS> {
+    /// A value to be overwritten by [`spread`](Self::spread).
     pub(crate) const EMPTY: Self =
         Self { fingerprints: [0; ITEMS], buckets: [[0; ITEMS]; 2], keys: [0; ITEMS] };
 
@@ -31,16 +32,17 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         simd.run(Spread { classes: self, hashes, geometry });
     }
 
-    /// The class of an item.
+    /// Returns the class of an item.
     #[inline(always)]
     pub(crate) const fn class(&self, item: usize) -> Class {
         let [one, other] = &self.buckets;
         Class { fingerprint: self.fingerprints[item], buckets: [one[item], other[item]] }
     }
 
-    /// Whether the fingerprint of each item is in one of its buckets, which lie in these words.
+    /// Returns for each item whether one of its buckets holds its fingerprint. `words` contains the words of its first
+    /// and of its second bucket.
     #[inline]
-    pub(crate) fn are_in(
+    pub(crate) fn find_in(
         &self,
         words: &[[u64; ITEMS]; 2],
         shape: Shape,
@@ -50,6 +52,7 @@ impl<const ITEMS: usize> Classes<ITEMS> {
     }
 }
 
+/// The loop that computes the classes of a batch of hashes.
 struct Spread<'a, const ITEMS: usize> {
     classes: &'a mut Classes<ITEMS>,
     hashes: &'a [u64; ITEMS],
@@ -61,6 +64,7 @@ impl<const ITEMS: usize> Kernel for Spread<'_, ITEMS> {
 
     #[inline(always)]
     fn run(self) {
+        // Vectors multiply 32 bits by 32 bits: use that where the number of buckets permits it.
         if self.geometry.buckets() <= u64::from(u32::MAX) {
             self.by(|hash, n| narrow_range(hash, n as u32));
         } else {
@@ -69,9 +73,9 @@ impl<const ITEMS: usize> Kernel for Spread<'_, ITEMS> {
     }
 }
 
-// By index, a constant number of times, several arrays at once: so the compiler sees what it can do.
+// The loop indexes several arrays, a constant number of times. In this form the compiler vectorizes it.
 impl<const ITEMS: usize> Spread<'_, ITEMS> {
-    /// As [`Class::of_hash`], by a function for ranges as large as the number of buckets.
+    /// Computes [`Class::of_hash`] for each hash. `range` maps 64 bits to a number below the number of buckets.
     #[inline(always)]
     fn by(self, range: impl Fn(u64, u64) -> u64) {
         let Self {
@@ -81,10 +85,12 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
         } = self;
         let (buckets, values) = (geometry.buckets(), geometry.shape().fingerprints());
         for item in 0..ITEMS {
+            // The fingerprint and the first bucket, from independent bits of the hash.
             let fingerprint = narrow_range(split::pattern(hashes[item]), values as u32) + 1;
             let one = range(hashes[item], buckets);
+            // The second bucket, as `alternate` computes it: `(sum - one) mod buckets`.
             let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
-            // As `alternate`: below zero it is a huge number, and `buckets` more is the right one.
+            // Below zero the difference wraps to a huge number, and the difference plus `buckets` is the right one.
             let less = sum.wrapping_sub(one);
             let other = less.min(less.wrapping_add(buckets));
             fingerprints[item] = fingerprint;
@@ -95,6 +101,7 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     }
 }
 
+/// The loop that compares the fingerprints of a batch with the slots of their buckets.
 struct Compare<'a, const ITEMS: usize> {
     classes: &'a Classes<ITEMS>,
     words: &'a [[u64; ITEMS]; 2],
@@ -110,12 +117,13 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
         let mut found = [false; ITEMS];
         for item in 0..ITEMS {
             let fingerprint = classes.fingerprints[item];
-            let has = |which: usize| {
+            let contains = |which: usize| {
                 let bucket =
                     shape.cut(words[which][item], shape.offset(classes.buckets[which][item]));
                 shape.contains(bucket, fingerprint)
             };
-            found[item] = has(0) | has(1);
+            // No branch: the loop must vectorize.
+            found[item] = contains(0) | contains(1);
         }
         found
     }
@@ -129,9 +137,9 @@ mod tests {
     use crate::bucket::SHAPES;
 
     proptest! {
-        /// In vectors of every width, and in filters whose buckets 32 bits can and cannot count.
+        /// For every vector width, and for numbers of buckets that fit in 32 bits and that do not.
         #[test]
-        fn a_batch_is_as_one_by_one(
+        fn a_batch_agrees_with_single_items(
             hashes in any::<[u64; BATCH]>(),
             half in prop_oneof![1..40_u64, 1..1_u64 << 31, 1_u64 << 31..1 << 56],
             words in any::<[[u64; BATCH]; 2]>(),
@@ -147,7 +155,7 @@ mod tests {
                         prop_assert_eq!(classes.class(item), class);
                         prop_assert_eq!(classes.keys[item], class.key());
                     }
-                    // The fingerprints of some items are in a slot of either bucket of the word.
+                    // Put the fingerprints of some items into a slot of their words.
                     let mut words = words;
                     for (item, which, slot) in &put {
                         let slots = shape.slots() as usize * (64 / shape.bits()) as usize;
@@ -157,14 +165,14 @@ mod tests {
                         let word = &mut words[*which][*item];
                         *word = *word & !(shape.mask() << at) | classes.fingerprints[*item] << at;
                     }
-                    let found = classes.are_in(&words, shape, simd);
+                    let found = classes.find_in(&words, shape, simd);
                     for (item, &found) in found.iter().enumerate() {
                         let class = classes.class(item);
-                        let has = [0, 1].map(|which| {
+                        let contains = [0, 1].map(|which| {
                             let at = shape.offset(class.buckets[which]);
                             shape.contains(shape.cut(words[which][item], at), class.fingerprint)
                         });
-                        prop_assert_eq!(found, has[0] || has[1]);
+                        prop_assert_eq!(found, contains[0] || contains[1]);
                     }
                 }
             }

@@ -1,13 +1,13 @@
-//! From what a user knows (items and a rate, or buckets and slots) to a filter.
+//! The builder: it computes the sizes of a filter from items and a rate, or takes them, and builds the filter.
 
 use core::fmt;
 
 use crate::{BuildError, Geometry};
 
-/// The rate of a filter whose user names none.
+/// The false-positive rate of a filter for which none is given.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;
 
-/// The machinery behind [`Buildable`], out of reach.
+/// The part of [`Buildable`] that other crates cannot reach.
 pub(crate) mod sealed {
     use crate::{BuildError, Geometry};
 
@@ -22,9 +22,9 @@ pub(crate) mod sealed {
     }
 }
 
-/// A filter type of this crate: what [`Builder`] builds.
+/// A filter type of this crate, which [`Builder`] can build.
 ///
-/// Sealed, for signatures; code that is generic over filters uses [`Filter`](crate::Filter).
+/// The trait is sealed and serves only signatures. Code that is generic over filters uses [`Filter`](crate::Filter).
 ///
 /// # Examples
 ///
@@ -41,7 +41,7 @@ pub(crate) mod sealed {
 /// # Ok::<(), BuildError>(())
 /// ```
 pub trait Buildable: sealed::Sealed {
-    /// What is inserted.
+    /// The type of the items.
     type Item: ?Sized;
 
     /// The same type of filter with another hasher.
@@ -50,11 +50,12 @@ pub trait Buildable: sealed::Sealed {
 
 /// Collects the sizes and the hasher of a filter, and builds it.
 ///
-/// Give either a [`capacity`](Self::capacity), with or without a
-/// [`false_positive_rate`](Self::false_positive_rate) (1 % if none is given), or
-/// [`buckets`](Self::buckets) with [`slots`](Self::slots) and
-/// [`fingerprint_bits`](Self::fingerprint_bits), or the sizes of a filter that there is
-/// ([`like`](Self::like)).
+/// Give one of these:
+///
+/// * a [`capacity`](Self::capacity), with or without a [`false_positive_rate`](Self::false_positive_rate) (the default
+///   is 1 %);
+/// * [`buckets`](Self::buckets), [`slots`](Self::slots) and [`fingerprint_bits`](Self::fingerprint_bits);
+/// * the sizes of an existing filter ([`like`](Self::like)).
 ///
 /// # Examples
 ///
@@ -94,8 +95,8 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// The number of distinct items that the filter is to hold at its rate: it does with a probability of more than
-    /// 1 − 10⁻⁶. 0 counts as 1 and makes a smallest filter.
+    /// Sets the number of distinct items. The filter holds them at its rate with a probability of more than 1 − 10⁻⁶. 0
+    /// counts as 1 and gives the smallest filter.
     ///
     /// # Examples
     ///
@@ -111,8 +112,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The highest false-positive rate that is expected when the filter holds its capacity; between 0
-    /// and 1. The width of the fingerprints goes in steps, so the true rate is often well below.
+    /// Sets the highest expected false-positive rate of a filter at its capacity, between 0 and 1. Fingerprints have
+    /// few possible widths, so the actual rate is often well below.
     ///
     /// # Examples
     ///
@@ -129,7 +130,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The number of buckets, an even one.
+    /// Sets the number of buckets, which must be even.
     ///
     /// # Examples
     ///
@@ -144,8 +145,9 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The slots of a bucket. More of them fill better; fewer have fewer false positives for the same
-    /// width. There are buckets of 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20, and 2 of 32.
+    /// Sets the number of slots per bucket. With more slots, a filter can be filled further. With fewer slots, it has
+    /// fewer false positives at the same width. There are buckets of 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20,
+    /// and 2 of 32.
     ///
     /// # Examples
     ///
@@ -161,7 +163,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The bits of a slot; see [`slots`](Self::slots).
+    /// Sets the number of bits per slot; see [`slots`](Self::slots).
     ///
     /// # Examples
     ///
@@ -177,8 +179,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Exactly the sizes of another filter, such as one to merge with. A [`capacity`](Self::capacity)
-    /// may go with them, to say what they are meant for.
+    /// Sets exactly the sizes of another filter, such as one to merge with. A [`capacity`](Self::capacity) may be
+    /// added, to state the number of items for which they are meant.
     ///
     /// # Examples
     ///
@@ -195,7 +197,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -213,11 +215,11 @@ impl<F: Buildable> Builder<F> {
         Builder { capacity, rate, buckets, slots, fingerprint_bits, like, hasher }
     }
 
-    /// The sizes that the filter would have, without making it.
+    /// Returns the sizes that the filter would have, without building it.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), except for memory.
+    /// The errors of [`build`](Self::build), except for a failed allocation.
     ///
     /// # Examples
     ///
@@ -230,6 +232,7 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
         let sizes = (self.buckets, self.slots, self.fingerprint_bits);
+        // Exactly one of the three ways to give the sizes must be used, and completely.
         match (self.capacity, self.rate, sizes, self.like) {
             (_, None, (None, None, None), Some(geometry)) => Ok(geometry),
             (Some(items), rate, (None, None, None), None) => {
@@ -244,12 +247,11 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// Builds the filter, empty.
+    /// Builds an empty filter.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or the memory is
-    /// refused.
+    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation fails.
     ///
     /// # Examples
     ///

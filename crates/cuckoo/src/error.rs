@@ -1,8 +1,8 @@
-//! What can go wrong: inserting into a filter, and merging two.
+//! The errors of inserts and merges.
 
 use core::fmt;
 
-/// An item cannot be inserted. The filter holds what it held before.
+/// The error of a failed insert. The contents of the filter are unchanged.
 ///
 /// # Examples
 ///
@@ -20,14 +20,17 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A whole search found no way to make room for this item. Another may still fit, but the filter is past
-    /// its capacity: the first such item comes near 88 % of the slots (2 in a bucket), 95 % (3), 97 % (4) or
-    /// 98 % (5, 8), sooner where many items are in several times.
+    /// The filter is full: a whole search found no way to make room for this item.
     ///
-    /// Beside others who move items it can be said a moment too early: an item on its way takes up two slots.
+    /// Another item may still fit, but the filter is past its capacity. The first insert fails at about 88 % of the
+    /// slots (2 slots per bucket), 95 % (3), 97 % (4) or 98 % (5 and 8), and sooner where many items were inserted
+    /// several times.
+    ///
+    /// While other threads relocate items, the error may come slightly too early: an item in relocation occupies two
+    /// slots.
     Full,
-    /// Both buckets of the item hold nothing but its copies (or those of items that cannot be told from
-    /// it): twice as many as a bucket has slots. Other items are not concerned.
+    /// All slots of the item's two buckets hold its copies, or copies of items that the filter cannot distinguish from
+    /// it: twice the number of slots per bucket. Other items can still be inserted.
     TooManyCopies,
 }
 
@@ -42,7 +45,7 @@ impl fmt::Display for InsertError {
 
 impl core::error::Error for InsertError {}
 
-/// Two filters cannot be merged. Both are as they were.
+/// The error of a failed merge. Both filters are unchanged.
 ///
 /// # Examples
 ///
@@ -60,13 +63,13 @@ impl core::error::Error for InsertError {}
 pub enum MergeError {
     /// The filters differ in buckets, slots or fingerprint bits.
     Geometry,
-    /// The filters hash the same item differently: other algorithms, or other seeds.
+    /// The filters hash the same item differently: their algorithms or seeds differ.
     Hash,
-    /// The items of both do not fit into one filter of this geometry.
+    /// The items of both filters do not fit into one filter of this geometry.
     Insert(InsertError),
-    /// The memory was refused.
+    /// The allocation failed.
     Alloc {
-        /// Bytes asked for.
+        /// The size of the allocation in bytes.
         bytes: u64,
     },
 }

@@ -1,64 +1,67 @@
-//! Inserting into a table: into an empty slot, or after making one.
+//! Inserts: a copy is added to an empty slot, or other copies are relocated first to make one.
 
 use crate::InsertError;
 use crate::place::Class;
 use crate::search::Search;
 use crate::table::{Buckets, Table};
 
-/// Adds one copy.
+/// Inserts one copy of the class.
 #[inline(always)]
 pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
     if buckets.add(class) {
         Ok(())
     } else {
-        // In numbers, not in structures, which would be spilled to the stack on the way here.
+        // Pass numbers, not structures: the compiler would spill those to the stack before the call.
         insert_into_full(buckets.table(), class.fingerprint, class.buckets[0])
     }
 }
 
+/// Inserts one copy of the class, after an attempt that found both buckets full.
 #[cold]
 fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), InsertError> {
     let buckets = table.buckets();
     let class = Class::of(fingerprint, bucket, buckets.geometry().buckets());
     loop {
-        if has_too_many(buckets, class) {
+        // No search can help if both buckets are full of this class: its copies have nowhere else to go.
+        if has_max_copies(buckets, class) {
             return Err(InsertError::TooManyCopies);
         }
-        make_room(buckets, class).map_err(|full| refusal(buckets, class, full))?;
+        make_room(buckets, class).map_err(|full| error_for(buckets, class, full))?;
+        // Another thread may have filled the slot; then start again.
         if buckets.add(class) {
             return Ok(());
         }
     }
 }
 
-/// What to tell one for whose item no room was found: another may have brought the last copy while the
-/// search went on.
-fn refusal(buckets: Buckets<'_>, class: Class, full: InsertError) -> InsertError {
-    if has_too_many(buckets, class) { InsertError::TooManyCopies } else { full }
+/// Returns the error of an insert whose search found no path. A concurrent insert may have added the last possible copy
+/// during the search.
+fn error_for(buckets: Buckets<'_>, class: Class, full: InsertError) -> InsertError {
+    if has_max_copies(buckets, class) { InsertError::TooManyCopies } else { full }
 }
 
-/// Whether both buckets of the class hold nothing but its copies.
-fn has_too_many(buckets: Buckets<'_>, class: Class) -> bool {
+/// Returns whether all slots of both buckets hold copies of the class.
+fn has_max_copies(buckets: Buckets<'_>, class: Class) -> bool {
     let geometry = buckets.geometry();
     let full_of_it =
         |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
-    // A look first, since few see it; the stripe to be sure, as a copy on its way is seen twice.
+    // Read without the lock first, because the condition rarely holds. Then count under the lock, because a copy in
+    // relocation is in both buckets.
     class.buckets.iter().all(full_of_it)
         && buckets.lock_stripe(class).count() == 2 * geometry.slots()
 }
 
-/// Adds a copy unless there is one; whether there was none. Of racing calls for one class exactly one is
-/// told so.
+/// Inserts a copy of the class unless it has one. Exactly one of any number of concurrent calls for one class returns
+/// `Ok(true)`.
 #[inline(always)]
 pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, InsertError> {
-    // An item that is in already needs no lock.
+    // An item that is present needs no lock.
     if buckets.contains(class) {
         return Ok(false);
     }
     loop {
         {
-            // All who would add a copy of the class do so under this stripe, so that of any number of
-            // them exactly one finds none.
+            // Every insert of the class checks and adds under this lock, so exactly one of them finds no copy.
             let guard = buckets.lock_stripe(class);
             if guard.contains() {
                 return Ok(false);
@@ -67,17 +70,17 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
                 return Ok(true);
             }
         }
-        // Not under the stripe, since each move takes that of the item it moves. The room that is made
-        // can be taken by others before we come back for it.
+        // Without the lock, because each relocation locks the stripe of its own class, and a thread holds one lock at
+        // most. Another thread may fill the slot before this one locks again.
         if let Err(full) = make_room(buckets, class) {
-            return once_refusal(buckets, class, full);
+            return once_result_for(buckets, class, full);
         }
     }
 }
 
-/// What to tell one for whose item no room was found: another may have used the last room for the very same
-/// item.
-fn once_refusal(
+/// Returns the result of a once insert whose search found no path. A concurrent insert may have used the last empty
+/// slot for the same item.
+fn once_result_for(
     buckets: Buckets<'_>,
     class: Class,
     full: InsertError,
@@ -85,19 +88,20 @@ fn once_refusal(
     if buckets.lock_stripe(class).contains() { Ok(false) } else { Err(full) }
 }
 
-/// Moves items so that one of the class's buckets has an empty slot, unless one has by now. Others may fill
-/// it before the caller does.
+/// Relocates other copies until one of the class's buckets has an empty slot. Another thread may fill that slot before
+/// the caller does.
 ///
-/// Each move leaves a legal filter: the items are the same, in their own two buckets. So it does not matter
-/// that others may use up a slot on the way, after which the rest of the steps is pointless and the search
-/// begins anew.
+/// Each relocation leaves the filter valid: every copy is in one of its own two buckets. So the search may start again
+/// after any of them, when another thread has changed the path.
 #[cold]
 fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
     let geometry = buckets.geometry();
     let mut search = Search::new(geometry.shape(), geometry.buckets());
     loop {
+        // Find the shortest path, without a lock.
         let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));
         let Some(mut steps) = steps else { return Err(InsertError::Full) };
+        // Execute it from its far end. `all` stops at the first step that is no longer possible; then search again.
         if steps.all(|step| buckets.lock_stripe(step.class()).relocate()) {
             return Ok(());
         }
@@ -119,7 +123,7 @@ mod tests {
         (0..table.geometry().buckets()).map(|bucket| table.buckets().read(bucket)).collect()
     }
 
-    /// The copies of each class, by its fingerprint and its lower bucket.
+    /// Counts the copies of each class, by its fingerprint and its lower bucket.
     fn classes(table: &Table) -> HashMap<(u64, u64), u32> {
         let geometry = table.geometry();
         let mut classes = HashMap::new();
@@ -132,9 +136,9 @@ mod tests {
         classes
     }
 
-    /// One insert, with nobody else writing: what is refused leaves every word as it was, and what is
-    /// taken adds one copy of one class, whatever else had to move. The verdict on it.
-    fn insert_is_exact(table: &Table, class: Class, once: bool) -> Result<bool, InsertError> {
+    /// Inserts without concurrent writers and returns the result. A failed insert must leave every word unchanged. A
+    /// successful insert must add one copy of one class, whatever it relocates.
+    fn insert_exactly(table: &Table, class: Class, once: bool) -> Result<bool, InsertError> {
         let (words_before, mut expected) = (words(table), classes(table));
         let copies = expected.entry((class.fingerprint, class.key())).or_default();
         let result = if once {
@@ -151,9 +155,9 @@ mod tests {
         if result == Ok(true) {
             *copies += 1;
             expected.retain(|_, copies| *copies > 0);
-            assert_eq!(classes(table), expected, "the copies of some class have changed");
+            assert_eq!(classes(table), expected, "an insert changed the copies of another class");
         } else {
-            assert_eq!(words(table), words_before, "a refused insert has changed a bucket");
+            assert_eq!(words(table), words_before, "a failed insert changed a bucket");
         }
         result
     }
@@ -162,23 +166,22 @@ mod tests {
         Table::zeroed(Geometry::for_buckets(buckets, slots, width).unwrap()).unwrap()
     }
 
-    /// Two racers find an item absent and go to make room; when the one comes back in vain, the other has
-    /// brought it.
+    /// Two threads find an item absent and search for room. When the search of one fails, the other has inserted the
+    /// item.
     #[test]
-    fn who_finds_no_room_asks_again() {
+    fn a_failed_search_checks_for_the_item_again() {
         let table = table(2, (2, 32));
         let (buckets, x, y) = (table.buckets(), Class::of(2, 0, 2), Class::of(3, 0, 2));
         assert!(buckets.add(x));
-        assert_eq!(once_refusal(buckets, x, InsertError::Full), Ok(false));
-        assert_eq!(once_refusal(buckets, y, InsertError::Full), Err(InsertError::Full));
+        assert_eq!(once_result_for(buckets, x, InsertError::Full), Ok(false));
+        assert_eq!(once_result_for(buckets, y, InsertError::Full), Err(InsertError::Full));
         (0..3).for_each(|_| assert!(buckets.add(x)));
-        assert_eq!(refusal(buckets, x, InsertError::Full), InsertError::TooManyCopies);
-        assert_eq!(refusal(buckets, y, InsertError::Full), InsertError::Full);
+        assert_eq!(error_for(buckets, x, InsertError::Full), InsertError::TooManyCopies);
+        assert_eq!(error_for(buckets, y, InsertError::Full), InsertError::Full);
     }
 
     proptest! {
-        /// Filters that are nearly full from the start: of some items a copy is removed before the next
-        /// is inserted.
+        /// Fills the filter nearly, then removes copies of some items and inserts others.
         #[test]
         fn inserts_are_exact_near_full(
             shape in 0..SHAPES.len(),
@@ -191,23 +194,23 @@ mod tests {
             let table = table(2 * half, shape);
             let class = |hash| Class::of_hash(hash, 2 * half, shape.1);
             for &hash in &hashes {
-                let _ = insert_is_exact(&table, class(hash), once);
+                let _ = insert_exactly(&table, class(hash), once);
             }
             for (index, what) in again {
                 let class = class(*index.get(&hashes));
-                // The first is removed, if it is in; the others are inserted once more.
+                // Remove one copy in a quarter of the cases, insert one more otherwise.
                 if what == 0 {
                     table.buckets().lock_stripe(class).remove();
                 } else {
-                    let _ = insert_is_exact(&table, class, once);
+                    let _ = insert_exactly(&table, class, once);
                 }
             }
         }
     }
 
-    /// The property above is about something: items move, and both refusals come.
+    /// The property above is not vacuous: copies are relocated, and both errors occur.
     #[test]
-    fn items_are_moved_and_refused() {
+    fn inserts_relocate_and_fail() {
         for shape in SHAPES {
             let table = table(40, (shape.slots(), shape.width()));
             let (mut moved, mut full) = (0, 0);
@@ -215,24 +218,24 @@ mod tests {
                 let hash = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 let class = Class::of_hash(hash ^ hash >> 29, 40, shape.width());
                 let crowded = class.buckets.map(|bucket| shape.len(table.buckets().read(bucket)));
-                match insert_is_exact(&table, class, false) {
+                match insert_exactly(&table, class, false) {
                     Ok(_) => moved += u32::from(crowded == [shape.slots(); 2]),
                     Err(error) => full += u32::from(error == InsertError::Full),
                 }
             }
-            assert!(moved > 0 && full > 100, "{shape:?}: {moved} after moves, {full} refused");
+            assert!(moved > 0 && full > 100, "{shape:?}: {moved} inserts relocated, {full} failed");
             let class = Class::of_hash(1 << 40, 40, shape.width());
             while table.len() > 0 {
                 table.buckets().lock_stripe(first_class(&table)).remove();
             }
-            let copies = (0..).find(|_| insert_is_exact(&table, class, false).is_err());
+            let copies = (0..).find(|_| insert_exactly(&table, class, false).is_err());
             assert_eq!(copies, Some(2 * shape.slots()));
-            let again = insert_is_exact(&table, class, false);
+            let again = insert_exactly(&table, class, false);
             assert_eq!(again, Err(InsertError::TooManyCopies));
         }
     }
 
-    /// The class of some copy that is in.
+    /// Returns the class of some copy in the table.
     fn first_class(table: &Table) -> Class {
         let geometry = table.geometry();
         let (bucket, word) = (0..).zip(words(table)).find(|&(_, word)| word != 0).unwrap();

@@ -1,4 +1,4 @@
-//! What the two filter types have in common: for the builder, and for generic code of users.
+//! The traits that both filter types implement: for the builder, and for generic code of users.
 
 use tamis_hash::HashItem;
 
@@ -106,7 +106,7 @@ macro_rules! filters {
 }
 
 filters! {
-    // Each insert stores a copy.
+    // Every insert adds a copy, so every successful insert counts as new.
     CuckooFilter: insert => insert_many, |_stored| true;
     OnceCuckooFilter: insert_once => insert_once_many, |new| new;
 }

@@ -1,4 +1,4 @@
-//! The sizes that fix where fingerprints lie, and what can be computed from them alone.
+//! The sizes of a filter, which determine the class of every item, and what can be computed from the sizes alone.
 
 use core::fmt;
 
@@ -8,20 +8,20 @@ use crate::BuildError;
 use crate::bucket::Shape;
 use crate::sizing;
 
-/// The most buckets: their bits can still be counted in 64 bits.
+/// The highest number of buckets. The number of their bits still fits in 64 bits.
 const MAX_BUCKETS: u64 = 1 << 57;
 
-/// The most stripes. A thread holds one for some 50 ns at a time, so that of 16 threads that do nothing
-/// else two rarely want the same.
+/// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do nothing else rarely
+/// want the same stripe.
 const MAX_STRIPES: u64 = 1 << 10;
 
-/// The most parts of the count of items: threads beyond share them.
+/// The highest number of parts of the item count. More threads than this share parts.
 const MAX_PARTS: u64 = 1 << 6;
 
-/// The sizes of a filter: how many buckets, how many slots in each, how many bits in a slot.
+/// The sizes of a filter: the number of buckets, of slots per bucket, and of bits per slot.
 ///
-/// In two filters with equal geometry (and equal hashing) an item has the same fingerprint and the same
-/// two buckets. Everything here is arithmetic: there need be no filter.
+/// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the same two buckets. All
+/// methods are arithmetic and need no filter.
 ///
 /// # Examples
 ///
@@ -44,10 +44,10 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The smallest filter that takes so many items and then keeps the rate.
+    /// Returns the smallest geometry that holds the items at the rate.
     pub(crate) fn for_items(items: u64, rate: f64) -> Result<Self, BuildError> {
         let items = items.max(1);
-        // Written so that NaN is refused too.
+        // In this form the condition rejects NaN too.
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate });
         }
@@ -56,7 +56,7 @@ impl Geometry {
         Self::of(buckets, shape)
     }
 
-    /// A filter with so many buckets of so many slots of so many bits.
+    /// Returns the geometry with the given number of buckets, slots per bucket, and bits per slot.
     pub(crate) fn for_buckets(buckets: u64, slots: u32, width: u32) -> Result<Self, BuildError> {
         let shape = Shape::find(slots, width);
         let shape = shape.ok_or(BuildError::Shape { slots, fingerprint_bits: width })?;
@@ -66,11 +66,12 @@ impl Geometry {
         Self::of(buckets, shape)
     }
 
+    /// Returns the geometry with the given number of buckets, which must be even, and a shape.
     pub(crate) const fn of(buckets: u64, shape: Shape) -> Result<Self, BuildError> {
         if buckets > MAX_BUCKETS { Err(BuildError::TooLarge) } else { Ok(Self { buckets, shape }) }
     }
 
-    /// Buckets, an even number.
+    /// Returns the number of buckets, which is even.
     ///
     /// # Examples
     ///
@@ -86,7 +87,7 @@ impl Geometry {
         self.buckets
     }
 
-    /// Slots in a bucket.
+    /// Returns the number of slots per bucket.
     ///
     /// # Examples
     ///
@@ -102,7 +103,7 @@ impl Geometry {
         self.shape.slots()
     }
 
-    /// Bits in a slot, which holds one fingerprint.
+    /// Returns the number of bits per slot. A slot holds one fingerprint.
     ///
     /// # Examples
     ///
@@ -118,7 +119,7 @@ impl Geometry {
         self.shape.width()
     }
 
-    /// Bits of all buckets: 64 each, of four slots of 8 bits 32.
+    /// Returns the number of bits of all buckets. A bucket has 64 bits; with four slots of 8 bits it has 32.
     ///
     /// # Examples
     ///
@@ -134,8 +135,8 @@ impl Geometry {
         self.buckets * self.shape.bits() as u64
     }
 
-    /// Bytes of memory that a filter takes: its buckets in whole cache lines, and what writers share
-    /// beside them, which is at most 1 % of that or three lines.
+    /// Returns the number of bytes that a filter allocates: its buckets in whole cache lines, and the locks, versions
+    /// and counts. The latter need at most 1 % of the buckets, or three cache lines.
     ///
     /// # Examples
     ///
@@ -151,7 +152,7 @@ impl Geometry {
         (self.lines() + 2 * self.stripes() + self.parts()) * LINE_BYTES as u64
     }
 
-    /// The number of distinct items that the filter is made for: they fit with a probability of more than 1 − 10⁻⁶.
+    /// Returns the number of distinct items that the filter holds with a probability of more than 1 − 10⁻⁶.
     ///
     /// # Examples
     ///
@@ -167,10 +168,10 @@ impl Geometry {
         usize::try_from(sizing::capacity(self.buckets, self.shape)).unwrap_or(usize::MAX)
     }
 
-    /// The expected false-positive rate with so many distinct items, whether they fit or not.
+    /// Returns the expected false-positive rate with `items` distinct items, even if that number does not fit.
     ///
-    /// `1 − (1 − 1/K)^items` for `K = buckets · (2^bits − 1) / 2` classes of items that cannot be told
-    /// apart, and `items / 2^64` for equal hashes. Close to `2 · slots · load / (2^bits − 1)`.
+    /// The rate is `1 − (1 − 1/K)^items` for `K = buckets · (2^bits − 1) / 2` classes of items that the filter cannot
+    /// distinguish, plus `items / 2^64` for equal hashes. It is close to `2 · slots · load / (2^bits − 1)`.
     ///
     /// # Examples
     ///
@@ -187,22 +188,23 @@ impl Geometry {
         sizing::rate(self.buckets, self.shape, items as u64)
     }
 
+    /// Returns the shape of the buckets.
     pub(crate) const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Slots of all buckets.
+    /// Returns the number of slots of all buckets.
     pub(crate) const fn all_slots(&self) -> u64 {
         self.buckets * self.shape.slots() as u64
     }
 
-    /// Cache lines of all buckets.
+    /// Returns the number of cache lines of all buckets.
     pub(crate) const fn lines(&self) -> u64 {
         self.bits().div_ceil(LINE_BITS)
     }
 
-    /// Stripes: a power of two. Each takes two lines, and a third is counted for a part of the count; all
-    /// together stay below 1 % of the buckets.
+    /// Returns the number of stripes, a power of two. Each needs two cache lines. A third line per stripe is reserved
+    /// for a part of the item count. One stripe per 300 lines keeps all of them below 1 % of the buckets.
     pub(crate) const fn stripes(&self) -> u64 {
         let stripes = self.lines() / 300;
         if stripes == 0 {
@@ -214,7 +216,7 @@ impl Geometry {
         }
     }
 
-    /// Parts of the count of items.
+    /// Returns the number of parts of the item count.
     pub(crate) const fn parts(&self) -> u64 {
         let stripes = self.stripes();
         if stripes > MAX_PARTS { MAX_PARTS } else { stripes }

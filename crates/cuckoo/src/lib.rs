@@ -1,26 +1,38 @@
-//! Concurrent cuckoo filters: sets that answer "in?" from many threads, from which items can be removed, and
-//! which at rates of 0.1 % and below take fewer bits than a blocked Bloom filter.
+//! Concurrent cuckoo filters: approximate sets that many threads insert into, query and remove from at once.
+//!
+//! A query may report an item that is absent, at a rate that you choose. It never misses an item that is present. At
+//! rates of 0.1 % and below, a cuckoo filter needs fewer bits than a blocked Bloom filter.
 //!
 //! | | [`CuckooFilter`] | [`OnceCuckooFilter`] |
 //! |---|---|---|
-//! | an item inserted again | is in twice | is told that it is in |
-//! | racing inserts of one new item | all add a copy | **exactly one** is told `true` |
+//! | a repeated insert of an item | adds a copy | returns `Ok(false)` |
+//! | concurrent inserts of one new item | each adds a copy | **exactly one** returns `Ok(true)` |
 //! | [`remove`](CuckooFilter::remove), [`count`](CuckooFilter::count) | yes | no |
-//! | insert into a bucket with an empty slot | one compare-exchange | the same, under a stripe |
-//! | insert into full buckets | moves others, one stripe at a time | likewise |
-//! | contains | takes no lock but in a storm of moves | likewise |
+//! | insert into a bucket with an empty slot | one compare-exchange, no lock | one compare-exchange, under a lock |
+//! | insert into full buckets | relocates other items, under one lock at a time | the same |
+//! | query | no lock, except after eight attempts that relocations or removals disturbed | the same |
+//!
+//! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has two buckets. The
+//! builder chooses the shape of the buckets that needs the fewest bits:
 //!
 //! | false-positive rate up to | 6 % | 3 % | 0.24 % | 0.012 % | 5.4e-6 | 8e-10 |
 //! |---|---|---|---|---|---|---|
 //! | slots × bits of a bucket | 8 × 8 | 4 × 8 | 5 × 12 | 4 × 16 | 3 × 20 | 2 × 32 |
-//! | bits an item, full | 8.2 | 8.6 | 13.1 | 16.8 | 22.9 | 37 |
+//! | bits per item, filter at capacity | 8.2 | 8.6 | 13.1 | 16.8 | 22.9 | 37 |
 //!
-//! At the last three rates of this table they are smaller than a classic Bloom filter, too (16.8 against 18.8
-//! bits an item at 0.012 %); between them, where the next shape is already needed, they are not.
+//! At the last three rates of this table, a cuckoo filter is also smaller than a classic Bloom filter: 16.8 instead of
+//! 18.8 bits per item at 0.012 %. At a rate between two columns it needs the shape of the next column, and may be
+//! larger than a classic Bloom filter.
 //!
-//! What both promise: an insert that happens before a query is seen by it, whatever is moved or removed
-//! meanwhile; an insert that is refused has changed nothing; `len` counts every one; the false-positive
-//! rate is reported exactly for the contents; any even number of buckets.
+//! # Guarantees
+//!
+//! * **No false negatives.** A query finds every item whose insert happened before it and which was not removed, while
+//!   other threads insert, relocate and remove. [`protocol`] contains the proof.
+//! * **A failed insert leaves the contents unchanged.** It returns an error ([`InsertError`]), and every item stays in
+//!   the filter.
+//! * **`len` is a count, not an estimate.** It is exact while no thread writes.
+//! * **The false-positive rate is reported** for the contents of the filter, exactly while no thread writes.
+//! * **Any even number of buckets** is a valid size. It need not be a power of two.
 //!
 //! # Examples
 //!
@@ -38,35 +50,38 @@
 //!
 //! # Batches
 //!
-//! `insert_many`, `contains_many` and `remove_many` hash items ahead, request their memory ahead, and work on 32 items
-//! at a time. They take items owned or borrowed ([`AsItem`]) and pass results in order to a callback; `insert_each`,
-//! `contains_each` and `remove_each` collect the results.
+//! `insert_many`, `contains_many` and `remove_many` process 32 items at a time. They hash ahead and prefetch ahead.
+//! They accept owned and borrowed items ([`AsItem`]) and pass the results to a callback, in order. `insert_each`,
+//! `contains_each` and `remove_each` collect the results in a vector.
 //!
-//! * **They look ahead.** Up to 32 items are looked up before the first result is passed on. What the callback inserts
-//!   may be invisible to the results after it. Up to 96 items are pulled from the iterator before the first result.
+//! * **They look ahead.** Up to 32 items are queried before the first result is passed on, so the results after a
+//!   callback may not reflect what the callback inserts. Up to 96 items are pulled from the iterator before the first
+//!   result.
 //! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
-//!   items that are at hand (`receiver.try_iter()`), and block for the first of the next batch only.
-//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any of their batch is inserted
-//!   or removed, so every change has had its result passed on (the `_each` forms hash all items first). After a panic in the callback up to 31 further items
-//!   have been inserted or removed whose results were not passed on. The filter stays valid either way.
+//!   items that are available (`receiver.try_iter()`), and block only for the first item of the next batch.
+//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any item of their batch is
+//!   inserted or removed, so the result of every change has been passed on. (The `_each` forms hash all items first.)
+//! * **A panic in the callback** can lose the results of up to 31 further items, which have been inserted or removed.
+//!   The filter stays valid.
 //!
 //! # Memory order
 //!
-//! An insert that *happens before* a query is seen by it: after a `join`, through a channel, a mutex, or
-//! any other Release and Acquire. Without such an edge it may be seen late. The answer of a filter gives
-//! no view of what else the thread that inserted the item had written.
+//! A query finds an item if the insert *happens before* the query: after a `join`, through a channel, a mutex, or any
+//! other pair of Release and Acquire. Without such an edge, the query may find the item late. A result of a filter does
+//! not make visible what else the inserting thread has written.
 //!
 //! # Features
 //!
-//! `std` (default): random keys for the default hasher; waiting threads yield; `len` in parts. Without it
-//! the crate needs `alloc` and 64-bit atomics only. `rayon`: parallel filling.
+//! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is kept in parts. Without `std`,
+//!   the crate needs only `alloc` and 64-bit atomics.
+//! * `rayon`: parallel filling.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-// For the examples, which use this crate under the name `tamis`.
+// The examples use this crate under the name `tamis`.
 #[doc(hidden)]
 pub extern crate self as cuckoo;
 #[cfg(test)]
@@ -100,7 +115,7 @@ pub use crate::once::OnceCuckooFilter;
 pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 
-/// The README's example, compiled and run.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

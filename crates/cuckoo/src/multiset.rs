@@ -1,4 +1,4 @@
-//! The cuckoo filter: a multiset, from which items can be removed.
+//! The public type `CuckooFilter`: a multiset from which items can be removed.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -11,19 +11,21 @@ use crate::{BuildError, Builder, Geometry, InsertError, MergeError, Sampled};
 
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///
-/// Each insert adds one copy of the item's fingerprint, each [`remove`](Self::remove) takes one out, and
-/// [`count`](Self::count) tells how many there are. So items that the filter cannot tell apart do not
-/// get in each other's way: what is removed is one copy, and the others' remain.
+/// Each insert adds a copy of the item's fingerprint, each [`remove`](Self::remove) removes one, and
+/// [`count`](Self::count) returns the number of copies. So items that the filter cannot distinguish do not interfere: a
+/// removal removes one copy, and the copies of the other items remain.
 ///
-/// Queries take no lock (but after eight looks in a row under which items were moved). An insert into a
-/// bucket with an empty slot is one compare-exchange; above some 80 % of the slots it has to move others,
-/// under one of many small locks at a time. Nothing is lost on the way: an item on its way lies in both of its
-/// buckets for a moment, never in none, and an insert that is refused has taken nothing out.
+/// *Queries* take no lock, except after eight attempts in a row during which a copy was relocated or removed.
 ///
-/// A filter of four slots a bucket is made for 95 % and refuses the first item near 97 %
-/// ([`InsertError::Full`]); where many items are in several times it is full sooner, of nothing but triples at
-/// three quarters. It holds at most eight copies of one item ([`InsertError::TooManyCopies`]). For items that
-/// are never removed, such as claims on work, there is [`OnceCuckooFilter`](crate::OnceCuckooFilter).
+/// *Inserts* into a bucket with an empty slot are one compare-exchange. Above about 80 % of the slots, an insert has to
+/// relocate other items, under one of many small locks at a time. An item in relocation is in both of its buckets for a
+/// moment, never in neither. A failed insert has removed nothing.
+///
+/// *Limits.* A filter with four slots per bucket is built for a load of 95 %, and its first insert fails near 97 %
+/// ([`InsertError::Full`]). It is full sooner where many items were inserted several times: at three quarters, if every
+/// item was inserted three times. It holds at most eight copies of an item ([`InsertError::TooManyCopies`]).
+///
+/// For items that are never removed, such as claims on work, use [`OnceCuckooFilter`](crate::OnceCuckooFilter).
 ///
 /// # Examples
 ///
@@ -44,12 +46,12 @@ pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> CuckooFilter<T> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a
-    /// randomly keyed hasher. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a randomly
+    /// keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -66,7 +68,7 @@ impl<T: ?Sized> CuckooFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// A builder: sizes by items and rate, or by buckets and slots; any hasher.
+    /// Returns a builder, for sizes by items and rate or by buckets and slots, and for any hasher.
     ///
     /// # Examples
     ///
@@ -85,11 +87,12 @@ impl<T: ?Sized> CuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> CuckooFilter<T, S> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of at most 1 %. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with the given
+    /// hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -106,7 +109,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Builder::new(hasher).capacity(items).build()
     }
 
-    /// A builder that starts from a hasher. Without feature `std` there is no other.
+    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to get a builder.
     ///
     /// # Examples
     ///
@@ -123,16 +126,16 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts one more copy of an item, whether it is in already or not.
+    /// Inserts one copy of an item, whether or not the filter already contains the item.
     ///
-    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, it searches for a
-    /// way to move others (a read-only look at up to 1024 buckets and those next to them, with 16 KiB of
-    /// stack) and takes the stripes of those it moves, one after the other.
+    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, the insert searches for items
+    /// to relocate. The search only reads: up to 1024 buckets and their neighbours, with 16 KiB of stack. Then the
+    /// insert takes the locks of the items that it relocates, one at a time.
     ///
     /// # Errors
     ///
-    /// [`InsertError`], with every item that was in still in as often: `Full` if a whole search found no
-    /// way to make room, `TooManyCopies` if both buckets hold nothing but this item's copies.
+    /// [`InsertError`]: `Full` if a whole search found no way to make room, `TooManyCopies` if all slots of both
+    /// buckets hold copies of this item. Either way, the filter contains the same copies of all items as before.
     ///
     /// # Examples
     ///
@@ -154,18 +157,20 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.insert(self.shared.hash(item))
     }
 
-    /// Removes one copy of an item. `false`: there was none.
+    /// Removes one copy of an item. Returns `false` if there is none.
     ///
-    /// **Remove only what was inserted, once for each insert, and only where the insert happened before**
-    /// (it returned `Ok` on this thread, or on one that was joined, sent a message, or let go of a mutex
-    /// since). Then `true` is certain, and no other item is harmed. Removing an item that was not inserted
-    /// may find a copy of another that cannot be told from it, at the
-    /// [`false_positive_rate`](Self::false_positive_rate), and take that: a false negative for the
-    /// other from then on. [`contains`](Self::contains) does not protect from it, since it errs for the same
-    /// items. Removing beside the insert of the same item may return `false`, or harm in the same way.
-    /// From a snapshot or a merged filter remove only what was inserted before it was taken.
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before the removal.** The
+    /// insert happened before if it returned `Ok` on this thread, or on a thread that has since been joined, has sent a
+    /// message or has released a mutex. Then the removal returns `true`, and no other item is affected.
     ///
-    /// Takes the stripe of the item: not for signal handlers, which could interrupt its holder.
+    /// *Removing an item that was not inserted* can remove a copy of another item that the filter cannot distinguish
+    /// from it, at the [`false_positive_rate`](Self::false_positive_rate). From then on, the other item is a false
+    /// negative. A check with [`contains`](Self::contains) does not prevent this, because it errs for the same items.
+    /// *Removing an item concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
+    /// merged filter, remove only items that were inserted before the snapshot or the merge.
+    ///
+    /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted the holder of the
+    /// lock.
     ///
     /// # Examples
     ///
@@ -187,11 +192,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove(self.shared.hash(item))
     }
 
-    /// The copies of an item: at least as often as it was inserted and not removed, more if there are
-    /// others that cannot be told from it.
+    /// Returns the number of copies of an item: at least the number of inserts less the number of removals, and more if
+    /// the filter contains items that it cannot distinguish from it.
     ///
-    /// Exact beside movers, since it takes the stripe of the item; of inserts and removes beside it, each is
-    /// counted or not.
+    /// Exact while other threads relocate items, because it takes the lock of the item. Each concurrent insert or
+    /// removal of the item is counted or not.
     ///
     /// # Examples
     ///
@@ -212,13 +217,14 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.count(self.shared.hash(item))
     }
 
-    /// Whether the item may be in. `false` is certain. `true` is wrong at the
+    /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: it looks into the item's two buckets, and again in the rare case that an item was
-    /// moved or removed under its eyes. (After eight such looks it waits for the stripe.) It sees every
-    /// insert that happens before it, wherever the item is being moved meanwhile; of one that runs beside
-    /// it, it may or may not.
+    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case that a copy was
+    /// relocated or removed at the same time. After eight disturbed attempts it waits for the item's lock.
+    ///
+    /// The query finds every item whose insert happened before it, even while other threads relocate the item. It may
+    /// or may not find an item that is inserted concurrently.
     ///
     /// # Examples
     ///
@@ -240,13 +246,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains(self.shared.hash(item))
     }
 
-    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
     ///
-    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    /// Use it to hash an item once for several filters. A weak hash (the identity, a counter) ruins the false-positive
+    /// rate.
     ///
     /// # Errors
     ///
-    /// As [`insert`](Self::insert).
+    /// The errors of [`insert`](Self::insert).
     ///
     /// # Examples
     ///
@@ -265,7 +273,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.insert(hash)
     }
 
-    /// [`remove`](Self::remove) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Removes one copy of an item by its hash; see [`remove`](Self::remove) and [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -281,7 +289,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove(hash)
     }
 
-    /// [`count`](Self::count) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Returns the number of copies of an item by its hash; see [`count`](Self::count) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -298,7 +307,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.count(hash)
     }
 
-    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries an item by its hash; see [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -315,12 +324,12 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains(hash)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned. A refusal does not end it.
+    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
+    /// that [`insert`](Self::insert) would have returned. An error does not end the batch.
     ///
-    /// Faster than one by one in filters beyond the caches.
+    /// Faster than single inserts in filters that do not fit in the caches.
     /// Each insert adds a copy.
-    /// [Batches](crate#batches) says what a slow iterator and a panic mean.
+    /// See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -329,13 +338,13 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// use tamis::CuckooFilter;
     ///
     /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
-    /// let mut refused = vec![];
+    /// let mut failed = vec![];
     /// filter.insert_many([1, 2, 1], |number, result| {
     ///     if result.is_err() {
-    ///         refused.push(number);
+    ///         failed.push(number);
     ///     }
     /// });
-    /// assert!(refused.is_empty());
+    /// assert!(failed.is_empty());
     /// assert_eq!(filter.count(&1), 2);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -348,11 +357,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.insert_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`insert_many`](Self::insert_many) with the results collected: what [`insert`](Self::insert) would have
-    /// returned for each item.
+    /// Inserts many items as [`insert_many`](Self::insert_many) does, and returns the results in order.
     ///
-    /// Hashes all items before it changes anything, which takes 8 bytes per item: if the iterator or the hasher panics,
-    /// the filter is as it was.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
+    /// panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -364,7 +372,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// assert_eq!(filter.insert_each(["a", "a"]), [Ok(()), Ok(())]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    #[must_use = "an insert may be refused"]
+    #[must_use = "an insert may fail"]
     pub fn insert_each<I>(&self, items: I) -> Vec<Result<(), InsertError>>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -373,11 +381,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         collect_results(self.shared.hashes(items), |hashes, push| self.insert_hashes(hashes, push))
     }
 
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with each item's number and
-    /// what [`remove`](Self::remove) would have returned.
+    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`remove`](Self::remove) would have returned.
     ///
-    /// The contract of [`remove`](Self::remove) holds for each item. [Batches](crate#batches) says what a slow iterator
-    /// and a panic mean.
+    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches) for slow iterators
+    /// and panics.
     ///
     /// # Examples
     ///
@@ -400,11 +408,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`remove_many`](Self::remove_many) with the results collected: what [`remove`](Self::remove) would have returned
-    /// for each item.
+    /// Removes many items as [`remove_many`](Self::remove_many) does, and returns the results in order.
     ///
-    /// Hashes all items before it changes anything, which takes 8 bytes per item: if the iterator or the hasher panics,
-    /// the filter is as it was.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
+    /// panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -426,11 +433,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         collect_results(self.shared.hashes(items), |hashes, push| self.remove_hashes(hashes, push))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
+    /// that [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than one by one in filters beyond the caches. Up to 32 items are looked up before the first call of
-    /// `on_result`, so an insert made in `on_result` may be invisible to the results after it; see
+    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are queried before the first
+    /// call of `on_result`, so an insert in `on_result` may not be visible to the results after it; see
     /// [batches](crate#batches).
     ///
     /// # Examples
@@ -460,8 +467,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) with the results collected: what [`contains`](Self::contains) would
-    /// have returned for each item.
+    /// Queries many items as [`contains_many`](Self::contains_many) does, and returns the results in order.
     ///
     /// # Examples
     ///
@@ -486,7 +492,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         results
     }
 
-    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Inserts many items by their hashes; see [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -507,7 +514,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.insert_many(hashes, on_result);
     }
 
-    /// [`remove_many`](Self::remove_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Removes many items by their hashes; see [`remove_many`](Self::remove_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -528,7 +536,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove_many(hashes, on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries many items by their hashes; see [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -549,8 +558,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains_many(hashes, on_result);
     }
 
-    /// Asks the processor for the memory of an item, a little ahead of its insert or query. A hint: it
-    /// changes no answer, and it helps only where the filter is larger than the cache.
+    /// Prefetches the memory of an item, shortly before its insert or query. It is a hint: it changes no result, and it
+    /// helps only if the filter is larger than the cache.
     ///
     /// # Examples
     ///
@@ -570,13 +579,13 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.prefetch(hash);
     }
 
-    /// Inserts all items, until one is refused. How many there were.
+    /// Inserts all items, until an insert fails. Returns the number of items.
     ///
-    /// Others may insert and query meanwhile.
+    /// Other threads may insert and query meanwhile.
     ///
     /// # Errors
     ///
-    /// The first refusal. Earlier items stay inserted. If you need their exact number, insert one by one.
+    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by one.
     ///
     /// # Examples
     ///
@@ -596,11 +605,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(|()| 1)).sum()
     }
 
-    /// [`try_extend`](Self::try_extend) by all threads of rayon's pool, in any order.
+    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool and in any order.
     ///
     /// # Errors
     ///
-    /// One of the refusals; others may have been inserted before and after it.
+    /// One of the errors. Other items may have been inserted before and after it.
     ///
     /// # Examples
     ///
@@ -626,7 +635,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         inserted.try_reduce(|| 0, |some, more| Ok(some + more))
     }
 
-    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
     ///
     /// # Examples
     ///
@@ -643,15 +652,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.clear();
     }
 
-    /// A copy, taken while others may write. `clone` is the same.
+    /// Returns a copy of the filter. Other threads may write meanwhile. `clone` does the same.
     ///
-    /// Each item is in it exactly as often as in the filter, though others move it meanwhile: a copy whose
-    /// insert happened before and whose remove did not begin is in it; of inserts and removes beside it, each
-    /// is in it or not.
-    /// It holds all stripes for the time of the copy, `O(buckets)`: readers go on, and so do inserts into
-    /// buckets with an empty slot; who has to move, remove or count waits.
+    /// The copy contains every copy of an item exactly once whose insert happened before and whose removal has not
+    /// begun, even while other threads relocate it. Each concurrent insert or removal is included or not.
     ///
-    /// Aborts, as std's collections do, if the memory is refused.
+    /// It holds all locks while it copies the buckets, `O(buckets)`. Queries, and inserts into buckets with an empty
+    /// slot, continue meanwhile. Relocations, removals and `count` wait.
+    ///
+    /// If the allocation fails, the program aborts, as with std's collections.
     ///
     /// # Examples
     ///
@@ -673,14 +682,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Self { shared: self.shared.snapshot() }
     }
 
-    /// A new filter of the same geometry with the items of both.
+    /// Returns a new filter of the same geometry with the items of both.
     ///
-    /// An item has as many copies in it as in both together. Both may be in use meanwhile: it takes a [`snapshot`](Self::snapshot) of each.
+    /// The number of copies of an item is the sum of both. Both filters may be in use meanwhile: the merge takes a
+    /// [`snapshot`](Self::snapshot) of each.
     ///
     /// # Errors
     ///
-    /// [`MergeError`] if they differ in geometry or hash differently, if the items of both do not fit,
-    /// or the memory is refused.
+    /// [`MergeError`] if the filters differ in geometry or hash differently, if the items of both do not fit, or if the
+    /// allocation fails.
     ///
     /// # Examples
     ///
@@ -704,11 +714,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Ok(Self { shared: Shared::merge(&a.shared, &b.shared, false)? })
     }
 
-    /// The copies that are in: inserts that returned `Ok`, less removes that returned `true`.
+    /// Returns the number of copies: inserts that returned `Ok`, less removals that returned `true`.
     ///
-    /// Exact when nobody writes; beside writers it may be off by what they do meanwhile. It is kept in up to
-    /// 64 parts, fewer in small filters, so that threads hardly meet in it (without feature `std` in one);
-    /// `O(parts)`.
+    /// Exact while no thread writes. While threads write, their current inserts and removals may be counted or not. The
+    /// count is kept in up to 64 parts, fewer in small filters, so that threads rarely write to the same part. Without
+    /// the feature `std` it has one part. `O(parts)`.
     ///
     /// # Examples
     ///
@@ -726,7 +736,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.len()
     }
 
-    /// Whether nothing is in.
+    /// Returns whether the filter contains no item.
     ///
     /// # Examples
     ///
@@ -741,7 +751,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.len() == 0
     }
 
-    /// The number of distinct items that the filter was built for.
+    /// Returns the number of distinct items for which the filter was built.
     ///
     /// # Examples
     ///
@@ -756,8 +766,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// The share of slots in use, from [`len`](Self::len). Inserts take longer from about 0.8 on; some are
-    /// refused from about 0.88 (2 slots a bucket), 0.95 (3), 0.97 (4) or 0.98 (5, 8).
+    /// Returns the share of slots that are in use, computed from [`len`](Self::len).
+    ///
+    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per bucket), 0.95 (3), 0.97
+    /// (4) or 0.98 (5 and 8).
     ///
     /// # Examples
     ///
@@ -774,8 +786,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
-    /// The items over the capacity: above 1 the filter may refuse items, and the rate may be higher
-    /// than was asked for. (A merged filter has as its capacity what fits; its rate is that of its items.)
+    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled: inserts may fail, and the
+    /// false-positive rate may be higher than requested.
+    ///
+    /// The capacity of a merged filter is the sum of both capacities, limited to what fits. Its rate is that of its
+    /// items.
     ///
     /// # Examples
     ///
@@ -792,7 +807,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// [`len`](Self::len), as the Bloom filters have it: here it is no estimate.
+    /// Returns [`len`](Self::len), under the name that the Bloom filters use. Here it is not an estimate.
     ///
     /// # Examples
     ///
@@ -810,7 +825,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.len() as f64
     }
 
-    /// [`len`](Self::len), as the Bloom filters have it: `O(parts)`, and without an error.
+    /// Returns [`len`](Self::len), under the name that the Bloom filters use, with a standard error of 0. `O(parts)`.
     ///
     /// # Examples
     ///
@@ -828,7 +843,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Sampled::exact(self.len_estimate())
     }
 
-    /// [`saturation`](Self::saturation), as the Bloom filters have it: `O(parts)`, and without an error.
+    /// Returns [`saturation`](Self::saturation), under the name that the Bloom filters use, with a standard error of 0.
+    /// `O(parts)`.
     ///
     /// # Examples
     ///
@@ -846,9 +862,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Sampled::exact(self.saturation())
     }
 
-    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted is
-    /// taken for one that was. Exact for the contents when nobody writes; copies of one item count once.
-    /// BatchRead up every fingerprint's other bucket: `O(slots)`, as long as so many queries.
+    /// Returns the false-positive rate of the present contents: the probability that a query of an item that was not
+    /// inserted returns `true`.
+    ///
+    /// Exact while no thread writes. Several copies of an item count once. It reads the other bucket of every
+    /// fingerprint: `O(slots)`, about the time of one query per slot.
     ///
     /// # Examples
     ///
@@ -865,10 +883,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
+    /// Estimates [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's buckets, evenly spread, if it has them, and at most twice as many; each lies
-    /// in a 64-byte line of its own, and each of its fingerprints costs a look into another. `O(lines)`, for metrics.
+    /// Reads at least `lines` evenly spaced buckets of the filter (all, if it has fewer) and at most twice that number.
+    /// Each is in a 64-byte line of its own, and each of its fingerprints costs a read of another line. `O(lines)`, for
+    /// metrics.
     ///
     /// # Examples
     ///
@@ -887,7 +906,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.false_positive_rate_sampled(lines)
     }
 
-    /// Bytes of memory that the filter takes: buckets, stripes and counts.
+    /// Returns the number of bytes that the filter allocates: buckets, locks, versions and counts.
     ///
     /// # Examples
     ///
@@ -903,7 +922,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.geometry().size_in_bytes()
     }
 
-    /// The sizes that fix where fingerprints lie.
+    /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every item.
     ///
     /// # Examples
     ///
@@ -919,7 +938,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.geometry()
     }
 
-    /// The hasher.
+    /// Returns the hasher.
     ///
     /// # Examples
     ///

@@ -1,5 +1,6 @@
-//! The whole insert, remove and query of a small filter by five threads, under random schedules: the locks'
-//! own loops, searches that are overtaken, readers that look again. A child of `table`, as the models are.
+//! Whole inserts, removals and queries of a small filter by five threads, under random schedules of shuttle: the
+//! waiting loops of the locks, searches whose path another thread changes, and readers that read again. A child module
+//! of `table`, as the models are.
 
 use std::vec::Vec;
 
@@ -11,10 +12,10 @@ use crate::geometry::Geometry;
 use crate::place::Class;
 use crate::{InsertError, evict};
 
-/// So few, of two slots each, that inserts have to move others, and are refused at times.
+/// With this few buckets of two slots each, inserts have to relocate other items, and some fail.
 const BUCKETS: u64 = 4;
 
-/// Items that are in for good; others come and go.
+/// The items that stay; others are inserted and removed.
 const RESIDENTS: u64 = 6;
 
 type Query = fn(&Table, Class) -> bool;
@@ -26,7 +27,7 @@ fn class(number: u64) -> Class {
 
 const MISSED: &str = "a resident item was missed";
 
-fn a_storm(query: Query) {
+fn concurrent_churn(query: Query) {
     let geometry = Geometry::for_buckets(BUCKETS, 2, 32).unwrap();
     let table = Arc::new(Table::with_stripes(geometry, 2).unwrap());
     for number in 0..RESIDENTS {
@@ -68,24 +69,24 @@ fn a_storm(query: Query) {
 }
 
 #[test]
-fn residents_are_found_in_a_storm() {
-    check(20_000, || a_storm(|table, class| table.buckets().contains(class)));
+fn residents_are_found_during_churn() {
+    check(20_000, || concurrent_churn(|table, class| table.buckets().contains(class)));
 }
 
 #[test]
-fn mutant_a_reader_that_does_not_look_again() {
+fn mutant_a_reader_that_does_not_read_again() {
     must_fail(MISSED, 20_000, || {
-        a_storm(|table, class| table.buckets().contains_unvalidated(class))
+        concurrent_churn(|table, class| table.buckets().contains_unvalidated(class))
     });
 }
 
-const NOT_ONE: &str = "not exactly one was told that the item is new";
+const NOT_ONE: &str = "not exactly one insert returned true";
 
 type Insert = fn(&Table, Class) -> Result<bool, InsertError>;
 
-/// Five threads insert the same items into a filter that has hardly room for them, so that they move others,
+/// Five threads insert the same items into a filter that barely has room for them, so that they relocate other items,
 /// and each other's.
-fn a_race(insert: Insert) {
+fn concurrent_inserts(insert: Insert) {
     let geometry = Geometry::for_buckets(BUCKETS, 2, 32).unwrap();
     let table = Arc::new(Table::with_stripes(geometry, 2).unwrap());
     let residents = 0..RESIDENTS - 2;
@@ -93,16 +94,16 @@ fn a_race(insert: Insert) {
         assert_eq!(evict::insert_once(table.buckets(), class(number)), Ok(true));
     }
     let items = RESIDENTS..RESIDENTS + 4;
-    let racers: Vec<_> = (0..5)
+    let threads: Vec<_> = (0..5)
         .map(|_| {
             let (table, items) = (Arc::clone(&table), items.clone());
             spawn(move || items.map(|number| insert(&table, class(number))).collect::<Vec<_>>())
         })
         .collect();
-    let told: Vec<Vec<_>> = racers.into_iter().map(|racer| racer.join().unwrap()).collect();
+    let results: Vec<Vec<_>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     for (at, number) in items.enumerate() {
-        let first = told.iter().filter(|told| told[at] == Ok(true)).count() as u32;
-        // None if there was no room for it.
+        let first = results.iter().filter(|results| results[at] == Ok(true)).count() as u32;
+        // No insert returned `true` if there was no room for the item.
         assert!(first <= 1, "{NOT_ONE}");
         assert_eq!(table.buckets().lock_stripe(class(number)).count(), first, "{NOT_ONE}");
     }
@@ -112,14 +113,14 @@ fn a_race(insert: Insert) {
 }
 
 #[test]
-fn one_of_five_is_first() {
-    check(20_000, || a_race(|table, class| evict::insert_once(table.buckets(), class)));
+fn exactly_one_of_five_inserts_returns_true() {
+    check(20_000, || concurrent_inserts(|table, class| evict::insert_once(table.buckets(), class)));
 }
 
 #[test]
-fn mutant_a_race_of_checks_and_acts() {
+fn mutant_an_insert_that_checks_and_then_acts() {
     must_fail(NOT_ONE, 2000, || {
-        a_race(|table, class| {
+        concurrent_inserts(|table, class| {
             if table.buckets().contains(class) {
                 return Ok(false);
             }

@@ -1,7 +1,7 @@
-//! Looking for room: the shortest way to move items so that one of two full buckets gets an empty slot.
+//! The search for an empty slot: the shortest sequence of relocations that gives one to one of two full buckets.
 //!
-//! A read-only search, breadth first, over the buckets to which the items of a bucket could go. It finds
-//! the steps; whether they can still be taken is for who takes them to see. Source: Li, Andersen, Kaminsky
+//! The search is breadth-first and only reads. From a bucket it continues to the other bucket of each fingerprint in
+//! it. It returns the relocations; the caller must check that each is still possible. Source: Li, Andersen, Kaminsky
 //! and Freedman, "Algorithmic improvements for fast concurrent cuckoo hashing", EuroSys 2014.
 
 use arrayvec::ArrayVec;
@@ -9,21 +9,22 @@ use arrayvec::ArrayVec;
 use crate::bucket::Shape;
 use crate::place::{Class, alternate};
 
-/// The most buckets from which a search goes on, in the largest filters: 16 KiB of stack.
+/// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of stack.
 const MAX: usize = 1024;
 
-/// Buckets from which a search goes on, in a filter of so many; it looks into as many times more as a bucket
-/// has slots.
+/// Returns the number of buckets that a search expands, in a filter with the given number of buckets. To expand a
+/// bucket is to read the other bucket of each of its fingerprints.
 ///
-/// Each bucket looked into in vain leaves a chance below one, and a filter of N buckets is to see some N
-/// searches without one failing: so the number grows with log N. MEASURED: with four slots, the load at
-/// the first refusal is 0.974 for 2^18 buckets and 0.9715 for 2.5e7; a quarter of the buckets gives 0.961.
+/// Each additional read reduces the chance that a search fails by some factor. In a filter of N buckets about N
+/// searches must succeed, so the number grows with log N. MEASURED: with four slots, the load at the first failed
+/// insert is 0.974 for 2^18 buckets and 0.9715 for 2.5e7; with a quarter of this number it is 0.961 (a count,
+/// independent of the machine).
 pub(crate) const fn budget(buckets: u64) -> usize {
     let budget = 32 * (64 - buckets.leading_zeros()) as usize;
     if budget > MAX { MAX } else { budget }
 }
 
-/// One item to move: a copy of the fingerprint lies in `from`, and `to` is its other bucket.
+/// One relocation: a copy of the fingerprint is in `from`, and `to` is its other bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) fingerprint: u64,
@@ -32,49 +33,52 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The class of what is moved, from where it lies to where it goes.
+    /// Returns the class of the copy, with its present bucket first.
     pub(crate) const fn class(self) -> Class {
         Class { fingerprint: self.fingerprint, buckets: [self.from, self.to] }
     }
 }
 
-/// A bucket that was looked into.
+/// A bucket that the search has read.
 #[derive(Clone, Copy)]
 struct Node {
     bucket: u64,
-    /// What would come into it, from the bucket of the parent.
+    /// The fingerprint that would be relocated into it from the bucket of the parent.
     fingerprint: u32,
     parent: u16,
 }
 
-/// The parent of the two buckets in which the search begins.
+/// The parent of the two buckets at which the search starts.
 const ROOT: u16 = u16::MAX;
 
-/// The buckets that a search has looked into.
+/// A search, with the buckets that it has read.
 pub(crate) struct Search {
-    /// One more for the end of the way.
+    /// One more than the budget, for the bucket at the end of the path.
     nodes: ArrayVec<Node, { MAX + 1 }>,
     shape: Shape,
     buckets: u64,
 }
 
 impl Search {
+    /// Creates a search in buckets of this shape and number. It may be used several times.
     pub(crate) fn new(shape: Shape, buckets: u64) -> Self {
         Self { nodes: ArrayVec::new(), shape, buckets }
     }
 
-    /// The steps that give an empty slot to one of the two buckets, in the order in which they are to be
-    /// taken: the first into a bucket that has one, each next into the bucket that the one before left.
-    /// No steps if one of the two has an empty slot as it is; none at all if no way was found.
+    /// Returns the relocations that give an empty slot to one of the two buckets, in the order in which they must be
+    /// executed: the first into the bucket with the empty slot, each next into the bucket that the one before left.
     ///
-    /// The way is the shortest, so no bucket is on it twice, and each step finds what this search saw if
-    /// nobody else changes it.
+    /// Returns an empty sequence if one of the two buckets has an empty slot already, and `None` if no path was found.
+    ///
+    /// The path is the shortest, so no bucket is on it twice. If no other thread writes, every step finds what this
+    /// search read.
     pub(crate) fn steps(
         &mut self,
         roots: [u64; 2],
         read: impl Fn(u64) -> u64,
     ) -> Option<impl Iterator<Item = Step>> {
         let mut at = usize::from(self.find_empty(roots, read)?);
+        // Follow the parents from the bucket with the empty slot back to a root, which has no parent.
         Some(core::iter::from_fn(move || {
             let Node { bucket: to, fingerprint, parent } = self.nodes[at];
             let from = self.nodes.get(usize::from(parent))?.bucket;
@@ -83,15 +87,17 @@ impl Search {
         }))
     }
 
-    /// The node of the first bucket with an empty slot.
+    /// Returns the node of the nearest bucket with an empty slot.
     fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u64) -> Option<u16> {
         self.nodes.clear();
+        // Start at both buckets of the item. If one has an empty slot, there is nothing to relocate.
         for bucket in roots {
             let node = self.push(Node { bucket, fingerprint: 0, parent: ROOT });
             if self.shape.find_empty(read(bucket)).is_some() {
                 return Some(node);
             }
         }
+        // Expand the nodes in the order in which they were found, so that the first hit is the nearest.
         let most = budget(self.buckets);
         let mut parent = 0;
         while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
@@ -99,7 +105,8 @@ impl Search {
                 let to = alternate(fingerprint, bucket, self.buckets);
                 let found = self.shape.find_empty(read(to)).is_some();
                 if !found && self.nodes.len() >= most {
-                    // No room to go on from there; but the buckets next to it are still looked into.
+                    // The budget is spent, so this bucket is not expanded. But the other buckets at the border are
+                    // still read.
                     continue;
                 }
                 let fingerprint = fingerprint as u32;

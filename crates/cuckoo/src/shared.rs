@@ -1,4 +1,5 @@
-//! What the two filter types share: hashing an item, counting, copies, and figures read off the buckets.
+//! The state and the operations that both filter types share: inserts, queries and removals by hash, copies, merges,
+//! and the false-positive rate of the contents.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -13,26 +14,27 @@ use crate::place::{Class, alternate};
 use crate::table::Table;
 use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
 
-/// A filter: the buckets, how many items are in, and how items are hashed. The public types are names
-/// for it.
+/// A filter: its table, its number of copies, and its hasher. Each public type wraps one.
 pub(crate) struct Shared<T: ?Sized, S> {
     pub(crate) table: Table,
     pub(crate) len: Counter,
     capacity: usize,
     hasher: S,
-    /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.
+    /// No item is stored, so the filter is `Send` and `Sync` for every `T`.
     item: PhantomData<fn(&T)>,
 }
 
-/// Functions of a hash. For buckets of the default shape they are inlined into the caller, and only for them: the
-/// code for all six is not, and saves and restores what one of them needs. MEASURED: 84 instructions a query instead
-/// of 104.
+/// Defines operations by hash. The code for the default shape is inlined into the caller. The code for all six shapes
+/// is one function that is not inlined, because it saves and restores registers that only some of them need.
+///
+/// MEASURED: a query executes 84 instructions, and 104 where all six shapes share the inlined function (counted by
+/// callgrind, x86-64 with AVX2).
 macro_rules! of_a_hash {
     ($($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr;)*) => {$(
         #[inline(always)]
         fn $name(table: &Table, hash: u64) -> $answer {
             #[inline(never)]
-            fn rarer(table: &Table, hash: u64) -> $answer {
+            fn other_shapes(table: &Table, hash: u64) -> $answer {
                 with_known_shape!(table.geometry().shape(), shape => {
                     let $buckets = table.buckets_of(shape);
                     let $class = $buckets.class(hash);
@@ -40,7 +42,7 @@ macro_rules! of_a_hash {
                 })
             }
             if !table.geometry().shape().is(Shape::DEFAULT) {
-                return rarer(table, hash);
+                return other_shapes(table, hash);
             }
             let $buckets = table.buckets_of(Shape::DEFAULT);
             let $class = $buckets.class(hash);
@@ -57,14 +59,15 @@ of_a_hash! {
 }
 
 impl<T: ?Sized, S> Shared<T, S> {
+    /// Allocates an empty filter.
     pub(crate) fn new(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
-        let refused = |error: AllocError| BuildError::Alloc { bytes: bytes(error) };
-        let table = Table::zeroed(geometry).map_err(refused)?;
-        let len = Counter::zeroed(geometry.parts()).map_err(refused)?;
+        let alloc_error = |error: AllocError| BuildError::Alloc { bytes: bytes(error) };
+        let table = Table::zeroed(geometry).map_err(alloc_error)?;
+        let len = Counter::zeroed(geometry.parts()).map_err(alloc_error)?;
         Ok(Self { table, len, capacity, hasher, item: PhantomData })
     }
 
-    /// The hash of an item. The user's code runs here, and nowhere else; no stripe is held.
+    /// Hashes an item. Of these operations only this one runs code of the user, and it holds no lock.
     #[inline]
     pub(crate) fn hash<Q: ?Sized>(&self, item: &Q) -> u64
     where
@@ -139,7 +142,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // No filter has more slots than its memory has bytes: a slot has at least 8 bits.
+        // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has bytes.
         self.len.get() as usize
     }
 
@@ -151,18 +154,21 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.len() as f64 / self.capacity as f64
     }
 
+    /// Returns a copy of the filter, which may be in use meanwhile.
     fn copy(&self) -> Result<Self, AllocError>
     where
         S: Clone,
     {
-        // All that can fail, or is another's code, before any stripe is taken.
+        // First everything that can fail or is foreign code: under the locks of `Table::copy`, none of it may run.
         let hasher = self.hasher.clone();
         let mut count = Counter::zeroed(self.geometry().parts())?;
+        // The copied buckets give the count: other threads may insert during the copy.
         let (table, len) = self.table.copy()?;
         count.set(len);
         Ok(Self { table, len: count, capacity: self.capacity, hasher, item: PhantomData })
     }
 
+    /// Returns a copy of the filter. Ends the program as std's collections do if the allocation fails.
     pub(crate) fn snapshot(&self) -> Self
     where
         S: Clone,
@@ -170,11 +176,12 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.copy().unwrap_or_else(|error| refused(bytes(error)))
     }
 
-    /// A filter with the copies of both, or with one of each class that is in either.
+    /// Returns a filter with the copies of both, or if `once`, with one copy of each class of either.
     pub(crate) fn merge(a: &Self, b: &Self, once: bool) -> Result<Self, MergeError>
     where
         S: ItemHasher + Clone,
     {
+        // Both filters must give an item the same class.
         let geometry = a.geometry();
         if geometry != b.geometry() {
             return Err(MergeError::Geometry);
@@ -182,10 +189,11 @@ impl<T: ?Sized, S> Shared<T, S> {
         if a.hasher.hash_probe() != b.hasher.hash_probe() {
             return Err(MergeError::Hash);
         }
-        let refused = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
-        let mut merged = a.copy().map_err(refused)?;
-        // A copy, since in `b` itself an item on its way could be met twice.
-        let (other, _) = b.table.copy().map_err(refused)?;
+        let alloc_error = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
+        let mut merged = a.copy().map_err(alloc_error)?;
+        // Copy `b` too: in `b` itself, a copy in relocation could be read twice.
+        let (other, _) = b.table.copy().map_err(alloc_error)?;
+        // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without their items.
         for bucket in 0..geometry.buckets() {
             for fingerprint in geometry.shape().fingerprints_of(other.buckets().read(bucket)) {
                 let class = Class::of(fingerprint, bucket, geometry.buckets());
@@ -210,10 +218,10 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.rate_of((self.geometry().buckets() / buckets.max(1)).max(1))
     }
 
-    /// The probability that a hash drawn at random has the class of some copy, from every `step`-th bucket.
+    /// Returns the probability that a random hash has the class of some copy, estimated from every `step`-th bucket.
     ///
-    /// A class answers for two of the `buckets · fingerprints` pairs of first bucket and fingerprint. If
-    /// it lies in one bucket, that one counts both; if in both buckets, each counts one.
+    /// There are `buckets · fingerprints` pairs of a first bucket and a fingerprint. A class accounts for two of them.
+    /// If all its copies are in one bucket, that bucket counts two pairs; if both buckets have copies, each counts one.
     fn rate_of(&self, step: u64) -> Sampled {
         let geometry = self.geometry();
         let shape = geometry.shape();
@@ -221,6 +229,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         let share_of = |bucket| {
             let value = table.read(bucket);
             let mut pairs = 0_u32;
+            // Count each fingerprint of the bucket once, however many copies there are.
             for (before, fingerprint) in shape.fingerprints_of(value).enumerate() {
                 if shape.fingerprints_of(value).take(before).any(|other| other == fingerprint) {
                     continue;
@@ -230,6 +239,7 @@ impl<T: ?Sized, S> Shared<T, S> {
             }
             f64::from(pairs)
         };
+        // The mean over the buckets that are read, as a share of all pairs.
         let all = geometry.buckets();
         let buckets = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));
         Sampled::mean(buckets.map(share_of), all).map(|share| {

@@ -1,4 +1,4 @@
-//! How many buckets hold so many items, and how often they are wrong.
+//! The number of buckets for a number of items and a false-positive rate, and the reverse.
 
 use libm::{expm1, log1p};
 
@@ -7,23 +7,26 @@ use crate::bucket::{SHAPES, Shape};
 /// The number of 64-bit hashes.
 const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
-/// What a shape takes: of `s` slots, `s · permille / 1000 − slack` items.
+/// The capacity of a shape: `s` slots hold `s · permille / 1000 − slack` items.
 struct Load {
     permille: u64,
     slack: u64,
 }
 
-/// The loads up to which fewer than one filter in a million refuses an item: below the first refusals of
-/// millions of small filters and thousands of large ones. `tests/load.rs` has them again, fewer.
+/// Returns the load up to which fewer than one filter in a million fails to insert an item.
 ///
-/// In large filters the first refusal hardly varies. In small ones it comes when more items than two
-/// buckets hold happen to have the same two: with `n` items, `P = (buckets / 2)²` pairs of buckets and `s`
-/// slots, that has a chance of about `C(n, 2s + 1) / P^(2s)`, which the slack keeps below a millionth.
+/// The numbers lie below the loads at the first failed insert of millions of small filters and thousands of large ones;
+/// `tests/load.rs` repeats a part of these runs.
+///
+/// In large filters the load at the first failed insert hardly varies. In small filters, an insert fails when more
+/// items than two buckets can hold happen to have the same two buckets. With `n` items, `P = (buckets / 2)²` pairs of
+/// buckets and `s` slots per bucket, the probability is about `C(n, 2s + 1) / P^(2s)`. The slack keeps it below a
+/// millionth.
 const fn load(shape: Shape) -> Load {
     let (permille, slack) = match (shape.slots(), shape.width()) {
         (2, _) => (860, 95),
         (3, _) => (930, 40),
-        // Of 8 bits only 255 fingerprints: in large filters there are few ways from a bucket.
+        // With 8 bits there are only 255 fingerprints, so in large filters few paths lead away from a bucket.
         (4, 8) => (930, 24),
         (4, _) => (955, 32),
         _ => (975, 24),
@@ -31,78 +34,84 @@ const fn load(shape: Shape) -> Load {
     Load { permille, slack }
 }
 
-/// The items that so many buckets take.
+/// Returns the number of items that the buckets hold, with probability 1 − 10⁻⁶.
 pub(crate) fn capacity(buckets: u64, shape: Shape) -> u64 {
     let Load { permille, slack } = load(shape);
     let slots = u128::from(buckets) * u128::from(shape.slots());
-    // Fewer than 2^60 slots.
+    // The number fits: there are fewer than 2^60 slots.
     let items = (slots * u128::from(permille) / 1000) as u64;
     items.saturating_sub(slack).max(always(shape))
 }
 
-/// The items that fit whatever they are: as many as two buckets have slots.
+/// Returns the number of items that always fit, whatever their hashes: the number of slots of two buckets.
 const fn always(shape: Shape) -> u64 {
     2 * shape.slots() as u64
 }
 
-/// The fewest buckets that take so many items.
+/// Returns the smallest number of buckets that hold the items.
 fn buckets_for(items: u64, shape: Shape) -> u64 {
     if items <= always(shape) { 2 } else { buckets_by_load(items, shape) }
 }
 
-/// The fewest buckets that take so many items by their load.
+/// Returns the smallest number of buckets that hold the items at the load of their shape.
 fn buckets_by_load(items: u64, shape: Shape) -> u64 {
     let Load { permille, slack } = load(shape);
+    // The inverse of `capacity`, rounded up to whole slots, then to whole buckets, then to an even number.
     let slots = ((u128::from(items) + u128::from(slack)) * 1000).div_ceil(u128::from(permille));
     even(slots.div_ceil(u128::from(shape.slots())))
 }
 
-/// The next even number, or as many as there are none of.
+/// Returns the next even number, or `u64::MAX`, which no filter has, if it does not fit.
 fn even(buckets: u128) -> u64 {
     u64::try_from(buckets.next_multiple_of(2)).unwrap_or(u64::MAX)
 }
 
-/// The expected false-positive rate with so many distinct items.
+/// Returns the expected false-positive rate of a filter with `items` distinct items.
 pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
+    // 1 − (1 − 1/classes)^items: the probability that some item has the class of the query.
     let classes = buckets as f64 * shape.fingerprints() as f64 / 2.0;
     let items = items as f64;
     with_equal_hashes(-expm1(items * log1p(-1.0 / classes)), items)
 }
 
-/// The rate when items with equal hashes are counted too: of the pairs of hashes that fall into one class,
-/// they come on top of those that fall together by chance.
+/// Adds the probability of equal hashes to a rate: an item whose hash equals that of an inserted item is a false
+/// positive, whatever the number of classes.
 pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
     (of_classes + items / ALL_HASHES).min(1.0)
 }
 
-/// The fewest bits that take so many items and then keep the rate. The error is the lowest rate that can
-/// be kept: that of the widest fingerprints in a filter half as full as it may be.
+/// Returns the number of buckets and the shape with the fewest bits that hold the items at the rate. The error is the
+/// lowest possible rate: that of the widest fingerprints in a filter at half its capacity.
 ///
-/// A wider fingerprint is not the only way to a lower rate: a little below what a shape gives, more
-/// buckets of it are smaller.
+/// A wider fingerprint is not the only way to a lower rate. A little below the rate of a shape, more buckets of the
+/// same shape need fewer bits than the next shape.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
+    // The lowest rate on offer: the widest shape, with twice the buckets that the items need.
     let widest = SHAPES[SHAPES.len() - 1];
     let lowest = self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items);
+    // For each shape, enough buckets for the items and for the rate.
     let sizes = SHAPES.into_iter().filter_map(|shape| {
         let buckets = buckets_for(items, shape).max(buckets_for_rate(items, rate, shape)?);
         Some((buckets, shape))
     });
+    // Choose the shape with the fewest bits.
     let bits = |&(buckets, shape): &(u64, Shape)| u128::from(buckets) * u128::from(shape.bits());
     let fewest = sizes.min_by_key(bits);
     fewest.filter(|_| rate >= lowest).ok_or(lowest)
 }
 
-/// The fewest buckets of a shape that keep the rate with so many items; none if equal hashes alone exceed
-/// it.
+/// Returns the smallest number of buckets of a shape that keep the rate with the items, or `None` if equal hashes
+/// already exceed the rate.
 fn buckets_for_rate(items: u64, rate: f64, shape: Shape) -> Option<u64> {
+    // The part of the rate that is left for items of the same class.
     let of_classes = rate - items as f64 / ALL_HASHES;
     if of_classes <= 0.0 {
         return None;
     }
-    // The rate for `classes` classes, solved for them.
+    // Solve `rate` for the number of classes.
     let classes = -1.0 / expm1(log1p(-of_classes) / items as f64);
     let buckets = even((2.0 * classes / shape.fingerprints() as f64) as u128);
-    // Rounding may leave one too few.
+    // Rounding may give two buckets too few.
     [buckets, buckets.saturating_add(2)]
         .into_iter()
         .map(|buckets| buckets.max(2))
@@ -116,8 +125,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_those_of_the_formula() {
-        // 2 · slots · load / (2^bits − 1), for rates so low that squares do not count.
+    fn rates_agree_with_the_formula() {
+        // 2 · slots · load / (2^bits − 1), for rates at which second-order terms do not matter.
         for (slots, width) in [(4, 16), (3, 20), (2, 32)] {
             let shape = Shape::find(slots, width).unwrap();
             let (buckets, items) = (1_000_000, 900_000 * u64::from(slots));
@@ -129,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn solved_sizes_keep_the_rate_and_are_the_fewest(
+        fn computed_sizes_are_the_smallest_that_keep_the_rate(
             items in 1_u64..1 << 34,
             magnitude in 0.01_f64..8.5,
         ) {
@@ -139,7 +148,7 @@ mod tests {
             prop_assert!(rate(buckets, shape, items) <= wanted);
             let fewer = buckets.saturating_sub(2);
             let keeps = fewer > 0 && capacity(fewer, shape) >= items && rate(fewer, shape, items) <= wanted;
-            prop_assert!(!keeps, "{} buckets would do, {} are given", fewer, buckets);
+            prop_assert!(!keeps, "{} buckets suffice, but {} were computed", fewer, buckets);
         }
     }
 }

@@ -7,8 +7,8 @@
 //!   version of the stripe before, unless a removal found no copy in the other bucket.
 //! * A relocation adds in the other bucket before it clears, so a copy in relocation is in both buckets.
 //! * A reader takes no lock. It loads the version, both buckets, and the version again. A hit is always valid, a miss
-//!   only if the version is unchanged: a reader that sees a cleared slot also sees the new version, and a reader that
-//!   started from the new version sees the copy that was added before.
+//!   only if the version is unchanged: a reader that sees a cleared slot also sees the version that was advanced for
+//!   it, and a reader that started from this version sees the copy that was added before.
 //! * Under the lock of its stripe, one read of both buckets of a class is exact.
 //!
 //! Each `ORDERING:` comment names the step of the proof that needs it.
@@ -27,32 +27,34 @@ mod models;
 #[path = "schedules.rs"]
 mod schedules;
 
-/// The lock, in the first word of a stripe's line.
+/// The lock bit, in the first word of a stripe's cache line.
 const LOCK: u64 = 1;
 
-/// How often a reader looks, and finds that something was moved meanwhile, before it takes the stripe. A look
-/// is two loads and a stripe one of up to a thousand, so hardly any meets a move, and next to none eight in
-/// a row. (In the models, where few moves are made, once: what follows is to be explored, too.)
+/// The number of times that a reader reads both buckets without a lock, before it locks the stripe.
+///
+/// A read is two loads, and there are up to a thousand stripes, so few reads meet a changed version, and almost none
+/// meet eight in a row. The models use one attempt: they make few relocations, and must explore the locked read too.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
-/// Buckets, and the stripes that guard moves between them.
+/// The buckets, and the stripes that protect relocations and removals.
 #[derive(Debug)]
 pub(crate) struct Table {
     words: Lines,
-    /// One line a stripe.
+    /// One cache line per stripe.
     locks: Lines,
-    /// One line a stripe.
+    /// One cache line per stripe.
     versions: Lines,
     geometry: Geometry,
     simd: SimdLevel,
 }
 
 impl Table {
+    /// Allocates an empty table with the number of stripes that its geometry gives.
     pub(crate) fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
         Self::with_stripes(geometry, geometry.stripes())
     }
 
-    /// With so many stripes, a power of two.
+    /// Allocates an empty table with the given number of stripes, a power of two.
     pub(crate) fn with_stripes(geometry: Geometry, stripes: u64) -> Result<Self, AllocError> {
         Ok(Self {
             words: Lines::zeroed(geometry.lines())?,
@@ -68,86 +70,98 @@ impl Table {
         self.geometry
     }
 
-    /// The vectors of this processor.
+    /// Returns the vector instructions of this processor.
     #[inline]
     pub(crate) fn simd(&self) -> SimdLevel {
         self.simd
     }
 
-    /// The buckets, cut as they are.
+    /// Returns the buckets, with the shape read from the geometry.
     #[inline]
     pub(crate) fn buckets(&self) -> Buckets<'_> {
         self.buckets_of(self.geometry.shape())
     }
 
-    /// The buckets, cut as the caller knows that they are: with a constant, all that is derived from it is
-    /// computed by the compiler.
+    /// Returns the buckets, with a shape that the caller knows. If it is a constant, the compiler computes everything
+    /// that derives from it.
     #[inline(always)]
     pub(crate) fn buckets_of(&self, shape: Shape) -> Buckets<'_> {
         debug_assert_eq!(shape, self.geometry.shape());
         Buckets { table: self, shape }
     }
 
+    /// Returns the number of the class's stripe.
     #[inline]
     fn stripe(&self, class: Class) -> usize {
-        // A power of two of them.
+        // The number of stripes is a power of two.
         class.key() as usize & (self.locks.len() - 1)
     }
 
-    /// The move count of the classes with this key.
+    /// Returns the version of the stripe of the classes with this key.
     #[inline(always)]
     fn version(&self, key: u64) -> &Word {
-        // As many as locks; by the length of the very array, which spares the check of a bound.
+        // The same number as `stripe` gives. It is masked by the length of the indexed array itself, so the compiler
+        // omits the bounds check.
         &self.versions[key as usize & (self.versions.len() - 1)].words[0]
     }
 
     #[inline]
     fn lock(&self, stripe: usize) {
-        // ORDERING: Acquire pairs with the Release of `unlock`: holders of a stripe are totally ordered.
+        // ORDERING: Acquire pairs with the Release of `unlock`: the holders of a stripe are totally ordered (proof:
+        // (a), step 3.1, claim 2).
         let _ = self.locks[stripe].words[0].lock(LOCK, Ordering::Acquire);
     }
 
     #[inline]
     fn unlock(&self, stripe: usize) {
-        // ORDERING: Release pairs with the Acquire of `lock`.
+        // ORDERING: Release pairs with the Acquire of `lock` (proof: (a), step 3.1, claim 2).
         self.locks[stripe].words[0].unlock(0, Ordering::Release);
     }
 
-    /// Holds all stripes, in order: nothing is taken from any bucket. Copies are still added.
+    /// Locks all stripes, in ascending order. Until the guard is dropped, no copy is cleared. Copies may still be
+    /// added.
     fn lock_all_stripes(&self) -> AllStripesGuard<'_> {
         (0..self.locks.len()).for_each(|stripe| self.lock(stripe));
         AllStripesGuard { table: self }
     }
 
-    /// A copy of all buckets, and the fingerprints in it: each copy whose insert happened before and
-    /// whose remove did not begin is in it exactly once, wherever it is being moved meanwhile.
+    /// Returns a copy of the table, and the number of fingerprints in it.
+    ///
+    /// It contains each copy exactly once whose insert happened before and whose removal has not begun, even while
+    /// other threads relocate it.
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
         let geometry = self.geometry;
-        // Allocated first: an allocator is another's code, and may take its time.
+        // Allocate first: an allocator is foreign code and may be slow, so it must not run under the locks.
         let mut copy = Self::with_stripes(geometry, self.locks.len() as u64)?;
         {
+            // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is
+            // in exactly one slot until the guard is dropped.
             let _guard = self.lock_all_stripes();
             for (to, from) in copy.words.iter_mut().zip(&*self.words) {
                 for (to, from) in to.words.iter_mut().zip(&from.words) {
-                    // ORDERING: Relaxed: with all stripes held, coherence shows all that happened before.
+                    // ORDERING: Relaxed: the locks order all clears, and coherence shows every add that happened
+                    // before.
                     let bits = from.load(Ordering::Relaxed);
                     to.update(|to| *to = bits);
                 }
             }
         }
+        // Count in the copy: in the table, copies may be added meanwhile.
         let len = copy.len();
         Ok((copy, len))
     }
 
-    /// Whether a copy of the class is in, which something was moved beside when it was first looked for.
+    /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
     #[cold]
     fn contains_contended(&self, fingerprint: u64, bucket: u64) -> bool {
         let class = Class::of(fingerprint, bucket, self.geometry.buckets());
+        // Try again without the lock, until a result is valid.
         let result = (1..MAX_ATTEMPTS).find_map(|_| self.buckets().try_contains(class));
+        // Every attempt failed: read under the lock, where one read is exact (proof: claim 2).
         result.unwrap_or_else(|| self.buckets().lock_stripe(class).contains())
     }
 
-    /// BatchRead again for what was not found, since something was moved beside.
+    /// Queries each item that was missed once more, on its own.
     #[cold]
     fn retry_misses<const ITEMS: usize>(
         &self,
@@ -159,13 +173,15 @@ impl Table {
         }
     }
 
-    /// Fingerprints in all buckets. Beside movers, one on its way may be counted twice or not at all.
+    /// Counts the fingerprints in all buckets. While other threads relocate, it may count a fingerprint in relocation
+    /// twice or not at all.
     pub(crate) fn len(&self) -> u64 {
         let buckets = self.buckets();
         let len = |bucket| u64::from(buckets.shape.len(buckets.read(bucket)));
         (0..self.geometry.buckets()).map(len).sum()
     }
 
+    /// Empties all buckets.
     pub(crate) fn clear(&mut self) {
         for word in self.words.iter_mut().flat_map(|line| &mut line.words) {
             word.update(|bits| *bits = 0);
@@ -173,20 +189,21 @@ impl Table {
     }
 }
 
-/// What was seen in the buckets of many classes.
+/// The result of one read of the buckets of a batch of classes.
 #[derive(Debug)]
 pub(crate) struct BatchRead<const ITEMS: usize> {
-    /// The words that the buckets are in.
+    /// The words that contain the first and the second bucket of each class.
     words: [[u64; ITEMS]; 2],
-    /// Whether something was moved meanwhile in the stripe of any of them.
-    moved: bool,
+    /// Whether the version of a stripe changed during the read.
+    changed: bool,
 }
 
 impl<const ITEMS: usize> BatchRead<ITEMS> {
-    pub(crate) const NONE: Self = Self { words: [[0; ITEMS]; 2], moved: false };
+    /// A value to be overwritten by the first read.
+    pub(crate) const NONE: Self = Self { words: [[0; ITEMS]; 2], changed: false };
 }
 
-/// The buckets of a table, and how they are cut.
+/// The buckets of a table, together with their shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buckets<'t> {
     table: &'t Table,
@@ -203,36 +220,36 @@ impl<'t> Buckets<'t> {
         self.table.geometry
     }
 
-    /// The class of a hash.
+    /// Returns the class of a hash.
     #[inline(always)]
     pub(crate) fn class(self, hash: u64) -> Class {
         Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width())
     }
 
-    /// The word of a bucket, and how far the bucket lies from its bottom.
+    /// Returns the word that contains the bucket, and the bucket's bit offset in it.
     #[inline(always)]
     fn word(self, bucket: u64) -> (&'t Word, u32) {
         (self.table.words.word(self.shape.word(bucket)), self.shape.offset(bucket))
     }
 
-    /// A bucket, as it is or was a moment ago.
+    /// Returns the value of a bucket, for a query.
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
-        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: who sees that a copy is gone sees the
-        // copy that replaces it, and the advance if there was one. See "A miss is a miss".
+        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees the cleared slot
+        // also sees the copy that replaces it, and the advance of the version, if there was one (proof: step 2.1).
         self.shape.cut(word.load(Ordering::Acquire), at)
     }
 
-    /// A bucket, for who goes on to add to it or take from it, or looks for a way through it: whatever is
-    /// seen is checked again by the update. Under the stripe of a class, exact for that class.
+    /// Returns the value of a bucket, for an update or a search. Every update checks the value again. Under the lock of
+    /// a class's stripe, the value is exact for that class.
     #[inline(always)]
     pub(crate) fn peek(self, bucket: u64) -> u64 {
         let (word, at) = self.word(bucket);
         self.shape.cut(word.peek(), at)
     }
 
-    /// Asks for the memory of a class ahead of the access to it.
+    /// Prefetches both buckets of a class, for a query.
     #[inline(always)]
     pub(crate) fn prefetch(self, class: Class) {
         class.buckets.iter().for_each(|&bucket| self.prefetch_bucket(bucket));
@@ -243,7 +260,8 @@ impl<'t> Buckets<'t> {
         self.table.words.prefetch_word(self.shape.word(bucket));
     }
 
-    /// The same ahead of an insert or a removal, which writes to the first bucket, if not to the second.
+    /// Prefetches both buckets of a class, for an insert or a removal: the first bucket for writing, because most
+    /// writes go there.
     #[inline(always)]
     pub(crate) fn prefetch_to_write(self, class: Class) {
         let [one, other] = class.buckets;
@@ -251,42 +269,46 @@ impl<'t> Buckets<'t> {
         self.prefetch_bucket(other);
     }
 
-    /// One look into both buckets.
+    /// Returns whether a bucket holds the fingerprint, in one read of both. A miss is not validated.
     #[inline(always)]
     fn contains_unvalidated(self, class: Class) -> bool {
-        // Written out, as in `add`.
+        // No iterator over the two buckets: see `add`.
         let [one, other] = class.buckets;
         let (one, other) = (self.read(one), self.read(other));
-        // Both, without a branch in between: which of them has it cannot be guessed.
+        // No branch between the two comparisons: the processor cannot predict which bucket holds the copy.
         self.shape.contains(one, class.fingerprint) | self.shape.contains(other, class.fingerprint)
     }
 
-    /// One look, if it can be believed: a hit always, a miss if nothing moved meanwhile.
+    /// Returns whether the table contains a copy of the class, or `None` if a miss is not valid, because the version
+    /// changed during the read. A hit is always valid.
     #[inline(always)]
     fn try_contains(self, class: Class) -> Option<bool> {
         let version = self.table.version(class.key());
-        // ORDERING: Acquire pairs with the Release of the advance whose number it reads: what the mover
-        // had added before is seen by the looks that follow.
+        // Load the version first.
+        // ORDERING: Acquire pairs with the Release of `advance_version`: the reads that follow see what was added
+        // before the advance (proof: step 2.2).
         let before = version.load(Ordering::Acquire);
+        // Read both buckets, with Acquire loads.
         let found = self.contains_unvalidated(class);
-        // ORDERING: Relaxed: the Acquire loads of the look keep it behind them.
-        let moved = version.load(Ordering::Relaxed) != before;
-        // One branch, which is hardly ever taken: whether an item is in cannot be guessed. MEASURED: with
-        // one on the answer, queries of which half hit take 23 ns instead of 12.
-        if moved & !found { None } else { Some(found) }
+        // Load the version again.
+        // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them (proof: step 2.1).
+        let changed = version.load(Ordering::Relaxed) != before;
+        // One branch, which is almost never taken. The processor cannot predict whether an item is present. MEASURED:
+        // with a branch on the answer, queries of which half hit take 23 ns instead of 12 (machine not recorded).
+        if changed & !found { None } else { Some(found) }
     }
 
-    /// Whether a copy of the class is in.
+    /// Returns whether the table contains a copy of the class.
     #[inline(always)]
     pub(crate) fn contains(self, class: Class) -> bool {
         match self.try_contains(class) {
             Some(found) => found,
-            // In numbers, not in structures, which would be spilled to the stack on the way here.
+            // Pass numbers, not structures: the compiler would spill those to the stack before the call.
             None => self.table.contains_contended(class.fingerprint, class.buckets[0]),
         }
     }
 
-    /// One look into both buckets of each class; what it found, [`contains_batch`](Self::contains_batch) tells.
+    /// Reads both buckets of each class, for [`contains_batch`](Self::contains_batch).
     #[inline(always)]
     pub(crate) fn read_batch<const ITEMS: usize>(
         self,
@@ -294,47 +316,53 @@ impl<'t> Buckets<'t> {
         read: &mut BatchRead<ITEMS>,
     ) {
         let table = self.table;
+        // Load the versions of all items, before any bucket.
         let mut before = 0_u64;
         for key in classes.keys {
             // ORDERING: Acquire, as in `try_contains`.
             before = before.wrapping_add(table.version(key).load(Ordering::Acquire));
         }
+        // Load the words of all first buckets, then of all second buckets.
         for (words, buckets) in read.words.iter_mut().zip(&classes.buckets) {
             for (to, &bucket) in words.iter_mut().zip(buckets) {
                 // ORDERING: Acquire, as in `read`.
                 *to = self.word(bucket).0.load(Ordering::Acquire);
             }
         }
+        // Load all versions again.
         let mut after = 0_u64;
         for key in classes.keys {
-            // ORDERING: Relaxed: the Acquire loads of all looks keep it behind them.
+            // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them, as in `try_contains`.
             after = after.wrapping_add(table.version(key).load(Ordering::Relaxed));
         }
-        // Sums are enough: no count falls, so they are the same if and only if each count is.
-        read.moved = after != before;
+        // No version decreases, so the sums are equal if and only if every version is unchanged.
+        read.changed = after != before;
     }
 
-    /// Whether a copy of each class is in, of which these are the looks. Misses are believed if nothing moved in
-    /// the stripe of any.
+    /// Returns for each class whether the table contains a copy, from the words that
+    /// [`read_batch`](Self::read_batch) has read.
     #[inline(always)]
     pub(crate) fn contains_batch<const ITEMS: usize>(
         self,
         classes: &Classes<ITEMS>,
         read: &BatchRead<ITEMS>,
     ) -> [bool; ITEMS] {
-        let mut found = classes.are_in(&read.words, self.shape, self.table.simd);
-        if read.moved {
+        // Compare all fingerprints with the slots, in vectors.
+        let mut found = classes.find_in(&read.words, self.shape, self.table.simd);
+        // A version changed: hits are valid, misses are not.
+        if read.changed {
             self.table.retry_misses(classes, &mut found);
         }
         found
     }
 
-    /// Adds a copy to an empty slot of the bucket; whether there was one.
+    /// Adds a copy to an empty slot of the bucket. Returns `false` if there is none.
     #[inline(always)]
     fn add_to(self, bucket: u64, fingerprint: u64) -> bool {
         let (word, at) = self.word(bucket);
-        // ORDERING: Relaxed: an RMW disturbs nobody, and what comes to rely on the copy is ordered after
-        // it by its caller, or by the advance of a mover.
+        // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears. The caller orders its
+        // query after its insert (proof: (c)), and the Release of the advance follows the add of a relocation (step
+        // 2.4).
         let added = word.try_update(Ordering::Relaxed, |bits| {
             let slot = self.shape.find_empty(self.shape.cut(bits, at))?;
             Some(bits | fingerprint << (at + slot))
@@ -342,16 +370,17 @@ impl<'t> Buckets<'t> {
         added.is_ok()
     }
 
-    /// Adds a copy to the first of the two buckets that has an empty slot; whether one had.
+    /// Adds a copy to the first of the two buckets that has an empty slot. Returns `false` if neither has one.
     #[inline(always)]
     pub(crate) fn add(self, class: Class) -> bool {
-        // Written out: `any` over the two is not inlined. MEASURED: an insert takes 139 instructions by it, not 87.
+        // The compiler does not inline `any` over the two buckets. MEASURED: an insert executes 139 instructions with
+        // `any`, and 87 written out (counted by callgrind, x86-64 with AVX2).
         let [one, other] = class.buckets;
         self.add_to(one, class.fingerprint) || self.add_to(other, class.fingerprint)
     }
 
-    /// Waits for the stripe of the class and holds it: nobody else takes copies of the class from their
-    /// buckets, for good or to move them, until it is dropped.
+    /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped, no other thread clears
+    /// a copy of the class.
     #[inline(always)]
     pub(crate) fn lock_stripe(self, class: Class) -> StripeGuard<'t> {
         let stripe = self.table.stripe(class);
@@ -360,7 +389,7 @@ impl<'t> Buckets<'t> {
     }
 }
 
-/// A stripe, held for one class of those that belong to it.
+/// A locked stripe, for one of the classes that belong to it.
 #[derive(Debug)]
 pub(crate) struct StripeGuard<'t> {
     buckets: Buckets<'t>,
@@ -369,7 +398,7 @@ pub(crate) struct StripeGuard<'t> {
 }
 
 impl StripeGuard<'_> {
-    /// Copies of the class.
+    /// Counts the copies of the class.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         let count =
@@ -377,57 +406,60 @@ impl StripeGuard<'_> {
         self.class.buckets.map(count).iter().sum()
     }
 
-    /// Whether there is a copy of the class.
+    /// Returns whether there is a copy of the class.
     #[inline(always)]
     pub(crate) fn contains(&self) -> bool {
         let [one, other] = self.class.buckets;
         self.contains_in(one) | self.contains_in(other)
     }
 
+    /// Returns whether there is a copy of the class in this bucket.
     #[inline(always)]
     fn contains_in(&self, bucket: u64) -> bool {
         self.buckets.shape.contains(self.buckets.peek(bucket), self.class.fingerprint)
     }
 
-    /// Takes a copy out of this bucket, which has one. What is to replace it has been added before.
+    /// Clears a copy of the class in this bucket, which must contain one. If another copy replaces it, that one must
+    /// have been added, and the version advanced, before.
     #[inline(always)]
     fn clear_slot(&self, bucket: u64) {
         let Self { buckets, class, .. } = *self;
         let (word, at) = buckets.word(bucket);
-        // ORDERING: Release pairs with the Acquire of `read`: who misses the copy sees what came before.
-        let taken = word.try_update(Ordering::Release, |bits| {
+        // ORDERING: Release pairs with the Acquire of `read`: a reader that sees the cleared slot also sees the advance
+        // and the add before it (proof: step 2.1).
+        let cleared = word.try_update(Ordering::Release, |bits| {
+            // Another thread may have changed other slots of the word, so find the copy again.
             let slot =
                 buckets.shape.find_fingerprint(buckets.shape.cut(bits, at), class.fingerprint)?;
             Some(bits & !(buckets.shape.mask() << (at + slot)))
         });
-        debug_assert!(taken.is_ok(), "a copy vanished under its stripe");
+        debug_assert!(cleared.is_ok(), "a copy vanished while its stripe was locked");
     }
 
-    /// Removes one copy; whether there was one.
-    ///
-    /// Readers are told only if there is one in each bucket: the one that goes may have been there before
-    /// they looked, and the one that stays have come after.
+    /// Removes one copy. Returns `false` if there is none.
     #[inline(always)]
     pub(crate) fn remove(&self) -> bool {
         let [one, other] = self.class.buckets;
         let [in_one, in_other] = [self.contains_in(one), self.contains_in(other)];
+        // Advance the version only if each bucket has a copy: the copy that stays may have been added after a reader
+        // read its bucket, and the other may be cleared before the reader reads there (proof: step 3).
         if in_one & in_other {
             self.advance_version();
         }
-        // A choice of addresses, not a branch: where it lies cannot be guessed.
         let found = in_one | in_other;
         if found {
+            // Select an address instead of branching: the processor cannot predict which bucket holds the copy.
             self.clear_slot(if in_one { one } else { other });
         }
         found
     }
 
-    /// Moves a copy from the first bucket to the second; whether there was one, and room for it.
-    ///
-    /// It is added before it is taken: a reader may see it twice, never not at all.
+    /// Relocates a copy from the first bucket of the class to the second. Returns `false` if the first bucket has no
+    /// copy, or the second no empty slot.
     #[inline]
     pub(crate) fn relocate(&self) -> bool {
         let Class { fingerprint, buckets: [from, to] } = self.class;
+        // Add before clearing: a reader may see the copy twice, but never not at all.
         let copied = self.contains_in(from) && self.buckets.add_to(to, fingerprint);
         if copied {
             self.advance_version();
@@ -436,12 +468,12 @@ impl StripeGuard<'_> {
         copied
     }
 
-    /// Tells readers that a copy is about to be taken whose place another one, added before, has in the other
-    /// bucket.
+    /// Advances the version, before a copy is cleared whose replacement has been added to the other bucket.
     #[inline(always)]
     fn advance_version(&self) {
-        // ORDERING: Release: who reads this number sees what was added before. Before the copy goes, so
-        // that who misses the copy sees the number.
+        // ORDERING: Release: a reader that loads this version also sees the copy that was added before (proof: step
+        // 2.2). The clear follows the advance, so a reader that sees the cleared slot also sees this version (step
+        // 2.1).
         self.buckets.table.versions[self.stripe].words[0].advance(Ordering::Release);
     }
 }
@@ -453,7 +485,7 @@ impl Drop for StripeGuard<'_> {
     }
 }
 
-/// All stripes, held.
+/// All stripes, locked.
 struct AllStripesGuard<'t> {
     table: &'t Table,
 }

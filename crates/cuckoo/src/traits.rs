@@ -1,4 +1,4 @@
-//! The traits of a collection: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once filter.
+//! The traits of std: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once filter.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,14 +11,14 @@ use crate::{BuildError, Builder, CuckooFilter, OnceCuckooFilter};
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// A [`snapshot`](Self::snapshot).
+        /// Returns a [`snapshot`](Self::snapshot).
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 self.snapshot()
             }
         }
 
-        /// The shape and how full it is, never the fingerprints.
+        /// Shows the sizes and the number of items, but no fingerprints.
         impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
@@ -33,21 +33,23 @@ macro_rules! collection {
 
 collection! { CuckooFilter OnceCuckooFilter }
 
-/// A filter of the items with these hashes, for at least `capacity` items at the default rate. If the memory is refused,
-/// it ends as std's collections do.
-fn of_hashes<T: ?Sized, S>(
+/// Builds a filter with these hashes, for at least `capacity` items at the default rate. If an allocation fails, it
+/// ends the program as std's collections do.
+fn from_hashes<T: ?Sized, S>(
     hashes: &[u64],
     mut capacity: usize,
     mut hasher: S,
 ) -> OnceCuckooFilter<T, S> {
     loop {
+        // Build an empty filter of this capacity.
         let filter = match Builder::<OnceCuckooFilter<T, S>>::new(hasher).capacity(capacity).build()
         {
             Ok(filter) => filter,
             Err(BuildError::Alloc { bytes }) => refused(bytes),
             Err(_) => panic!("capacity overflow"),
         };
-        // In parts: once it is full, every further insert would search in vain.
+        // Insert in parts, and stop at the first part with an error: in a full filter, every further insert would
+        // search and fail.
         let mut full = false;
         for part in hashes.chunks(4096) {
             filter.insert_hashes(part.iter().copied(), |_, result| full |= result.is_err());
@@ -58,17 +60,17 @@ fn of_hashes<T: ?Sized, S>(
         if !full {
             return filter;
         }
-        // Fewer than one filter in a million refuses an item at its capacity: the next one is an eighth larger.
+        // Fewer than one filter in a million is full before its capacity. Try again with an eighth more.
         capacity += capacity / 8 + 8;
         hasher = filter.shared.into_hasher();
     }
 }
 
-/// Makes a filter for this number of items at the default rate of at most 1 %.
+/// Builds a filter whose capacity is the number of items, at the default rate of at most 1 %.
 ///
-/// All items are hashed first, which takes 8 bytes per item. If memory is refused, it ends as std's collections do. (A
-/// [`CuckooFilter`] cannot be collected, since it may refuse copies of an item: see
-/// [`try_extend`](CuckooFilter::try_extend).)
+/// All items are hashed first, which needs 8 bytes per item. If an allocation fails, the program ends as with std's
+/// collections. A [`CuckooFilter`] cannot be collected, because it may fail to insert copies of an item: see
+/// [`try_extend`](CuckooFilter::try_extend).
 impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I>
     for OnceCuckooFilter<T, S>
 {
@@ -76,12 +78,12 @@ impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I
         let hasher = S::default();
         let hashes: Vec<u64> =
             items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
-        of_hashes(&hashes, hashes.len(), hasher)
+        from_hashes(&hashes, hashes.len(), hasher)
     }
 }
 
-/// As collecting the array. (For an array of references say which filter it is, `Filter::<str>::from(["a"])`: its items
-/// may be the references, or what they refer to.)
+/// Collects the array. For an array of references name the type, as in `OnceCuckooFilter::<str>::from(["a"])`: the
+/// items may be the references, or what they refer to.
 #[cfg(feature = "std")]
 impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
     fn from(items: [T; N]) -> Self {
@@ -89,7 +91,7 @@ impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
     }
 }
 
-/// As collecting the array.
+/// Collects the array.
 #[cfg(feature = "std")]
 impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]>
     for OnceCuckooFilter<T>
@@ -106,10 +108,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_that_is_too_small_is_made_anew_until_all_items_fit() {
+    fn a_filter_that_is_too_small_is_rebuilt_until_all_items_fit() {
         let hasher = Rapid::with_seed(3);
         let hashes: Vec<u64> = (0..10_000_u64).map(|item| hasher.hash_item(&item)).collect();
-        let filter: OnceCuckooFilter<u64, Rapid> = of_hashes(&hashes, 100, hasher);
+        let filter: OnceCuckooFilter<u64, Rapid> = from_hashes(&hashes, 100, hasher);
         assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
         assert!((9900..=10_000).contains(&filter.len()), "{}", filter.len());
         assert!((9000..13_000).contains(&filter.capacity()), "{}", filter.capacity());

@@ -1,4 +1,4 @@
-//! The public face: std-shaped use, the same by item and by hash, and users' code that goes wrong.
+//! The public API: use like a std collection, equal results by item and by hash, and panics in the user's code.
 
 use core::cell::Cell;
 use core::hash::{BuildHasher, Hash, Hasher};
@@ -22,7 +22,7 @@ fn filters_are_send_and_sync_whatever_the_item() {
 }
 
 #[test]
-fn items_are_asked_for_by_what_they_borrow_as() -> Result<(), Box<dyn core::error::Error>> {
+fn items_are_queried_by_their_borrowed_forms() -> Result<(), Box<dyn core::error::Error>> {
     let strings = CuckooFilter::<String>::with_capacity(100)?;
     strings.insert("a")?;
     strings.insert(&String::from("a"))?;
@@ -50,7 +50,7 @@ fn items_are_asked_for_by_what_they_borrow_as() -> Result<(), Box<dyn core::erro
 }
 
 #[test]
-fn hashes_and_items_are_one() -> Result<(), Box<dyn core::error::Error>> {
+fn methods_by_hash_agree_with_methods_by_item() -> Result<(), Box<dyn core::error::Error>> {
     let hasher = Rapid::with_seed(7);
     let builder = CuckooFilter::<u64>::builder().capacity(2000).hasher(hasher.clone());
     let (by_item, by_hash) = (builder.clone().build()?, builder.build()?);
@@ -90,7 +90,7 @@ fn hashes_and_items_are_one() -> Result<(), Box<dyn core::error::Error>> {
 }
 
 #[test]
-fn one_insert_of_an_item_is_told_that_it_is_new() -> Result<(), Box<dyn core::error::Error>> {
+fn the_once_filter_reports_an_item_as_new_once() -> Result<(), Box<dyn core::error::Error>> {
     let filter =
         OnceCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
     assert_eq!(filter.try_extend(["a", "b", "a"])?, 2);
@@ -101,7 +101,7 @@ fn one_insert_of_an_item_is_told_that_it_is_new() -> Result<(), Box<dyn core::er
 }
 
 #[test]
-fn figures_follow_the_items() -> Result<(), Box<dyn core::error::Error>> {
+fn figures_agree_with_the_contents() -> Result<(), Box<dyn core::error::Error>> {
     let mut filter = CuckooFilter::<u64>::builder().capacity(1000).build()?;
     assert_eq!((filter.len(), filter.is_empty(), filter.capacity()), (0, true, 1000));
     assert_eq!((filter.load_factor(), filter.saturation()), (0.0, 0.0));
@@ -121,7 +121,7 @@ fn figures_follow_the_items() -> Result<(), Box<dyn core::error::Error>> {
 }
 
 #[test]
-fn sizes_go_round() -> Result<(), BuildError> {
+fn sizes_can_be_copied_to_another_filter() -> Result<(), BuildError> {
     let one = CuckooFilter::<u64>::with_capacity(1000)?;
     assert_eq!((one.capacity(), one.geometry().capacity() >= 1000), (1000, true));
     let like = OnceCuckooFilter::<str>::builder().like(one.geometry()).build()?;
@@ -135,7 +135,7 @@ fn sizes_go_round() -> Result<(), BuildError> {
         .fingerprint_bits(sizes.fingerprint_bits());
     assert_eq!(again.geometry(), Ok(sizes));
     assert_eq!(again.hasher(Rapid::with_seed(1)).geometry(), Ok(sizes));
-    // A filter merged from two is meant for the items of both, as far as they fit.
+    // The capacity of a merged filter is the sum of both, limited to what fits.
     let new = |capacity: u64| {
         let builder = CuckooFilter::<u64>::builder().like(sizes).capacity(capacity as usize);
         builder.hasher(Rapid::with_seed(1)).build().unwrap()
@@ -147,7 +147,7 @@ fn sizes_go_round() -> Result<(), BuildError> {
 }
 
 #[test]
-fn debug_shows_the_shape_and_nothing_that_is_in() -> Result<(), Box<dyn core::error::Error>> {
+fn debug_shows_the_sizes_and_not_the_contents() -> Result<(), Box<dyn core::error::Error>> {
     let new = || {
         CuckooFilter::<str>::builder()
             .buckets(500)
@@ -160,7 +160,7 @@ fn debug_shows_the_shape_and_nothing_that_is_in() -> Result<(), Box<dyn core::er
     other.try_extend(["c", "d"])?;
     let text = format!("{one:?}");
     assert!(text.starts_with("CuckooFilter") && text.contains("500") && text.contains("len: 2"));
-    assert_eq!(text, format!("{other:?}"), "other items, the same text");
+    assert_eq!(text, format!("{other:?}"), "the text depends on the items");
     assert!(text.len() < 250 && !text.contains("0123"), "{text}");
     let once = OnceCuckooFilter::<str>::builder().like(one.geometry()).build()?;
     assert!(format!("{once:?}").starts_with("OnceCuckooFilter"));
@@ -169,7 +169,7 @@ fn debug_shows_the_shape_and_nothing_that_is_in() -> Result<(), Box<dyn core::er
     Ok(())
 }
 
-/// Counts how often it is asked for a hash.
+/// Counts the hashes that it computes.
 struct Counting {
     hashed: Cell<u32>,
 }
@@ -183,7 +183,7 @@ impl BuildHasher for Counting {
     }
 }
 
-/// How often the filter hashes in this call.
+/// Returns the number of hashes that the filter computes in this call.
 fn hashes<X>(filter: &CuckooFilter<str, Counting>, act: impl Fn() -> X) -> u32 {
     filter.hasher().hashed.set(0);
     act();
@@ -195,7 +195,7 @@ fn an_item_is_hashed_once() {
     let new = || Counting { hashed: Cell::new(0) };
     let filter = CuckooFilter::<str, _>::builder_with_hasher(new());
     let filter = filter.buckets(2).slots(2).fingerprint_bits(32).build().unwrap();
-    // Also where the search is called for, and fails.
+    // This holds also for inserts that search for room, and fail.
     for item in ["a", "b", "c", "d", "e", "f"] {
         assert_eq!(hashes(&filter, || filter.insert(item)), 1);
         assert_eq!(hashes(&filter, || filter.contains(item)), 1);
@@ -213,7 +213,7 @@ fn an_item_is_hashed_once() {
     assert_eq!(once.hasher().hashed.get(), 3);
 }
 
-/// Panics when it is hashed, if it is to.
+/// Panics when it is hashed, if it is armed.
 struct Bomb {
     armed: Cell<bool>,
 }
@@ -226,7 +226,7 @@ impl Hash for Bomb {
 }
 
 impl Bomb {
-    /// Whether the call panics where it hashes the bomb.
+    /// Returns whether the call panics when it hashes the bomb.
     fn goes_off<X>(&self, act: impl Fn() -> X) -> bool {
         self.armed.set(true);
         let panicked = catch_unwind(AssertUnwindSafe(act)).is_err();
@@ -235,11 +235,11 @@ impl Bomb {
     }
 }
 
-/// A panic in the user's code leaves the filter as it was, and usable.
+/// A panic in the user's code leaves the filter unchanged and usable.
 #[test]
 fn a_panicking_hash_leaves_the_filter_valid() {
     let bomb = Bomb { armed: Cell::new(false) };
-    // The smallest of filters has one stripe: were it held, what follows would wait for ever.
+    // The smallest filter has one stripe. If the panic left it locked, the calls that follow would wait for ever.
     let filter = CuckooFilter::<Bomb>::with_capacity(1).unwrap();
     filter.insert(&bomb).unwrap();
     let rate = filter.false_positive_rate();
@@ -259,7 +259,7 @@ fn a_panicking_hash_leaves_the_filter_valid() {
     assert!(bomb.goes_off(|| once.contains(&bomb)));
     assert_eq!(once.insert(&bomb), Ok(false));
 
-    // Out of the middle of a row of items: what came before is in.
+    // A panic in the middle of an iterator: the items before it are inserted.
     let filter = CuckooFilter::<u64>::with_capacity(100).unwrap();
     let items = (0..50_u64).inspect(|&item| assert!(item < 20, "boom"));
     assert!(catch_unwind(AssertUnwindSafe(|| filter.try_extend(items))).is_err());
@@ -267,7 +267,7 @@ fn a_panicking_hash_leaves_the_filter_valid() {
     assert!((0..20).all(|item| filter.contains(&item)));
 }
 
-/// A hasher whose clone panics: a copy clones it before it takes any stripe.
+/// A hasher whose clone panics. A snapshot clones the hasher before it locks any stripe.
 #[test]
 fn a_panicking_clone_of_the_hasher_leaves_the_filter_valid() {
     struct Single(RandomState);

@@ -1,10 +1,11 @@
-//! Recorded histories of small filters under real threads, checked for linearizability (Wing and Gong 1993,
-//! Lowe 2017): there is one order of all operations on an item, in keeping with their times, in which each
-//! gives the answer that it gave.
+//! Recorded histories of small filters under real threads, checked for linearizability (Wing and Gong 1993, Lowe 2017):
+//! there is an order of all operations on an item that agrees with their times, and in which each returns what it
+//! returned.
 //!
-//! The items' classes differ, so each item's operations are checked alone. What the filters do not promise
-//! is left out: a query beside the remove of one copy and the insert of another may answer "no", though
-//! one of the two was in all the time. So an item has one copy at most, inserted and removed by its owner.
+//! The items have different classes, so the operations of each item are checked separately. The filters do not
+//! guarantee linearizability of several copies: a query concurrent with the removal of one copy and the insert of
+//! another may return `false`, although one of the two copies was present all the time. So an item has at most one copy
+//! here, which its owner inserts and removes.
 
 use std::thread;
 
@@ -20,19 +21,19 @@ const THREADS: u64 = 4;
 const ITEMS: usize = 3;
 const OPERATIONS: usize = 12;
 
-/// An operation on one item, with the answer once it is known.
+/// An operation on one item, with its result.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    /// Of the deletable filter: done, or not for want of room.
+    /// An insert into the multiset: `false` if it was full.
     Insert(bool),
-    /// Of the once filter: whether it was told that it was first; none for want of room.
+    /// An insert into the once filter: whether it returned `true`; `None` if it was full.
     InsertOnce(Option<bool>),
     Remove(bool),
     Contains(bool),
     Count(u32),
 }
 
-/// Whether the item is in.
+/// The specification of one item. Its state is whether the item is present.
 struct Item;
 
 impl Specification for Item {
@@ -45,20 +46,20 @@ impl Specification for Item {
 
     fn apply(operation: &Operation, &inside: &bool) -> (bool, bool) {
         match *operation {
-            Operation::Insert(done) => (!inside, done),
+            Operation::Insert(inserted) => (!inside, inserted),
             Operation::InsertOnce(Some(first)) => (first != inside, true),
             Operation::InsertOnce(None) => (!inside, false),
-            Operation::Remove(done) => (done == inside, false),
-            Operation::Contains(answer) => (answer == inside, inside),
+            Operation::Remove(inserted) => (inserted == inside, false),
+            Operation::Contains(result) => (result == inside, inside),
             Operation::Count(copies) => (copies == u32::from(inside), inside),
         }
     }
 }
 
-/// What one thread did: item, time of the call, time of the response, and the operation.
+/// The operations of one thread: item, time of the call, time of the response, and the operation.
 type Record = Vec<(usize, u64, u64, Operation)>;
 
-/// Numbers without order, the same for the same seed.
+/// A pseudo-random sequence of numbers, determined by its seed.
 struct Random(u64);
 
 impl Random {
@@ -68,12 +69,12 @@ impl Random {
     }
 }
 
-/// Runs `act` on random items in all threads at once, and returns what was done, by item.
+/// Runs `act` on random items in all threads concurrently, and returns the history of each item.
 fn record(
     seed: u64,
     act: impl Fn(u64, usize, &mut Random) -> Operation + Sync,
 ) -> [Vec<(u64, Action<Operation>, usize)>; ITEMS] {
-    // A number for each event. An operation lies between two of its own.
+    // Each event takes a number. An operation happens between its own two numbers.
     let clock = Word::new(0);
     // ORDERING: SeqCst: every operation stays between the numbers taken before and after it.
     let now = || clock.fetch_add(1, Ordering::SeqCst);
@@ -114,17 +115,17 @@ fn is_linearizable(events: Vec<(u64, Action<Operation>, usize)>) -> bool {
     actions.is_empty() || WGLChecker::<Item>::is_linearizable(History::from_actions(actions))
 }
 
-/// Items whose classes all differ, so that none is taken for another.
+/// Returns items of different classes, so that the filter can distinguish them.
 fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize) -> Vec<u64> {
     let mut hashes = (0_u64..).map(|item| Rapid::with_seed(seed).hash_item(&item));
     let mut items = Vec::new();
     while items.len() < n {
         let hash = hashes.next().expect("there are enough numbers");
-        // Alone, so that the filter is never full.
+        // Compare with one item at a time, so that the filter is never full.
         if items.iter().all(|&item| {
-            let alone = builder();
-            alone.insert_hash(item).unwrap();
-            !alone.contains_hash(hash)
+            let filter = builder();
+            filter.insert_hash(item).unwrap();
+            !filter.contains_hash(hash)
         }) {
             items.push(hash);
         }
@@ -132,7 +133,7 @@ fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize)
     items
 }
 
-/// Two slots in each of four buckets: nearly every insert has to move what is in.
+/// Builds a filter of four buckets with two slots each, in which nearly every insert has to relocate other items.
 fn small() -> CuckooFilter<u64, Rapid> {
     let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
     builder.buckets(4).slots(2).fingerprint_bits(32).build().unwrap()
@@ -140,7 +141,7 @@ fn small() -> CuckooFilter<u64, Rapid> {
 
 #[test]
 fn the_cuckoo_filter_is_linearizable() {
-    let mut answers = [0_u64; 2];
+    let mut results = [0_u64; 2];
     for seed in 0..HISTORIES {
         let hashes = distinct(small, seed, ITEMS + 3);
         let (items, fillers) = hashes.split_at(ITEMS);
@@ -154,13 +155,13 @@ fn the_cuckoo_filter_is_linearizable() {
             let owned = (item as u64 == thread).then(|| inside[item].load(Ordering::Relaxed) == 1);
             match (owned, random.below(2)) {
                 (Some(false), 0) => {
-                    let done = filter.insert_hash(hash).is_ok();
-                    // ORDERING: Relaxed: as above.
-                    inside[item].store(u64::from(done), Ordering::Relaxed);
-                    Operation::Insert(done)
+                    let inserted = filter.insert_hash(hash).is_ok();
+                    // ORDERING: Relaxed, as above.
+                    inside[item].store(u64::from(inserted), Ordering::Relaxed);
+                    Operation::Insert(inserted)
                 }
                 (Some(true), 0) => {
-                    // ORDERING: Relaxed: as above.
+                    // ORDERING: Relaxed, as above.
                     inside[item].store(0, Ordering::Relaxed);
                     Operation::Remove(filter.remove_hash(hash))
                 }
@@ -170,27 +171,27 @@ fn the_cuckoo_filter_is_linearizable() {
         });
         for events in histories {
             for (_, action, _) in &events {
-                if let Action::Response(Operation::Contains(answer)) = action {
-                    answers[usize::from(*answer)] += 1;
+                if let Action::Response(Operation::Contains(result)) = action {
+                    results[usize::from(*result)] += 1;
                 }
             }
             assert!(is_linearizable(events.clone()), "seed {seed}: {events:#?}");
         }
     }
-    println!("{} misses, {} hits", answers[0], answers[1]);
-    assert!(answers[0] > HISTORIES && answers[1] > HISTORIES, "{answers:?}");
+    println!("{} misses, {} hits", results[0], results[1]);
+    assert!(results[0] > HISTORIES && results[1] > HISTORIES, "{results:?}");
 }
 
 #[test]
 fn the_once_filter_is_linearizable() {
-    let mut refused = 0;
+    let mut failed = 0;
     for seed in 0..HISTORIES {
         let hashes = distinct(small, seed, ITEMS + 5);
         let (items, fillers) = hashes.split_at(ITEMS);
         let builder = OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
         let filter = builder.buckets(4).slots(2).fingerprint_bits(32).build().unwrap();
         for &hash in fillers {
-            // Where all five have the same two buckets, four of them do.
+            // If all five fillers have the same two buckets, only four of them fit.
             let _ = filter.insert_hash(hash);
         }
         let histories = record(seed, |_, item, random| match random.below(2) {
@@ -198,32 +199,32 @@ fn the_once_filter_is_linearizable() {
             _ => Operation::Contains(filter.contains_hash(items[item])),
         });
         for events in histories {
-            let is_refusal =
+            let is_failure =
                 |action| matches!(action, Action::Response(Operation::InsertOnce(None)));
-            refused += events.iter().filter(|event| is_refusal(event.1.clone())).count();
+            failed += events.iter().filter(|event| is_failure(event.1.clone())).count();
             assert!(is_linearizable(events.clone()), "seed {seed}: {events:#?}");
         }
     }
-    // So full that those who were not refused had to move others.
-    assert!(refused > HISTORIES as usize / 10, "{refused} refused");
+    // The filter was so full that successful inserts had to relocate other items.
+    assert!(failed > HISTORIES as usize / 10, "{failed} inserts failed");
 }
 
-/// The control: a test-and-set of two steps. Some history must give it away.
+/// The control: a test-and-set in two steps. Some history must reveal it.
 #[test]
-fn a_check_and_an_act_are_not_linearizable() {
-    let gives_itself_away = |seed| {
+fn a_check_followed_by_an_insert_is_not_linearizable() {
+    let is_detected = |seed| {
         let items = distinct(small, seed, ITEMS);
         let filter = small();
         let histories = record(seed, |_, item, _| {
             let first = !filter.contains_hash(items[item]);
             thread::yield_now();
             if first {
-                // More copies than there is room for do not matter here.
+                // An insert that fails does not matter here.
                 let _ = filter.insert_hash(items[item]);
             }
             Operation::InsertOnce(Some(first))
         });
         histories.into_iter().any(|events| !is_linearizable(events))
     };
-    assert!((0..HISTORIES).any(gives_itself_away));
+    assert!((0..HISTORIES).any(is_detected));
 }

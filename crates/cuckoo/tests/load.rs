@@ -1,7 +1,6 @@
-//! How much the filters take: the load at the first refusal, the capacity that they promise, and copies.
+//! The loads that filters reach: the load at the first failed insert, the stated capacity, and the number of copies.
 //!
-//! Everything is seeded, so that a test passes or fails for good. `examples/load.rs` fills one filter of
-//! any size.
+//! Everything is seeded, so a test always passes or always fails. `examples/load.rs` fills one filter of any size.
 
 mod common;
 
@@ -11,11 +10,11 @@ use tamis_hash::{HashItem as _, Rapid};
 
 type Filter = CuckooFilter<u64, Rapid>;
 
-/// Slots, bits of a slot, and a rate for which large filters have this shape.
+/// Slots, bits per slot, and a false-positive rate for which large filters have this shape.
 const SHAPES: [(u32, u32, f64); 6] =
     [(8, 8, 0.07), (4, 8, 0.03), (5, 12, 0.01), (4, 16, 1e-3), (3, 20, 1e-5), (2, 32, 1e-9)];
 
-/// The hash of item number `item` of those of a seed.
+/// Returns the hash of item number `item` of a seed.
 fn hash(seed: u64, item: u64) -> u64 {
     Rapid::with_seed(seed).hash_item(&item)
 }
@@ -25,14 +24,14 @@ fn of_buckets(buckets: u64, slots: u32, bits: u32) -> Filter {
     builder.slots(slots).fingerprint_bits(bits).build().unwrap()
 }
 
-/// The loads at which so many filters first refuse an item, in order.
-fn first_refusals(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Vec<f64> {
+/// Returns the loads at the first failed insert of one filter per seed, in ascending order.
+fn loads_at_first_failure(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Vec<f64> {
     let mut filter = of_buckets(buckets, slots, bits);
     let mut loads: Vec<f64> = (0..seeds)
         .map(|seed| {
             filter.clear();
-            let refused = (0..).find(|&item| filter.insert_hash(hash(seed, item)).is_err());
-            assert_eq!(refused, Some(filter.len() as u64));
+            let failed = (0..).find(|&item| filter.insert_hash(hash(seed, item)).is_err());
+            assert_eq!(failed, Some(filter.len() as u64));
             filter.load_factor()
         })
         .collect();
@@ -40,9 +39,9 @@ fn first_refusals(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Vec<f64> {
     loads
 }
 
-/// The least and the median load, over sizes of about so many slots: one whose buckets are a power of two
-/// in number, and one whose are not.
-fn check_first_refusals(
+/// Checks the lowest and the median load, for filters with about the given numbers of slots: one whose number of
+/// buckets is a power of two, and one whose is not.
+fn check_loads_at_first_failure(
     (slots, bits): (u32, u32),
     sizes: &[u64],
     seeds: u64,
@@ -52,39 +51,39 @@ fn check_first_refusals(
         let round = (size / u64::from(slots)).next_multiple_of(2);
         assert!(!round.is_power_of_two());
         for buckets in [round, round.next_power_of_two()] {
-            let loads = first_refusals(buckets, slots, bits, seeds);
-            let of_these = (loads[0], loads[loads.len() / 2]);
+            let loads = loads_at_first_failure(buckets, slots, bits, seeds);
+            let found = (loads[0], loads[loads.len() / 2]);
             assert!(
-                of_these.0 >= least && of_these.1 >= median,
-                "{slots}x{bits}, {buckets} buckets: least and median {of_these:?}"
+                found.0 >= least && found.1 >= median,
+                "{slots}x{bits}, {buckets} buckets: lowest and median load {found:?}"
             );
         }
     }
 }
 
 #[test]
-fn four_slots_fill_to_95_per_cent() {
-    check_first_refusals((4, 16), &[1000, 10_000, 100_000], 50, (0.94, 0.95));
+fn filters_with_four_slots_fill_to_95_percent() {
+    check_loads_at_first_failure((4, 16), &[1000, 10_000, 100_000], 50, (0.94, 0.95));
 }
 
-/// In so large a filter the load hardly varies: a few seeds say as much.
+/// In a filter of this size the load hardly varies, so a few seeds are enough.
 #[test]
-fn a_million_slots_in_fours_fill_to_95_per_cent() {
-    check_first_refusals((4, 16), &[1_000_000], 5, (0.94, 0.95));
-}
-
-#[test]
-fn two_slots_fill_to_84_per_cent() {
-    check_first_refusals((2, 32), &[1000, 10_000, 100_000], 50, (0.82, 0.84));
+fn a_million_slots_in_buckets_of_four_fill_to_95_percent() {
+    check_loads_at_first_failure((4, 16), &[1_000_000], 5, (0.94, 0.95));
 }
 
 #[test]
-fn eight_slots_fill_to_98_per_cent() {
-    check_first_refusals((8, 8), &[1000, 10_000, 100_000], 50, (0.96, 0.98));
+fn filters_with_two_slots_fill_to_84_percent() {
+    check_loads_at_first_failure((2, 32), &[1000, 10_000, 100_000], 50, (0.82, 0.84));
 }
 
-/// The smallest filter of a shape that the builder gives for so many items, if it gives one: over rates
-/// from high to low, since for a few items a rate does not tell the shape.
+#[test]
+fn filters_with_eight_slots_fill_to_98_percent() {
+    check_loads_at_first_failure((8, 8), &[1000, 10_000, 100_000], 50, (0.96, 0.98));
+}
+
+/// Returns the smallest geometry of a shape that the builder computes for the items, if it does. It tries rates from
+/// high to low, because for a few items a rate does not determine the shape.
 fn for_items(items: u64, (slots, bits): (u32, u32)) -> Option<Geometry> {
     let of_rate = |step| {
         let builder = CuckooFilter::<u64>::builder().capacity(items as usize);
@@ -94,51 +93,51 @@ fn for_items(items: u64, (slots, bits): (u32, u32)) -> Option<Geometry> {
     (1..130).filter_map(of_rate).filter(of_shape).min_by_key(Geometry::buckets)
 }
 
-/// Of filters for so many items, those that refuse one.
-fn refusals(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usize {
+/// Counts the seeds whose items do not all fit into a filter of this geometry.
+fn failures(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usize {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(0)).like(geometry);
     let mut filter = builder.capacity(items as usize).build().unwrap();
-    let refuses = |&seed: &u64| {
+    let fails = |&seed: &u64| {
         filter.clear();
         (0..items).any(|item| filter.insert_hash(hash(seed, item)).is_err())
     };
-    seeds.filter(refuses).count()
+    seeds.filter(fails).count()
 }
 
-/// Filters of each shape, from one item to some hundreds. POWER: if one in 14,000 of them refused an item, this would be
-/// found with a chance of 0.999, in the long form one in 140,000.
+/// Filters of each shape, from one item to some hundreds. POWER: if one filter in 14,000 failed to insert an item, this
+/// would be found with probability 0.999, and in the long form if one in 140,000 did.
 #[test]
-fn small_filters_take_their_capacity() {
+fn small_filters_hold_their_capacity() {
     let spread = [45, 50, 60, 70, 80, 100, 120, 150, 200, 250, 300, 400, 500, 600, 800];
     for (slots, bits, _) in SHAPES {
         let sizes = (1..=40).chain(spread);
         let sizes = sizes.filter_map(|items| Some((items, for_items(items, (slots, bits))?)));
         let sizes: Vec<(u64, Geometry)> = sizes.collect();
-        assert!(sizes.len() > 15, "{slots}x{bits} is given for {} sizes", sizes.len());
+        assert!(sizes.len() > 15, "{slots}x{bits} is computed for {} sizes", sizes.len());
         let seeds = sample(100_000, 1_000_000).div_ceil(sizes.len() as u64);
         for (items, geometry) in sizes {
             let from = items * seeds;
-            let refused = refusals(geometry, items, from..from + seeds);
-            assert_eq!(refused, 0, "of {seeds} for {items} items: {geometry:?}");
+            let failed = failures(geometry, items, from..from + seeds);
+            assert_eq!(failed, 0, "failures of {seeds} filters for {items} items: {geometry:?}");
         }
     }
 }
 
-/// What `with_capacity` gives is rarely as tight as can be: buckets come in pairs. Filters made from
-/// buckets, filled to the capacity that they state, are.
+/// A filter of `with_capacity` usually has room to spare, because buckets come in pairs. Filters sized by buckets and
+/// filled to the capacity that they state have none.
 #[test]
-fn filters_made_from_buckets_take_the_capacity_that_they_state() {
+fn filters_sized_by_buckets_hold_their_stated_capacity() {
     for (slots, bits, _) in SHAPES {
         for buckets in (1..=20).map(|size| 2 * size).chain([60, 100, 200, 400]) {
             let geometry = of_buckets(buckets, slots, bits).geometry();
-            let refused = refusals(geometry, geometry.capacity() as u64, 0..1000);
-            assert_eq!(refused, 0, "of 1000: {geometry:?}");
+            let failed = failures(geometry, geometry.capacity() as u64, 0..1000);
+            assert_eq!(failed, 0, "failures of 1000 filters: {geometry:?}");
         }
     }
 }
 
 #[test]
-fn larger_filters_take_their_capacity() {
+fn larger_filters_hold_their_capacity() {
     for (slots, bits, rate) in SHAPES {
         for (items, seeds) in
             [(1000, 2000), (3000, 600), (10_000, 200), (30_000, 60), (100_000, 20), (1_000_000, 2)]
@@ -146,32 +145,32 @@ fn larger_filters_take_their_capacity() {
             let builder = CuckooFilter::<u64>::builder().capacity(items).false_positive_rate(rate);
             let geometry = builder.geometry().unwrap();
             assert_eq!((geometry.slots(), geometry.fingerprint_bits()), (slots, bits));
-            let refused = refusals(geometry, items as u64, 0..seeds);
-            assert_eq!(refused, 0, "of {seeds} for {items} items: {geometry:?}");
+            let failed = failures(geometry, items as u64, 0..seeds);
+            assert_eq!(failed, 0, "failures of {seeds} filters for {items} items: {geometry:?}");
         }
     }
 }
 
-/// What the tests of the capacity would see if it were 3 % higher.
+/// The control: the tests of the capacity would detect a capacity that is 5 % too high.
 #[test]
-fn filters_do_not_take_much_more_than_their_capacity() {
+fn filters_do_not_hold_much_more_than_their_capacity() {
     for (slots, bits, rate) in SHAPES {
         let builder = CuckooFilter::<u64>::builder().capacity(30_000).false_positive_rate(rate);
-        let refused = refusals(builder.geometry().unwrap(), 31_500, 0..20);
-        assert!(refused > 10, "{slots}x{bits}: {refused} of 20");
+        let failed = failures(builder.geometry().unwrap(), 31_500, 0..20);
+        assert!(failed > 10, "{slots}x{bits}: {failed} of 20 filters failed");
     }
 }
 
-/// Twice as many copies of an item as a bucket has slots; the others move out of their way. (One with the same
-/// two buckets could not: there are so many buckets that no other item has them.)
+/// A filter holds twice as many copies of an item as a bucket has slots; other items are relocated out of their way.
+/// (An item with the same two buckets could not be, but with this number of buckets, no other item has them.)
 #[test]
-fn as_many_copies_as_two_buckets_have_slots() {
+fn an_item_has_at_most_two_buckets_of_copies() {
     for (slots, bits, _) in SHAPES {
         for buckets in [4096, 10_000] {
             let filter = of_buckets(buckets, slots, bits);
             let others = buckets * u64::from(slots) / 3;
             (0..others).for_each(|item| filter.insert_hash(hash(1, item)).unwrap());
-            // One that is not taken for another.
+            // An item that the filter distinguishes from the others.
             let copied = (0..).map(|item| hash(2, item)).find(|&hash| !filter.contains_hash(hash));
             let (copied, copies) = (copied.unwrap(), 2 * slots);
             for copy in 0..copies {
@@ -180,7 +179,7 @@ fn as_many_copies_as_two_buckets_have_slots() {
             }
             assert_eq!(filter.insert_hash(copied), Err(InsertError::TooManyCopies));
             assert_eq!(filter.count_hash(copied), copies);
-            // Other items are not concerned, and with one copy fewer the item is not either.
+            // Other items can still be inserted. With one copy fewer, the item can too.
             (0..10).for_each(|item| filter.insert_hash(hash(3, item)).unwrap());
             assert!((0..others).all(|item| filter.contains_hash(hash(1, item))));
             assert!(filter.remove_hash(copied));
@@ -190,10 +189,10 @@ fn as_many_copies_as_two_buckets_have_slots() {
     }
 }
 
-/// Too many copies are told from a full filter, though both would be if a search were made: it is seen
-/// in the two buckets.
+/// `TooManyCopies` is detected in the two buckets, before any search. In this full filter, a search would return
+/// `Full`.
 #[test]
-fn too_many_copies_are_seen_before_any_search() {
+fn too_many_copies_are_detected_before_a_search() {
     for (slots, bits, _) in SHAPES {
         let filter = of_buckets(100, slots, bits);
         let copied = hash(2, 0);

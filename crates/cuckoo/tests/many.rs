@@ -1,5 +1,4 @@
-//! Many items at a time do what one after the other does: the same answers, refusals among them, and the
-//! same copies.
+//! Batches agree with single operations: the same results, errors included, and the same copies.
 
 use proptest::prelude::*;
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
@@ -8,13 +7,13 @@ use tamis_hash::Rapid;
 const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
 
 fn items() -> impl Strategy<Value = Vec<u16>> {
-    // More than there is room for, and few enough that they come again.
+    // More items than fit, from a range small enough that they repeat.
     prop::collection::vec(0..300_u16, 0..500)
 }
 
 proptest! {
     #[test]
-    fn a_multiset(shape in 0..SHAPES.len(), items in items(), part in 1..100_usize) {
+    fn multiset_batches_agree_with_single_operations(shape in 0..SHAPES.len(), items in items(), part in 1..100_usize) {
         let (slots, bits) = SHAPES[shape];
         let new = || {
             let builder = CuckooFilter::<u16>::builder().buckets(20).slots(slots);
@@ -23,33 +22,34 @@ proptest! {
         let (one, many) = (new(), new());
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
-            let mut told = vec![];
+            let mut results = vec![];
             many.insert_many(items, |number, result| {
-                assert_eq!(number, told.len());
-                told.push(result);
+                assert_eq!(number, results.len());
+                results.push(result);
             });
-            prop_assert_eq!(told, expected);
+            prop_assert_eq!(results, expected);
             prop_assert_eq!(many.len(), one.len());
         }
-        let asked: Vec<u16> = (0..1000).collect();
-        let mut told = vec![];
-        many.contains_many(&asked, |_, hit| told.push(hit));
-        prop_assert_eq!(told, asked.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
-        // Each once, whether it is in or not: which is not to be done, but what then happens is the same.
+        let queried: Vec<u16> = (0..1000).collect();
+        let mut results = vec![];
+        many.contains_many(&queried, |_, hit| results.push(hit));
+        prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
+        // Remove each item once, whether or not it is present. That breaks the contract of `remove`, but the results
+        // agree.
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.remove(item)).collect();
-            let mut told = vec![];
-            many.remove_many(items, |_, removed| told.push(removed));
-            prop_assert_eq!(told, expected);
+            let mut results = vec![];
+            many.remove_many(items, |_, removed| results.push(removed));
+            prop_assert_eq!(results, expected);
         }
         prop_assert_eq!(many.len(), one.len());
-        for item in &asked {
+        for item in &queried {
             prop_assert_eq!(many.count(item), one.count(item));
         }
     }
 
     #[test]
-    fn once(shape in 0..SHAPES.len(), items in items(), part in 1..100_usize) {
+    fn once_batches_agree_with_single_operations(shape in 0..SHAPES.len(), items in items(), part in 1..100_usize) {
         let (slots, bits) = SHAPES[shape];
         let new = || {
             let builder = OnceCuckooFilter::<u16>::builder().buckets(20).slots(slots);
@@ -58,52 +58,52 @@ proptest! {
         let (one, many) = (new(), new());
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
-            let mut told = vec![];
-            many.insert_many(items, |_, result| told.push(result));
-            prop_assert_eq!(told, expected);
+            let mut results = vec![];
+            many.insert_many(items, |_, result| results.push(result));
+            prop_assert_eq!(results, expected);
             prop_assert_eq!(many.len(), one.len());
         }
-        let asked: Vec<u16> = (0..1000).collect();
-        let mut told = vec![];
-        many.contains_many(&asked, |_, hit| told.push(hit));
-        prop_assert_eq!(told, asked.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
+        let queried: Vec<u16> = (0..1000).collect();
+        let mut results = vec![];
+        many.contains_many(&queried, |_, hit| results.push(hit));
+        prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
     }
 }
 
-/// The property above is about something: items are refused for both reasons, moved, and found again.
+/// The properties above are not vacuous: inserts fail for both reasons.
 #[test]
-fn refusals_are_told_where_they_happen() {
+fn errors_are_reported_for_the_items_that_fail() {
     let builder = CuckooFilter::<u64>::builder().buckets(20).slots(4).fingerprint_bits(16);
     let filter = builder.hasher(Rapid::with_seed(3)).build().unwrap();
-    let mut told = vec![];
-    filter.insert_many([&7; 12], |_, result| told.push(result.is_ok()));
-    assert_eq!(told, [[true; 8].as_slice(), &[false; 4]].concat());
+    let mut results = vec![];
+    filter.insert_many([&7; 12], |_, result| results.push(result.is_ok()));
+    assert_eq!(results, [[true; 8].as_slice(), &[false; 4]].concat());
     let items: Vec<u64> = (100..300).collect();
-    let mut refused = 0;
-    filter.insert_many(&items, |_, result| refused += u64::from(result.is_err()));
-    assert!(refused > 100, "{refused}");
-    assert_eq!(filter.len(), (208 - refused) as usize);
+    let mut failed = 0;
+    filter.insert_many(&items, |_, result| failed += u64::from(result.is_err()));
+    assert!(failed > 100, "{failed}");
+    assert_eq!(filter.len(), (208 - failed) as usize);
 }
 
-/// Threads that insert the same items in batches: each is new to exactly one.
+/// Threads insert the same items in batches: each item is new for exactly one thread.
 #[test]
-fn racing_batches_have_one_winner() {
+fn concurrent_batches_have_one_winner() {
     const ITEMS: u64 = 100_000;
     let builder =
         OnceCuckooFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(1e-9);
     let filter = builder.hasher(Rapid::with_seed(4)).build().unwrap();
     let items: Vec<u64> = (0..ITEMS).collect();
-    let told: Vec<Vec<bool>> = std::thread::scope(|scope| {
+    let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
         let race = || {
-            let mut told = Vec::new();
-            filter.insert_many(&items, |_, result| told.push(result.unwrap()));
-            told
+            let mut results = Vec::new();
+            filter.insert_many(&items, |_, result| results.push(result.unwrap()));
+            results
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for item in 0..ITEMS as usize {
-        assert_eq!(told.iter().filter(|told| told[item]).count(), 1, "{item}");
+        assert_eq!(results.iter().filter(|results| results[item]).count(), 1, "{item}");
     }
     assert_eq!(filter.len(), ITEMS as usize);
 }

@@ -1,7 +1,8 @@
-//! Random operations on small filters against a multiset: every answer is the one that follows from the
-//! operations before it, and what is refused has changed nothing.
+//! Random operations on small filters, compared with a multiset: every result follows from the operations before it,
+//! and a failed operation has changed nothing.
 //!
-//! The oracle works out classes (which items cannot be told apart) on its own, so its counts are exact.
+//! The oracle computes the classes (the items that the filter cannot distinguish) independently, so its counts are
+//! exact.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ type Once = OnceCuckooFilter<u64, Rapid>;
 
 const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
 
-/// Items that the tests insert, and ask for.
+/// The number of different items that the tests insert and query.
 const ITEMS: u64 = 200;
 
 fn hash(item: u64) -> u64 {
@@ -26,8 +27,8 @@ fn hash(item: u64) -> u64 {
 /// A fingerprint and its two buckets, the lower one first.
 type Class = (u64, u64, u64);
 
-/// The class of an item, as the documents say it: the buckets of a fingerprint sum to an odd number that
-/// it fixes, modulo the number of buckets.
+/// Returns the class of an item, by its definition: the sum of the two buckets of a fingerprint, modulo the number of
+/// buckets, is an odd number that the fingerprint determines.
 fn class(item: u64, geometry: Geometry) -> Class {
     let fingerprint = split::fingerprint(hash(item), geometry.fingerprint_bits());
     let buckets = geometry.buckets();
@@ -38,7 +39,7 @@ fn class(item: u64, geometry: Geometry) -> Class {
     (fingerprint, one.min(other), one.max(other))
 }
 
-/// Small enough that a hundred items fill it, and two buckets.
+/// Returns geometries that a hundred items fill, down to two buckets.
 fn geometries() -> impl Strategy<Value = Geometry> {
     (0..SHAPES.len(), 1..=12_u64).prop_map(|(shape, half)| {
         let (slots, bits) = SHAPES[shape];
@@ -62,11 +63,11 @@ fn once(geometry: Geometry) -> Once {
 #[derive(Clone, Debug)]
 enum Op {
     Insert(u64),
-    /// The same item until it is refused.
+    /// Inserts the same item until an insert fails.
     InsertCopies(u64),
-    /// Until one is refused.
+    /// Inserts items until an insert fails.
     InsertMany(Vec<u64>),
-    /// One of those that are in.
+    /// Removes one of the present items.
     Remove(prop::sample::Index),
     Snapshot,
     Merge(Vec<u64>),
@@ -90,7 +91,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 0..150)
 }
 
-/// What must be in a filter: its items, each as often as it was inserted.
+/// The expected contents of a filter: each item as often as it was inserted.
 #[derive(Clone, Debug)]
 struct Oracle {
     geometry: Geometry,
@@ -114,13 +115,13 @@ impl Oracle {
         self.classes().get(&class(item, self.geometry)).copied().unwrap_or_default()
     }
 
-    /// The verdict on an insert, entered if it is in.
-    fn insert(&mut self, item: u64, verdict: Result<(), InsertError>) {
+    /// Checks the result of an insert, and records the item if it was inserted.
+    fn insert(&mut self, item: u64, result: Result<(), InsertError>) {
         let copies = self.count(item);
         let most = 2 * self.geometry.slots();
-        match verdict {
+        match result {
             Ok(()) => {
-                assert!(copies < most, "{copies} copies, and one more");
+                assert!(copies < most, "one more than {copies} copies");
                 self.items.push(item);
             }
             Err(InsertError::TooManyCopies) => assert_eq!(copies, most),
@@ -132,7 +133,7 @@ impl Oracle {
         }
     }
 
-    /// The filter holds these and nothing else: counts of everything, and the rate to the last class.
+    /// Checks that the filter contains these items and nothing else: every count, and the exact rate.
     fn check(&self, filter: &Multiset) {
         let classes = self.classes();
         assert_eq!(filter.len(), (self.items.len() as u64) as usize);
@@ -146,14 +147,14 @@ impl Oracle {
     }
 }
 
-/// Of all classes so many are in.
+/// Checks that the rate is that of the given number of present classes.
 fn check_rate(rate: f64, classes: usize, geometry: Geometry) {
     let fingerprints = (1_u64 << geometry.fingerprint_bits()) - 1;
     let exact = classes as f64 / (geometry.buckets() as f64 * fingerprints as f64 / 2.0);
     assert!((rate - exact).abs() <= exact * 1e-6 + 1e-17, "{rate:e} instead of {exact:e}");
 }
 
-/// Inserts items until one is refused, by `try_extend`.
+/// Inserts items by `try_extend`, until an insert fails.
 fn extend(filter: &Multiset, oracle: &mut Oracle, items: &[u64]) {
     let (before, result) = (filter.len(), filter.try_extend(items));
     let inserted = filter.len() - before;
@@ -164,7 +165,7 @@ fn extend(filter: &Multiset, oracle: &mut Oracle, items: &[u64]) {
     }
 }
 
-/// Both are as they were, whatever comes of it, which is what inserting one after the other gives.
+/// Merges with a filter of these items. Both filters must be unchanged, and the result must contain the items of both.
 fn merge(filter: &mut Multiset, oracle: &mut Oracle, items: &[u64]) {
     let geometry = oracle.geometry;
     let (other, mut of_other) = (multiset(geometry), Oracle::new(geometry));
@@ -194,15 +195,15 @@ fn run(geometry: Geometry, ops: Vec<Op>) {
     for op in ops {
         match op {
             Op::Insert(item) => {
-                let verdict = filter.insert_hash(hash(item));
-                oracle.insert(item, verdict);
+                let result = filter.insert_hash(hash(item));
+                oracle.insert(item, result);
             }
             Op::InsertCopies(item) => {
                 while oracle.items.len() as u64 <= geometry.buckets() * u64::from(geometry.slots())
                 {
-                    let verdict = filter.insert_hash(hash(item));
-                    oracle.insert(item, verdict);
-                    if verdict.is_err() {
+                    let result = filter.insert_hash(hash(item));
+                    oracle.insert(item, result);
+                    if result.is_err() {
                         break;
                     }
                 }
@@ -211,12 +212,12 @@ fn run(geometry: Geometry, ops: Vec<Op>) {
             Op::Remove(index) => {
                 if !oracle.items.is_empty() {
                     let item = oracle.items.swap_remove(index.index(oracle.items.len()));
-                    assert!(filter.remove_hash(hash(item)), "{item} was in");
+                    assert!(filter.remove_hash(hash(item)), "present item {item} was not removed");
                 }
             }
             Op::Snapshot => {
                 let copy = filter.snapshot();
-                // What goes into the original does not get into the copy.
+                // An insert into the original does not change the copy.
                 let _ = filter.insert_hash(hash(0));
                 oracle.check(&copy);
                 filter = copy.clone();
@@ -229,17 +230,17 @@ fn run(geometry: Geometry, ops: Vec<Op>) {
         }
         oracle.check(&filter);
     }
-    // To remove what is not in is no one's loss if nothing of its class is in.
+    // Removing an absent item does no harm if no item of its class is present.
     for item in (0..ITEMS).filter(|&item| oracle.count(item) == 0) {
         assert!(!filter.remove_hash(hash(item)));
     }
     for item in core::mem::take(&mut oracle.items) {
-        assert!(filter.remove_hash(hash(item)), "{item} was in");
+        assert!(filter.remove_hash(hash(item)), "present item {item} was not removed");
     }
     oracle.check(&filter);
 }
 
-/// The once filter and the set of classes that are in.
+/// Compares the once filter with the set of present classes.
 fn check_once(filter: &Once, classes: &HashSet<Class>, geometry: Geometry) {
     assert_eq!(filter.len(), (classes.len() as u64) as usize);
     for item in 0..ITEMS {
@@ -248,7 +249,7 @@ fn check_once(filter: &Once, classes: &HashSet<Class>, geometry: Geometry) {
     check_rate(filter.false_positive_rate(), classes.len(), geometry);
 }
 
-/// Inserts, whose verdicts must be exact.
+/// Inserts items, and checks every result.
 fn insert_once(filter: &Once, classes: &mut HashSet<Class>, items: &[u64], geometry: Geometry) {
     for &item in items {
         let class = class(item, geometry);
@@ -268,12 +269,12 @@ fn insert_once(filter: &Once, classes: &mut HashSet<Class>, items: &[u64], geome
 
 proptest! {
     #[test]
-    fn the_filter_is_the_multiset(geometry in geometries(), ops in ops()) {
+    fn the_filter_agrees_with_the_multiset(geometry in geometries(), ops in ops()) {
         run(geometry, ops);
     }
 
     #[test]
-    fn the_once_filter_is_the_set(
+    fn the_once_filter_agrees_with_the_set(
         geometry in geometries(),
         first in items(120),
         second in items(120),
@@ -300,7 +301,7 @@ proptest! {
         let mut in_copy = in_a.clone();
         insert_once(&copy, &mut in_copy, &third, geometry);
         check_once(&a, &in_a, geometry);
-        // The count of new items, of those that came before a refusal.
+        // `try_extend` returns the number of new items.
         let before = b.len();
         match b.try_extend(&third) {
             Ok(new) => prop_assert_eq!(b.len() - before, new),
@@ -311,18 +312,18 @@ proptest! {
     }
 }
 
-/// The tests above meet each kind of refusal, or they would show little.
+/// The properties above are not vacuous: every error occurs.
 #[test]
-fn every_error_is_met() {
+fn every_error_occurs() {
     let geometry = CuckooFilter::<u64>::builder().buckets(8).slots(4).fingerprint_bits(8);
     let geometry = geometry.geometry().unwrap();
     let (filter, mut oracle) = (multiset(geometry), Oracle::new(geometry));
     let mut errors = Vec::new();
     for item in (0..ITEMS).chain([0; 9]) {
-        let verdict = filter.insert_hash(hash(item));
-        oracle.insert(item, verdict);
+        let result = filter.insert_hash(hash(item));
+        oracle.insert(item, result);
         oracle.check(&filter);
-        errors.extend(verdict.err());
+        errors.extend(result.err());
     }
     assert!(errors.contains(&InsertError::Full));
     let (crowd, mut of_crowd) = (multiset(geometry), Oracle::new(geometry));
@@ -337,7 +338,7 @@ fn every_error_is_met() {
 }
 
 #[test]
-fn merging_needs_the_same_geometry_and_hash() {
+fn merge_requires_equal_geometry_and_hash() {
     let new = |buckets: u64, seed| {
         let builder = Multiset::builder_with_hasher(Rapid::with_seed(seed)).buckets(buckets);
         let filter = builder.slots(4).fingerprint_bits(16).build().unwrap();
@@ -364,7 +365,7 @@ fn merging_needs_the_same_geometry_and_hash() {
 
 #[cfg(feature = "rayon")]
 #[test]
-fn filling_in_parallel_is_filling() {
+fn parallel_filling_agrees_with_filling() {
     use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _};
 
     let geometry = CuckooFilter::<u64>::builder().capacity(30_000).geometry().unwrap();
@@ -379,11 +380,11 @@ fn filling_in_parallel_is_filling() {
     assert_eq!(filter.par_try_extend([1; 20]), Err(InsertError::TooManyCopies));
 
     let filter = once(geometry);
-    let alone = once(geometry);
+    let sequential = once(geometry);
     assert_eq!(
         filter.par_try_extend((0..15_000_u64).into_par_iter()),
-        alone.try_extend(0..15_000),
-        "as many are new, whichever they are"
+        sequential.try_extend(0..15_000),
+        "the number of new items does not depend on the order"
     );
     assert_eq!(filter.par_try_extend(more.par_iter()), Ok(0));
     assert_eq!(filter.par_try_extend((0..40_000_u64).into_par_iter()), Err(InsertError::Full));

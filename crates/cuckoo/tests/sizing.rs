@@ -1,4 +1,5 @@
-//! The sizes keep what they promise, and every bad input is a typed error with its own words.
+//! The computed sizes keep the requested capacity and rate, and every invalid input is a typed error with its own
+//! message.
 
 use proptest::prelude::*;
 use tamis_cuckoo::{
@@ -20,10 +21,10 @@ const ITEMS: [u64; 14] =
     [1, 2, 3, 7, 9, 50, 333, 1000, 99_999, 100_000, 1_234_567, 1_000_000_000, 1 << 36, 1 << 50];
 
 #[test]
-fn what_is_asked_for_is_kept() {
+fn sizes_keep_the_requested_capacity_and_rate() {
     for rate in RATES {
         for items in ITEMS {
-            // 64-bit hashes fall together oftener than that.
+            // Equal 64-bit hashes alone exceed this rate.
             if rate < items as f64 / 2.0_f64.powi(60) {
                 continue;
             }
@@ -32,7 +33,7 @@ fn what_is_asked_for_is_kept() {
             assert!(expected <= rate, "{items} {rate}: {expected}");
             assert!(geometry.capacity() >= items as usize, "{items} {rate}: {geometry:?}");
             assert!(geometry.buckets() >= 2 && geometry.buckets().is_multiple_of(2));
-            // Of the two ends, capacity and rate, one is tight, or a shape ends there.
+            // Two buckets fewer would miss the capacity or the rate.
             if let Some(fewer @ 2..) = geometry.buckets().checked_sub(2) {
                 let shape = builder().buckets(fewer).slots(geometry.slots());
                 let smaller = shape.fingerprint_bits(geometry.fingerprint_bits()).geometry();
@@ -40,14 +41,14 @@ fn what_is_asked_for_is_kept() {
                 assert!(
                     smaller.capacity() < items as usize
                         || smaller.false_positive_rate_at(items as usize) > rate,
-                    "{items} {rate}: {smaller:?} would do"
+                    "{items} {rate}: {smaller:?} suffices"
                 );
             }
         }
     }
 }
 
-/// More items, or a lower rate, never take fewer bits.
+/// More items, or a lower rate, never need fewer bits.
 #[test]
 fn sizes_are_monotone() {
     let bits = |items, rate| sized(items, rate).unwrap().bits();
@@ -76,9 +77,10 @@ fn sizes_are_monotone() {
     }
 }
 
-/// In memory, too: a word for each bucket, filled to the load of its shape, and 1 % for the stripes.
+/// The bits per item are those of a full word per bucket at the load of its shape. The memory adds at most 1 % for
+/// locks.
 #[test]
-fn bits_an_item_are_those_of_a_full_word() {
+fn bits_per_item_are_those_of_a_full_word() {
     for (rate, slots, width) in
         [(0.07, 8, 8), (0.03, 4, 8), (0.01, 5, 12), (1e-3, 4, 16), (1e-5, 3, 20), (1e-9, 2, 32)]
     {
@@ -91,14 +93,14 @@ fn bits_an_item_are_those_of_a_full_word() {
         let full = word * geometry.buckets() as f64 / geometry.capacity() as f64;
         let published = word / f64::from(geometry.slots()) / (geometry.capacity() as f64 / slots);
         let ratio = geometry.bits() as f64 / items as f64 / published;
-        assert!((1.0..1.01).contains(&ratio), "{geometry:?}: {ratio} of {full} bits an item");
+        assert!((1.0..1.01).contains(&ratio), "{geometry:?}: {ratio} of {full} bits per item");
         let memory = geometry.size_in_bytes() as f64 * 8.0 / geometry.bits() as f64;
         assert!((1.0..1.01).contains(&memory), "{geometry:?}: {memory} of the buckets");
     }
 }
 
-/// Everything that a builder can be told wrongly.
-fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
+/// Checks the error for every invalid input of a builder.
+fn check_invalid_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
     let geometry = |builder: Builder<F>| builder.geometry().map(drop);
     let of = |buckets, slots, bits| new().buckets(buckets).slots(slots).fingerprint_bits(bits);
     assert_eq!(geometry(new()), Err(BuildError::Unsized));
@@ -125,9 +127,9 @@ fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
     for rate in [0.999_999, 0.5] {
         for items in [u64::MAX, u64::MAX / 2, 1 << 62] {
             let result = geometry(new().capacity(items as usize).false_positive_rate(rate));
-            let refused =
+            let is_error =
                 matches!(result, Err(BuildError::TooLarge | BuildError::RateTooLow { .. }));
-            assert!(refused, "{items} {rate}: {result:?}");
+            assert!(is_error, "{items} {rate}: {result:?}");
         }
     }
     for buckets in [0, 1, 3, 999, u64::MAX] {
@@ -170,24 +172,24 @@ fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
     assert_eq!(new().like(sizes).capacity(0).geometry(), Ok(sizes));
     assert_eq!(new().like(sizes).geometry(), Ok(sizes));
     assert_eq!(new().like(sizes).capacity(7).geometry(), Ok(sizes));
-    // More memory than any machine has: an error and no abort.
+    // An allocation that no machine can serve returns an error and does not abort.
     for builder in [new().capacity(1 << 50), of(1 << 57, 2, 32), of(1 << 50, 4, 8)] {
         assert!(matches!(builder.build(), Err(BuildError::Alloc { bytes }) if bytes > 1 << 50));
     }
 }
 
 #[test]
-fn bad_sizes_are_typed_errors() {
-    bad_sizes(CuckooFilter::<str>::builder);
-    bad_sizes(OnceCuckooFilter::<str>::builder);
+fn invalid_sizes_are_typed_errors() {
+    check_invalid_sizes(CuckooFilter::<str>::builder);
+    check_invalid_sizes(OnceCuckooFilter::<str>::builder);
 }
 
-/// The lowest rate that an error names can be had, and hardly a lower one.
+/// The lowest rate that an error names is possible, and a slightly lower one is not.
 #[test]
-fn the_lowest_rate_is_as_told() {
+fn the_lowest_rate_of_an_error_is_possible() {
     for items in [1, 10, 1000, 1_000_000, 1 << 40] {
         let Err(BuildError::RateTooLow { lowest, .. }) = sized(items, 1e-18) else {
-            panic!("1e-18 can be had");
+            panic!("1e-18 is accepted");
         };
         assert!(sized(items, lowest * 1.0001).is_ok(), "{items}: {lowest:e}");
         assert!(sized(items, lowest * 0.99).is_err(), "{items}: {lowest:e}");
@@ -195,7 +197,7 @@ fn the_lowest_rate_is_as_told() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn error_messages_name_the_cause() {
     let insert = [
         (InsertError::Full, "the filter is full"),
         (InsertError::TooManyCopies, "the filter holds as many copies of the item as it can"),
@@ -221,14 +223,14 @@ fn errors_say_what_is_wrong() {
 }
 
 proptest! {
-    /// Any numbers: never a panic, and what is granted is kept.
+    /// No input panics, and an accepted size keeps the capacity and the rate.
     #[test]
-    fn any_size_is_kept_or_refused(
+    fn any_size_is_kept_or_rejected(
         items in any::<u64>(),
-        relocate in 0..64_u32,
+        shift in 0..64_u32,
         rate in prop_oneof![any::<f64>(), (0.0..1.0), (0.0..40.0).prop_map(|power: f64| 0.5_f64.powf(power))],
     ) {
-        let items = items >> relocate;
+        let items = items >> shift;
         if let Ok(geometry) = sized(items, rate) {
             prop_assert!(geometry.capacity() >= items as usize);
             prop_assert!(geometry.false_positive_rate_at(items as usize) <= rate);
@@ -237,15 +239,15 @@ proptest! {
     }
 
     #[test]
-    fn any_buckets_are_taken_or_refused(
+    fn any_buckets_are_accepted_or_rejected(
         buckets in any::<u64>(),
-        relocate in 0..64_u32,
+        shift in 0..64_u32,
         items in any::<u64>(),
     ) {
         for (slots, width) in [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)] {
-            let builder = builder().buckets(buckets >> relocate).slots(slots).fingerprint_bits(width);
+            let builder = builder().buckets(buckets >> shift).slots(slots).fingerprint_bits(width);
             if let Ok(geometry) = builder.geometry() {
-                prop_assert_eq!(geometry.buckets(), buckets >> relocate);
+                prop_assert_eq!(geometry.buckets(), buckets >> shift);
                 let capacity = geometry.capacity();
                 prop_assert!(capacity >= (2 * u64::from(slots)) as usize);
                 prop_assert!((capacity as u128) <= u128::from(geometry.buckets()) * u128::from(slots));

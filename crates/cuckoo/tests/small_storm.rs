@@ -1,7 +1,7 @@
-//! An item that is in for good is found while what looks like it comes and goes: in filters of 2 to 32 buckets with
-//! fingerprints of 8 bits, where a remove that does not tell readers is seen.
+//! A present item is found while items of the same class are inserted and removed, in filters of 2 to 32 buckets with
+//! 8-bit fingerprints. Here a removal that does not advance the version is detected.
 //!
-//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test small_storm` is the long form.
+//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test small_storm` runs the long form.
 
 use std::env;
 use std::sync::Barrier;
@@ -14,68 +14,70 @@ use tamis_sync::{Ordering, Word};
 
 type Filter = CuckooFilter<u64, Rapid>;
 
-/// Removals in each filter. MEASURED: with a remove that never tells, an item is missed once in 7 removals, or 70,000
-/// lookups, on two busy cores: 2837 times in a short run, of 2 seconds. (The storms over larger filters missed none in
-/// 60 million lookups.) So a machine on which it is seen 200 times less often still sees it, but for one run in a
-/// million.
+/// Returns the number of removals in each filter.
+///
+/// MEASURED: with a removal that never advances the version, an item is missed once in 7 removals, or 70,000 lookups,
+/// on two busy cores (model not recorded): 2837 times in a short run of 2 seconds. The storms over larger filters
+/// missed none in 60 million lookups. So a machine that shows it 200 times less often still detects it, except in one
+/// run in a million.
 fn removals() -> u64 {
     if env::var_os("TAMIS_LONG").is_some_and(|value| value == "1") { 30_000 } else { 1000 }
 }
 
-/// Removals between two changes of where the free slot is.
+/// The number of removals between two changes of the position of the empty slot.
 const SWAPS: usize = 16;
 
-/// What a storm was.
+/// The counts of a storm.
 #[derive(Debug, Default)]
 struct Storm {
     lookups: u64,
     missed: u64,
 }
 
-/// BatchRead for one item while others that the filter takes for it come and go, one at a time, each as soon as it can
-/// after the one before.
+/// Queries one item while items of the same class are inserted and removed, one at a time and as fast as possible.
 ///
-/// The two buckets of all these have one free slot. If the first bucket of one that comes is full, its copy comes to
-/// the other, and the copy that goes with it is taken from the first: the item's own, perhaps. So that copy goes to
-/// and fro, and nobody but the remove can tell readers. Two loads of a reader are hardly ever so far apart that it
-/// misses the copy in both buckets, unless its thread has to wait in between. That is what the sleeps are for: who
-/// wakes up takes a core from a reader.
+/// The two buckets of the class have one empty slot. If the first bucket of an inserted item is full, its copy goes to
+/// the other bucket, and the removal then clears the copy in the first one, which may be the resident's own. So that
+/// copy moves back and forth, and only the removal can make readers notice.
+///
+/// Two loads of a reader are rarely far enough apart to miss the copy in both buckets, unless the reader's thread is
+/// suspended between them. The sleeps cause that: a thread that wakes up takes a core from a reader.
 fn storm(buckets: u64, slots: u32, seed: u64) -> Storm {
     let hasher = Rapid::with_seed(seed);
     let new = || {
         let builder = Filter::builder_with_hasher(hasher.clone());
         builder.buckets(buckets).slots(slots).fingerprint_bits(8).build().unwrap()
     };
-    let [filter, alone] = [new(), new()];
+    let [filter, only_resident] = [new(), new()];
     let mut hashes = (0_u64..).map(|item| hasher.hash_item(&item));
     let resident = hashes.next().unwrap();
-    for filter in [&filter, &alone] {
+    for filter in [&filter, &only_resident] {
         filter.insert_hash(resident).unwrap();
     }
     let first_of = |hash| split::place(hash, buckets);
-    // One that tries the resident's first bucket first, and one that tries the other.
+    // One item with the resident's first bucket first, and one with the other bucket first.
     let alike = [true, false].map(|same| {
         let is = |&hash: &u64| {
-            alone.contains_hash(hash) && (first_of(hash) == first_of(resident)) == same
+            only_resident.contains_hash(hash) && (first_of(hash) == first_of(resident)) == same
         };
         hashes.clone().find(is).unwrap()
     });
-    let mut unlike = hashes.filter(|&hash| !alone.contains_hash(hash));
-    // Others until there is no room, then room for two that look like the resident.
+    let mut unlike = hashes.filter(|&hash| !only_resident.contains_hash(hash));
+    // Fill the filter with other items, then remove some until two items of the resident's class fit.
     let tried = unlike.by_ref().take(100 * buckets as usize);
     let mut others: Vec<u64> = tried.filter(|&hash| filter.insert_hash(hash).is_ok()).collect();
     let fits = || {
-        let came = alike.map(|hash| filter.insert_hash(hash).is_ok());
-        for (hash, came) in alike.into_iter().zip(came) {
-            assert!(!came || filter.remove_hash(hash));
+        let inserted = alike.map(|hash| filter.insert_hash(hash).is_ok());
+        for (hash, inserted) in alike.into_iter().zip(inserted) {
+            assert!(!inserted || filter.remove_hash(hash));
         }
-        came == [true; 2]
+        inserted == [true; 2]
     };
     while !fits() {
         assert!(filter.remove_hash(others.pop().unwrap()));
     }
     let inserted = filter.len();
-    // One of the two slots is taken by one of these, now in the one bucket, now in the other.
+    // One of these occupies one of the two slots, sometimes in one bucket and sometimes in the other.
     let pair = alike.map(first_of);
     let fillers: Vec<u64> =
         unlike.filter(|&hash| pair.contains(&first_of(hash))).take(64).collect();
@@ -85,9 +87,9 @@ fn storm(buckets: u64, slots: u32, seed: u64) -> Storm {
     let read = || {
         begin.wait();
         let mut storm = Storm::default();
-        // ORDERING: Relaxed: it only says when to end.
+        // ORDERING: Relaxed: it only ends the loop.
         while done.load(Ordering::Relaxed) == 0 {
-            // One by one, and many at a time.
+            // Single queries, then a batch.
             storm.missed += (0..64).filter(|_| !filter.contains_hash(resident)).count() as u64;
             filter.contains_hashes([resident; 64], |_, hit| storm.missed += u64::from(!hit));
             storm.lookups += 128;
@@ -106,7 +108,7 @@ fn storm(buckets: u64, slots: u32, seed: u64) -> Storm {
             }
             assert!(filter.remove_hash(filler), "an inserted item could not be removed");
         }
-        // ORDERING: Relaxed: as above.
+        // ORDERING: Relaxed, as above.
         done.store(1, Ordering::Relaxed);
     };
     let mut storm = Storm::default();
@@ -125,7 +127,7 @@ fn storm(buckets: u64, slots: u32, seed: u64) -> Storm {
 }
 
 #[test]
-fn an_item_is_found_while_what_looks_like_it_comes_and_goes() {
+fn an_item_is_found_while_its_class_changes() {
     let mut all = Storm::default();
     for (slots, seed) in [(4, 1), (8, 2), (4, 3), (8, 4)] {
         for buckets in [2, 4, 8, 16, 32] {
@@ -137,5 +139,5 @@ fn an_item_is_found_while_what_looks_like_it_comes_and_goes() {
     }
     println!("{all:?}");
     assert_eq!(all.missed, 0, "{all:?}");
-    assert!(all.lookups > 20 * removals(), "a lull: {all:?}");
+    assert!(all.lookups > 20 * removals(), "too few lookups: {all:?}");
 }

@@ -1,7 +1,7 @@
-//! Items that are in for good are found, and are in a snapshot as often as they were inserted, in a storm of
-//! evictions and removals around them.
+//! Resident items are found, and snapshots contain their exact copies, while other threads relocate and remove items
+//! around them.
 //!
-//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test storm` is the long form.
+//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test storm` runs the long form.
 
 use std::collections::VecDeque;
 use std::env;
@@ -16,24 +16,24 @@ type Filter = CuckooFilter<u64, Rapid>;
 const READERS: u64 = 2;
 const CHURNERS: u64 = 2;
 
-/// Lookups of all readers together.
+/// Returns the number of lookups of all readers together.
 fn lookups() -> u64 {
     let given = env::var("TAMIS_STORM_LOOKUPS").ok().map(|text| text.parse().expect("a number"));
     given.unwrap_or(20_000_000)
 }
 
-/// What a storm was.
+/// The counts of a storm.
 #[derive(Debug, Default)]
 struct Storm {
     lookups: u64,
     missed: u64,
     snapshots: u64,
     inserts: u64,
-    refused: u64,
+    failed: u64,
 }
 
-/// Some items are in twice or three times. Not many: copies of one item lie in the same two buckets, so
-/// that a filter of nothing but triples is full at three quarters.
+/// Returns the number of copies of a resident. Few items have two or three: copies of an item share two buckets, so a
+/// filter in which every item has three copies is full at three quarters.
 fn copies_of(hash: u64) -> u32 {
     match hash % 32 {
         0 => 3,
@@ -42,12 +42,11 @@ fn copies_of(hash: u64) -> u32 {
     }
 }
 
-/// Fills a filter of buckets of four slots to so many percent for good, and then keeps two threads inserting
-/// and removing items of their own, up to 5 % of the slots, until the readers have looked often enough. Always
-/// new ones: an item that comes back finds the slot that it left, and nothing has to move.
+/// Fills a filter with buckets of four slots to the given percentage with residents. Then two threads insert and remove
+/// items of their own, up to 5 % of the slots, until the readers have made their lookups. These items are always new:
+/// an item that is inserted again finds the slot that it left, and relocates nothing.
 ///
-/// `distinct`: none of what comes and goes looks like one that stays, so that the copies of those can be
-/// counted exactly.
+/// If `distinct`, no inserted item has the class of a resident, so the copies of residents can be counted exactly.
 fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
     let filter = builder.buckets(buckets).slots(4).fingerprint_bits(bits).build().unwrap();
@@ -66,20 +65,20 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
     let (only_residents, inserted) = (filter.snapshot(), filter.len());
     let most = (all_slots * 5 / 100 / CHURNERS) as usize + 1;
     let left = Word::new(lookups());
-    // ORDERING: Relaxed: only a count of the work that is left.
+    // ORDERING: Relaxed: it only counts the remaining lookups.
     let done = || left.load(Ordering::Relaxed) > u64::MAX / 2;
 
     let read = |seed: u64| {
         let mut missed = 0;
         let mut done = 0;
         let mut at = seed;
-        // ORDERING: Relaxed: as above; it wraps when nothing is left.
+        // ORDERING: Relaxed, as above. It wraps when nothing is left.
         while left.fetch_add(0_u64.wrapping_sub(4096), Ordering::Relaxed) < u64::MAX / 2 {
             let hashes = (0..4096).map(|_| {
                 at = at.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
                 residents[(at >> 33) as usize % residents.len()]
             });
-            // One by one, and many at a time.
+            // Alternate between single queries and batches.
             if done % 8192 == 0 {
                 hashes.for_each(|hash| missed += u64::from(!filter.contains_hash(hash)));
             } else {
@@ -90,14 +89,14 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
         (done, missed)
     };
     let churn = |seed: u64| {
-        let (mut inserts, mut refused) = (0, 0);
+        let (mut inserts, mut failed) = (0, 0);
         let mut inside = VecDeque::new();
         let items = (1 << 40 | seed << 32..).map(|item: u64| hasher.hash_item(&item));
         for hash in items.filter(|&hash| !distinct || !only_residents.contains_hash(hash)) {
             inserts += 1;
             match filter.insert_hash(hash) {
                 Ok(()) => inside.push_back(hash),
-                Err(InsertError::Full | InsertError::TooManyCopies) => refused += 1,
+                Err(InsertError::Full | InsertError::TooManyCopies) => failed += 1,
                 Err(error) => panic!("{error}"),
             }
             let over = done();
@@ -109,7 +108,7 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
                 break;
             }
         }
-        (inserts, refused)
+        (inserts, failed)
     };
     let take_snapshots = || {
         let mut snapshots = 0;
@@ -137,13 +136,13 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
             storm.missed += missed;
         }
         for churner in churners {
-            let (inserts, refused) = churner.join().unwrap();
+            let (inserts, failed) = churner.join().unwrap();
             storm.inserts += inserts;
-            storm.refused += refused;
+            storm.failed += failed;
         }
         storm.snapshots = snapshots.join().unwrap();
     });
-    // All is as it was before the storm, though some inserts were refused in the midst of it.
+    // The contents are the same as before the storm, although some inserts failed during it.
     for &hash in &residents {
         let (copies, expected) = (filter.count_hash(hash), copies_of(hash));
         assert!(if distinct { copies == expected } else { copies >= expected });
@@ -153,34 +152,34 @@ fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
     storm
 }
 
-fn nothing_was_missed(storm: &Storm) {
+fn check_storm(storm: &Storm) {
     println!("{storm:?}");
     assert_eq!(storm.missed, 0, "{storm:?}");
     assert!(storm.lookups >= lookups() && storm.snapshots > 0, "{storm:?}");
-    assert!(storm.inserts - storm.refused > 100, "a lull: {storm:?}");
+    assert!(storm.inserts - storm.failed > 100, "too few inserts: {storm:?}");
 }
 
 #[test]
-fn residents_are_found_while_others_move_them() {
-    nothing_was_missed(&storm(4096, 16, 90, true));
+fn residents_are_found_while_others_relocate_them() {
+    check_storm(&storm(4096, 16, 90, true));
 }
 
-/// So large that it has several stripes: all are held for a snapshot.
+/// The filter is large enough for several stripes. A snapshot locks all of them.
 #[test]
 fn residents_are_found_in_a_filter_of_several_stripes() {
-    nothing_was_missed(&storm(16_384, 16, 90, true));
+    check_storm(&storm(16_384, 16, 90, true));
 }
 
-/// Few classes: copies of residents and of what comes and goes are taken for each other.
+/// The filter has few classes, so residents and inserted items share some.
 #[test]
-fn residents_are_found_while_what_looks_like_them_comes_and_goes() {
-    nothing_was_missed(&storm(64, 8, 90, false));
+fn residents_are_found_while_their_classes_change() {
+    check_storm(&storm(64, 8, 90, false));
 }
 
-/// So full that inserts are refused: nothing that they had moved by then may be lost.
+/// The filter is so full that inserts fail. What they had relocated by then must not be lost.
 #[test]
-fn residents_are_found_while_inserts_are_refused() {
+fn residents_are_found_while_inserts_fail() {
     let storm = storm(1024, 16, 94, true);
-    nothing_was_missed(&storm);
-    assert!(storm.refused > 1000, "{storm:?}");
+    check_storm(&storm);
+    assert!(storm.failed > 1000, "{storm:?}");
 }

@@ -1,8 +1,8 @@
-//! A program for ThreadSanitizer: the races of the other tests, by `spawn` and `join` alone.
+//! A program for ThreadSanitizer: the concurrent operations of the other tests, with only `spawn` and `join`.
 //!
-//! `harness = false`: libtest and `thread::scope` give false reports without an instrumented std. The
-//! filters' words are atomics, which never race by definition; what is watched is the rest, the handing
-//! over of whole filters. The sanitizer shows that it would see a race in the program of `tamis-bloom`.
+//! `harness = false`, because libtest and `thread::scope` cause false reports without an instrumented std. The words of
+//! the filters are atomics, which never race by definition. The program checks the rest: that whole filters pass from
+//! thread to thread without a race. The program of `tamis-bloom` shows that the sanitizer would report a race.
 
 use std::sync::Arc;
 use std::thread;
@@ -32,7 +32,7 @@ fn cuckoo() {
                 }
                 match thread {
                     0 => drop(filter.snapshot()),
-                    // Others may have removed so much by now that both fit.
+                    // The merge may succeed, if other threads have removed enough items by now.
                     1 => drop(CuckooFilter::merge(&filter, &filter)),
                     2 => assert!(filter.false_positive_rate() < 1.0),
                     _ => assert!(filter.count(&thread) > 0),
@@ -46,7 +46,7 @@ fn cuckoo() {
     for thread in threads {
         thread.join().unwrap();
     }
-    // Alone again: plain stores after the join.
+    // Exclusive access again: plain stores after the join.
     let mut filter = Arc::into_inner(filter).unwrap();
     assert!(filter.is_empty());
     filter.clear();

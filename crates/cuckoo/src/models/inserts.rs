@@ -1,27 +1,27 @@
-//! Inserts that find no room, or too many copies.
+//! Inserts into full buckets: with relocations, and with too many copies.
 
 use alloc::vec::Vec;
 
 use super::*;
 
-// L11: an insert into full buckets moves two others out of its way: 3 → 2, then 0 → 3. Others look for
-// those, or take the empty slot away.
+// An insert into full buckets relocates two other copies: 3 → 2, then 0 → 3. Another thread queries one of them, or
+// fills the empty slot.
 
-/// Fingerprint and bucket of what is in. Buckets 0, 1 and 3 are full; 2 has one slot left. What is in 1 can go
-/// to 0 only; the second of 0 to 3; the first of 3 to 2.
+/// The fingerprints and buckets of the copies at the start. Buckets 0, 1 and 3 are full; bucket 2 has one empty slot.
+/// The copies in bucket 1 can go only to 0, the second in 0 to 3, and the first in 3 to 2.
 const IN_ONE: [(u64, u64); 2] = [(NEAR[0], 1), (NEAR[1], 1)];
 const IN_ZERO: [(u64, u64); 2] = [(NEAR[2], 0), (FAR[0], 0)];
 const IN_THREE: [(u64, u64); 2] = [(NEAR[3], 3), (FAR[1], 3)];
 const IN_TWO: [(u64, u64); 1] = [(NEAR[4], 2)];
 
-fn resident() -> impl Iterator<Item = Class> {
+fn residents() -> impl Iterator<Item = Class> {
     let all = [&IN_ONE[..], &IN_ZERO, &IN_THREE, &IN_TWO].into_iter().flatten();
     all.map(|&(fingerprint, bucket)| class(fingerprint, bucket))
 }
 
 fn nearly_full() -> Arc<Table> {
     let table = table(2, 1);
-    for class in resident() {
+    for class in residents() {
         assert!(table.buckets().add_to(class.buckets[0], class.fingerprint));
     }
     table
@@ -29,24 +29,24 @@ fn nearly_full() -> Arc<Table> {
 
 type Insert = fn(&Table, Class) -> Result<(), InsertError>;
 
-fn an_evicting_insert(insert: Insert, displaced: (u64, u64), thief: bool) {
+fn a_relocating_insert(insert: Insert, relocated: (u64, u64), rival: bool) {
     let table = nearly_full();
     let new = class(NEAR[5], 0);
     let inserter = Arc::clone(&table);
     let thread = spawn(move || insert(&inserter, new));
-    let mut expected: Vec<Class> = resident().collect();
-    if thief {
-        let stolen = class(FAR[2], 2);
-        let outcome = table.buckets().add_to(2, stolen.fingerprint);
+    let mut expected: Vec<Class> = residents().collect();
+    if rival {
+        let added = class(FAR[2], 2);
+        let outcome = table.buckets().add_to(2, added.fingerprint);
         if outcome {
-            expected.push(stolen);
+            expected.push(added);
         }
     } else {
-        assert!(table.buckets().contains(class(displaced.0, displaced.1)), "{MISSED}");
+        assert!(table.buckets().contains(class(relocated.0, relocated.1)), "{MISSED}");
     }
     match thread.join().unwrap() {
         Ok(()) => expected.push(new),
-        Err(error) => assert!(thief && error == InsertError::Full, "{error}"),
+        Err(error) => assert!(rival && error == InsertError::Full, "{error}"),
     }
     for &class in &expected {
         assert_eq!(copies(&table, class), 1, "{COPIES} of {class:?}");
@@ -56,15 +56,15 @@ fn an_evicting_insert(insert: Insert, displaced: (u64, u64), thief: bool) {
 }
 
 #[test]
-fn model_an_evicting_insert_loses_nothing() {
-    check(1100, Some(2), || an_evicting_insert(insert, IN_ZERO[1], false));
-    check(390, Some(2), || an_evicting_insert(insert, IN_THREE[0], false));
-    check(10, None, || an_evicting_insert(insert, IN_ZERO[1], true));
+fn model_a_relocating_insert_loses_nothing() {
+    check(1100, Some(2), || a_relocating_insert(insert, IN_ZERO[1], false));
+    check(390, Some(2), || a_relocating_insert(insert, IN_THREE[0], false));
+    check(10, None, || a_relocating_insert(insert, IN_ZERO[1], true));
 }
 
-/// The steps are taken as they were found, whether or not there is still room for the next.
+/// The steps are executed as the search found them, without a check for an empty slot.
 #[test]
-fn mutant_steps_are_not_checked_again() {
+fn mutant_steps_that_are_not_checked_again() {
     fn insert(table: &Table, new: Class) -> Result<(), InsertError> {
         let mut search = crate::search::Search::new(table.geometry().shape(), BUCKETS);
         let Some(steps) = search.steps(new.buckets, |bucket| table.buckets().peek(bucket)) else {
@@ -78,17 +78,17 @@ fn mutant_steps_are_not_checked_again() {
         }
         if table.buckets().add(new) { Ok(()) } else { Err(InsertError::Full) }
     }
-    must_fail(COPIES, || check(1, Some(2), || an_evicting_insert(insert, IN_ZERO[1], true)));
+    must_fail(COPIES, || check(1, Some(2), || a_relocating_insert(insert, IN_ZERO[1], true)));
 }
 
-// L10: with one copy less than too many, of which one is being moved, one more is taken.
+// One copy below the maximum, while one copy is relocated, another insert succeeds.
 
-fn one_less_than_too_many(insert: Insert) {
+fn the_last_possible_copy(insert: Insert) {
     let table = table(2, 1);
     let x = class(NEAR[0], 0);
     (0..3).for_each(|_| add(&table, x));
-    let mover = Arc::clone(&table);
-    let thread = spawn(move || mover.buckets().lock_stripe(x).relocate());
+    let relocator = Arc::clone(&table);
+    let thread = spawn(move || relocator.buckets().lock_stripe(x).relocate());
     assert_eq!(insert(&table, x), Ok(()), "{COPIES}");
     thread.join().unwrap();
     assert_eq!(copies(&table, x), 4, "{COPIES}");
@@ -96,17 +96,17 @@ fn one_less_than_too_many(insert: Insert) {
 }
 
 #[test]
-fn model_one_less_than_too_many() {
-    check(260, None, || one_less_than_too_many(insert));
+fn model_the_last_possible_copy() {
+    check(260, None, || the_last_possible_copy(insert));
 }
 
 #[test]
-fn mutant_too_many_are_counted_without_the_stripe() {
+fn mutant_too_many_copies_counted_without_the_lock() {
     fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
         if copies(table, class) == 4 {
             return Err(InsertError::TooManyCopies);
         }
         self::insert(table, class)
     }
-    must_fail(COPIES, || check(1, None, || one_less_than_too_many(insert)));
+    must_fail(COPIES, || check(1, None, || the_last_possible_copy(insert)));
 }

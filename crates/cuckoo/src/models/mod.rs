@@ -1,10 +1,10 @@
-//! loom models of the table: what the filters promise under every interleaving, and the bugs that the
-//! models must find. A child of `table`, since the bugs are made of its private parts.
+//! loom models of the table: what the filters guarantee under every interleaving, and the bugs that the models must
+//! find. A child module of `table`, because the bugs use its private parts.
 //!
-//! Each property is a function over the operation it is about. A `model` runs it with the operation of
-//! this crate; a `mutant` runs it with one that has a planted bug, and it must fail with the message of
-//! the property. The minimum of executions that a model must explore is about half of what it explores
-//! now. Where a bound on preemptions is given, the model without it takes hours.
+//! Each property is a function of the operation that it checks. A test `model_*` runs it with the operation of this
+//! crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and must fail with the message of the property.
+//! The first argument of `check` is the minimum number of executions that the model must explore, about half of what it
+//! explores now. The second is a bound on preemptions, given only where the unbounded model takes hours.
 
 use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};
@@ -16,15 +16,15 @@ use crate::place::Class;
 use crate::{InsertError, evict};
 
 mod inserts;
-mod moves;
 mod once;
+mod relocations;
 mod removes;
 mod snapshots;
 
 const BUCKETS: u64 = 4;
 
-/// What the reports of the properties begin with.
-const MISSED: &str = "an item that is in was missed";
+/// The messages of the properties begin with one of these.
+const MISSED: &str = "a present item was missed";
 const COPIES: &str = "wrong number of copies";
 
 fn table(slots: u32, stripes: u64) -> Arc<Table> {
@@ -32,22 +32,23 @@ fn table(slots: u32, stripes: u64) -> Arc<Table> {
     Arc::new(Table::with_stripes(geometry, stripes).unwrap())
 }
 
-/// Fingerprints for which the buckets 0 and 1 go together, and 2 and 3.
+/// Fingerprints whose two buckets are 0 and 1, or 2 and 3.
 const NEAR: [u64; 6] = [2, 4, 5, 7, 10, 12];
-/// Fingerprints for which the buckets 0 and 3 go together, and 1 and 2.
+/// Fingerprints whose two buckets are 0 and 3, or 1 and 2.
 const FAR: [u64; 3] = [1, 3, 8];
 
-/// A class, first bucket as given.
+/// Returns a class with the given first bucket.
 fn class(fingerprint: u64, bucket: u64) -> Class {
     Class::of(fingerprint, bucket, BUCKETS)
 }
 
+/// Returns the class with its two buckets in the other order.
 fn mirrored(class: Class) -> Class {
     let [one, other] = class.buckets;
     Class { buckets: [other, one], ..class }
 }
 
-/// The copies of a class, read when nobody writes.
+/// Counts the copies of a class. Exact only while no thread writes.
 fn copies(table: &Table, class: Class) -> u32 {
     class
         .buckets
@@ -69,23 +70,23 @@ fn contains(table: &Table, class: Class) -> bool {
     table.buckets().contains(class)
 }
 
-/// The other way round.
+/// Queries the class, and reads its second bucket first.
 fn mirrored_contains(table: &Table, class: Class) -> bool {
     table.buckets().contains(mirrored(class))
 }
 
-/// The query of a batch: of the class, and of another that is not in.
-fn contains_beside(table: &Table, class: Class) -> bool {
+/// Queries a batch of the class and of another class that is absent.
+fn contains_in_batch(table: &Table, class: Class) -> bool {
     let (classes, mut read) = (batch(class), BatchRead::NONE);
     table.buckets().read_batch(&classes, &mut read);
     table.buckets().contains_batch(&classes, &read)[0]
 }
 
-fn mirrored_contains_beside(table: &Table, class: Class) -> bool {
-    contains_beside(table, mirrored(class))
+fn mirrored_contains_in_batch(table: &Table, class: Class) -> bool {
+    contains_in_batch(table, mirrored(class))
 }
 
-/// A class, and another in another stripe, if there are two.
+/// Returns a batch of a class and another class, which is in another stripe if there are two.
 fn batch(class: Class) -> Classes<2> {
     let both = [class, Class::of(FAR[0], 1, BUCKETS)];
     Classes {
@@ -95,8 +96,8 @@ fn batch(class: Class) -> Classes<2> {
     }
 }
 
-/// A look that does not ask whether something moved meanwhile.
-fn look(table: &Table, class: Class) -> bool {
+/// A planted bug: reads both buckets, and does not check the version.
+fn contains_without_version(table: &Table, class: Class) -> bool {
     table.buckets().contains_unvalidated(class)
 }
 
@@ -113,7 +114,7 @@ fn remove(guard: &StripeGuard<'_>) -> bool {
 }
 
 #[test]
-fn buckets_are_as_the_models_take_them() {
+fn buckets_are_as_the_models_assume() {
     for fingerprint in NEAR {
         assert_eq!(class(fingerprint, 0).buckets, [0, 1], "{fingerprint}");
     }

@@ -1,19 +1,22 @@
-//! Inserts of which one is told that it was first.
+//! Once inserts: exactly one of two concurrent inserts returns `Ok(true)`.
 
 use super::super::LOCK;
 use super::*;
 
-// Once: of racing inserts exactly one is told that it was first, though the item is moved meanwhile.
+// Exactly one of two concurrent inserts returns `Ok(true)`, even if the item is relocated meanwhile.
 
-const NOT_ONE: &str = "not exactly one was told that the item is new";
+const NOT_ONE: &str = "not exactly one insert returned true";
 
-fn exactly_one_is_new(moved: bool) {
+fn exactly_one_is_new(relocated: bool) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     let other = Arc::clone(&table);
     let thread = spawn(move || {
         let new = evict::insert_once(other.buckets(), x);
-        assert!(!moved || other.buckets().lock_stripe(x).relocate(), "nothing to move, or no room");
+        assert!(
+            !relocated || other.buckets().lock_stripe(x).relocate(),
+            "no copy to relocate, or no empty slot"
+        );
         new
     });
     let mine = evict::insert_once(table.buckets(), x);
@@ -28,9 +31,9 @@ fn model_exactly_one_is_new() {
     check(250, None, || exactly_one_is_new(true));
 }
 
-/// What a racer sees under the lock may be stale if the lock does not order it.
+/// A read under the lock may be stale if the lock does not order it.
 #[test]
-fn mutants_of_the_lock_that_tell_two() {
+fn mutants_of_the_lock_with_two_winners() {
     with_plain_looks(|| check(12, None, || exactly_one_is_new(false)));
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
         must_fail_with(mutant, NOT_ONE, || {
@@ -40,31 +43,31 @@ fn mutants_of_the_lock_that_tell_two() {
 }
 
 #[test]
-fn mutant_without_the_lock_two_are_new() {
+fn mutant_without_the_lock() {
     must_fail_with(Mutant::NoLock, NOT_ONE, || check(1, None, || exactly_one_is_new(false)));
 }
 
-// Who is told that the item is in, and did not bring it, finds it, though it is moved away and back: the insert that
-// told so saw a copy, whose own insert need not happen before the query.
+// After `Ok(false)`, a query finds the item, even if it is relocated and back. The insert that returned `Ok(false)` saw
+// a copy, but the insert of that copy need not happen before the query.
 
-const TOLD: &str = "an item of which it was told that it is in was missed";
+const KNOWN: &str = "an item was missed after its insert returned false";
 
-fn an_item_told_to_be_in_is_found(moves: usize, query: Query) {
+fn a_known_item_is_found(relocations: usize, query: Query) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
-    let mover = Arc::clone(&table);
+    let relocator = Arc::clone(&table);
     let thread = spawn(move || {
-        if evict::insert_once(mover.buckets(), x) == Ok(true) {
-            for class in [x, mirrored(x)].into_iter().take(moves) {
+        if evict::insert_once(relocator.buckets(), x) == Ok(true) {
+            for class in [x, mirrored(x)].into_iter().take(relocations) {
                 assert!(
-                    mover.buckets().lock_stripe(class).relocate(),
-                    "nothing to move, or no room"
+                    relocator.buckets().lock_stripe(class).relocate(),
+                    "no copy to relocate, or no empty slot"
                 );
             }
         }
     });
     match evict::insert_once(table.buckets(), x) {
-        Ok(false) => assert!(query(&table, x), "{TOLD}"),
+        Ok(false) => assert!(query(&table, x), "{KNOWN}"),
         Ok(true) => assert!(query(&table, x), "{MISSED}"),
         Err(error) => panic!("{error}"),
     }
@@ -73,18 +76,18 @@ fn an_item_told_to_be_in_is_found(moves: usize, query: Query) {
 }
 
 #[test]
-fn model_an_item_told_to_be_in_is_found() {
+fn model_a_known_item_is_found() {
     for query in [contains, mirrored_contains] {
-        check(8200, None, move || an_item_told_to_be_in_is_found(1, query));
-        check(500, Some(3), move || an_item_told_to_be_in_is_found(2, query));
+        check(8200, None, move || a_known_item_is_found(1, query));
+        check(500, Some(3), move || a_known_item_is_found(2, query));
     }
 }
 
 #[test]
-fn mutants_that_miss_an_item_told_to_be_in() {
-    must_fail(TOLD, || {
+fn mutants_that_miss_a_known_item() {
+    must_fail(KNOWN, || {
         check(1, None, || {
-            an_item_told_to_be_in_is_found(1, |table, class| {
+            a_known_item_is_found(1, |table, class| {
                 table.buckets().contains_unvalidated(mirrored(class))
             });
         });
@@ -93,23 +96,23 @@ fn mutants_that_miss_an_item_told_to_be_in() {
         (Mutant::NoAdvance, 1, mirrored_contains),
         (Mutant::UpdateRelaxed, 1, contains),
         (Mutant::LoadRelaxed, 1, contains),
-        // There and back: who reads the last number must see what was added before.
+        // Relocated and back: a reader that loads the last version must see what was added before it.
         (Mutant::AdvanceRelaxed, 2, contains),
     ];
-    for (mutant, moves, query) in mutants {
-        must_fail_with(mutant, TOLD, || {
-            check(1, Some(3), move || an_item_told_to_be_in_is_found(moves, query));
+    for (mutant, relocations, query) in mutants {
+        must_fail_with(mutant, KNOWN, || {
+            check(1, Some(3), move || a_known_item_is_found(relocations, query));
         });
     }
 }
 
-/// The insert returns `Ok(false)` for a copy that its holder has not added yet.
+/// The insert returns `false` for a copy that the holder of the lock has not added yet.
 #[test]
-fn mutant_told_to_be_in_since_another_is_at_it() {
-    /// Returns `false` when the stripe is held, as if its holder had already added this item.
+fn mutant_an_item_known_before_it_is_added() {
+    /// Returns `false` if the stripe is locked, as if the holder had already added this item.
     fn insert_once(table: &Table, class: Class) -> bool {
         let stripe = &table.locks[table.stripe(class)].words[0];
-        // ORDERING: Acquire pairs with the Release in `unlock`, as the real lock's does: the planted bug is the answer.
+        // ORDERING: Acquire pairs with the Release in `unlock`, as in the real lock. The planted bug is the result.
         if stripe.fetch_or(LOCK, Ordering::Acquire) & LOCK != 0 {
             return false;
         }
@@ -117,14 +120,14 @@ fn mutant_told_to_be_in_since_another_is_at_it() {
         table.unlock(table.stripe(class));
         added
     }
-    must_fail(TOLD, || {
+    must_fail(KNOWN, || {
         check(1, None, || {
             let table = table(4, 1);
             let x = class(NEAR[0], 0);
             let other = Arc::clone(&table);
             let thread = spawn(move || insert_once(&other, x));
             if !insert_once(&table, x) {
-                assert!(contains(&table, x), "{TOLD}");
+                assert!(contains(&table, x), "{KNOWN}");
             }
             thread.join().unwrap();
         });

@@ -1,11 +1,11 @@
-//! A copy that is removed takes no other along.
+//! Removals: the removal of one copy hides no other copy.
 
 use super::*;
 
-// L10: a colliding item comes and goes: its copy appears in the one bucket after the reader has passed, and
-// the first item's own copy is taken from the other before the reader comes there.
+// An item of the same class is inserted and removed. Its copy is added to one bucket after the reader read it, and the
+// first item's own copy is cleared from the other bucket before the reader reads it.
 
-fn an_item_beside_a_remove_is_found(query: Query, remove: Change) {
+fn an_item_is_found_during_a_removal(query: Query, remove: Change) {
     let table = table(4, 1);
     let x = class(NEAR[0], 1);
     add(&table, x);
@@ -21,17 +21,17 @@ fn an_item_beside_a_remove_is_found(query: Query, remove: Change) {
 }
 
 #[test]
-fn model_an_item_beside_a_remove_is_found() {
-    check(2300, None, || an_item_beside_a_remove_is_found(mirrored_contains, remove));
+fn model_an_item_is_found_during_a_removal() {
+    check(2300, None, || an_item_is_found_during_a_removal(mirrored_contains, remove));
     check(5000, Some(3), || {
-        an_item_beside_a_remove_is_found(mirrored_contains_beside, remove);
+        an_item_is_found_during_a_removal(mirrored_contains_in_batch, remove);
     });
 }
 
-// L10: likewise, but the first item comes meanwhile, too: now the remove finds copies in both buckets, and
-// now in one only, and the reader looks into either first.
+// The same, but the first item is inserted meanwhile too. So the removal finds copies in both buckets, or in one only,
+// and the reader reads either bucket first.
 
-fn an_item_that_comes_beside_a_remove_is_found(query: Query, remove: Change) {
+fn an_item_inserted_during_a_removal_is_found(query: Query, remove: Change) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     let other = Arc::clone(&table);
@@ -46,16 +46,16 @@ fn an_item_that_comes_beside_a_remove_is_found(query: Query, remove: Change) {
 }
 
 #[test]
-fn model_an_item_that_comes_beside_a_remove_is_found() {
-    check(6800, None, || an_item_that_comes_beside_a_remove_is_found(contains, remove));
-    check(14_000, None, || an_item_that_comes_beside_a_remove_is_found(mirrored_contains, remove));
-    check(3600, Some(3), || an_item_that_comes_beside_a_remove_is_found(contains_beside, remove));
+fn model_an_item_inserted_during_a_removal_is_found() {
+    check(6800, None, || an_item_inserted_during_a_removal_is_found(contains, remove));
+    check(14_000, None, || an_item_inserted_during_a_removal_is_found(mirrored_contains, remove));
+    check(3600, Some(3), || an_item_inserted_during_a_removal_is_found(contains_in_batch, remove));
     check(4400, Some(3), || {
-        an_item_that_comes_beside_a_remove_is_found(mirrored_contains_beside, remove);
+        an_item_inserted_during_a_removal_is_found(mirrored_contains_in_batch, remove);
     });
 }
 
-/// Removes a copy and never tells.
+/// Removes a copy and never advances the version.
 fn remove_quietly(guard: &StripeGuard<'_>) -> bool {
     let [one, other] = guard.class.buckets;
     guard.clear_slot(if guard.contains_in(one) { one } else { other });
@@ -63,70 +63,70 @@ fn remove_quietly(guard: &StripeGuard<'_>) -> bool {
 }
 
 #[test]
-fn mutant_a_remove_does_not_advance_the_count() {
-    for query in [mirrored_contains, mirrored_contains_beside] {
+fn mutant_a_removal_that_does_not_advance_the_version() {
+    for query in [mirrored_contains, mirrored_contains_in_batch] {
         must_fail(MISSED, || {
-            check(1, None, move || an_item_beside_a_remove_is_found(query, remove_quietly));
+            check(1, None, move || an_item_is_found_during_a_removal(query, remove_quietly));
         });
         must_fail(MISSED, || {
             check(1, None, move || {
-                an_item_that_comes_beside_a_remove_is_found(query, remove_quietly);
+                an_item_inserted_during_a_removal_is_found(query, remove_quietly);
             });
         });
     }
 }
 
 #[test]
-fn mutant_a_remove_advances_the_count_too_late() {
+fn mutant_a_removal_that_advances_the_version_too_late() {
     fn remove(guard: &StripeGuard<'_>) -> bool {
         remove_quietly(guard);
         guard.advance_version();
         true
     }
-    for query in [mirrored_contains, mirrored_contains_beside] {
+    for query in [mirrored_contains, mirrored_contains_in_batch] {
         must_fail(MISSED, || {
-            check(1, None, move || an_item_beside_a_remove_is_found(query, remove));
+            check(1, None, move || an_item_is_found_during_a_removal(query, remove));
         });
     }
 }
 
-/// A batch with other ways to see that something moved: the sums of the counts before and after it.
+/// A batch query with another check of the versions: `sum` combines them, and `late` loads the first ones too late.
 fn batch_by(table: &Table, class: Class, sum: fn(u64, u64) -> u64, late: bool) -> bool {
     let classes = batch(class);
-    let counts =
+    let versions =
         |order| classes.keys.iter().fold(0, |all, &key| sum(all, table.version(key).load(order)));
     let mut read = BatchRead::NONE;
-    // ORDERING: Acquire, and Relaxed after the looks, as the real batch query: the bugs planted here are the sum and the
+    // ORDERING: Acquire, and Relaxed after the reads, as in the real batch query. The planted bugs are the sum and the
     // place of the first load.
-    let mut before = counts(Ordering::Acquire);
+    let mut before = versions(Ordering::Acquire);
     table.buckets().read_batch(&classes, &mut read);
     if late {
-        before = counts(Ordering::Acquire);
+        before = versions(Ordering::Acquire);
     }
-    read.moved = counts(Ordering::Relaxed) != before;
+    read.changed = versions(Ordering::Relaxed) != before;
     table.buckets().contains_batch(&classes, &read)[0]
 }
 
 #[test]
-fn mutants_of_a_batch_beside_a_remove() {
+fn mutants_of_a_batch_during_a_removal() {
     let [ignores, late, cancels]: [Query; 3] = [
         |table, x| batch_by(table, mirrored(x), |_, _| 0, false),
         |table, x| batch_by(table, mirrored(x), u64::wrapping_add, true),
-        // Both are of one stripe.
-        |table, x| batch_by(table, mirrored(x), |all, count| all ^ count, false),
+        // Both classes are in one stripe, so the two versions cancel out.
+        |table, x| batch_by(table, mirrored(x), |all, version| all ^ version, false),
     ];
     for query in [ignores, late, cancels] {
         must_fail(MISSED, || {
-            check(1, Some(3), move || an_item_beside_a_remove_is_found(query, remove));
+            check(1, Some(3), move || an_item_is_found_during_a_removal(query, remove));
         });
     }
 }
 
-// L10: the look by which a remove decides whether to tell is a plain load: it may miss a copy that another adds
-// meanwhile. The remover is the first thread here, and so is run first: a reader's load that comes before a look
-// and an update of another is hidden from the reduction by the look, and one that comes after is not.
+// The read by which a removal decides whether to advance the version is a plain load. It may miss a copy that another
+// thread adds meanwhile. The remover is the first thread here, so loom runs it first: a reader's load that comes before
+// the read and an update of another thread is hidden from loom's reduction by the read; one that comes after it is not.
 
-fn a_remove_by_plain_looks(query: Query, remove: Change) {
+fn a_removal_with_plain_reads(query: Query, remove: Change) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     let other = Arc::clone(&table);
@@ -141,40 +141,40 @@ fn a_remove_by_plain_looks(query: Query, remove: Change) {
 }
 
 #[test]
-fn model_a_remove_by_plain_looks() {
+fn model_a_removal_with_plain_reads() {
     for query in [contains, mirrored_contains] {
         with_plain_looks(|| {
-            check(1800, None, move || a_remove_by_plain_looks(query, remove));
-            check(2000, None, move || an_item_that_comes_beside_a_remove_is_found(query, remove));
+            check(1800, None, move || a_removal_with_plain_reads(query, remove));
+            check(2000, None, move || an_item_inserted_during_a_removal_is_found(query, remove));
         });
     }
     with_plain_looks(|| {
-        check(540, None, || an_item_beside_a_remove_is_found(mirrored_contains, remove));
+        check(540, None, || an_item_is_found_during_a_removal(mirrored_contains, remove));
     });
 }
 
 #[test]
-fn mutants_of_a_remove_by_plain_looks() {
+fn mutants_of_a_removal_with_plain_reads() {
     must_fail(MISSED, || {
         with_plain_looks(|| {
-            check(1, None, || a_remove_by_plain_looks(mirrored_contains, remove_quietly));
+            check(1, None, || a_removal_with_plain_reads(mirrored_contains, remove_quietly));
         });
     });
     must_fail(MISSED, || {
         with_plain_looks(|| {
-            check(1, None, || an_item_beside_a_remove_is_found(mirrored_contains, remove_quietly));
+            check(1, None, || an_item_is_found_during_a_removal(mirrored_contains, remove_quietly));
         });
     });
 }
 
-// L10: of two removes of one copy one finds it, and one that a mover has just moved is found where it is. A look
-// that is no RMW sees what another holder of the stripe did only if the stripe orders them.
+// Exactly one of two removals of one copy finds it, and a removal finds a copy that was just relocated. A plain read
+// sees the writes of an earlier holder of the lock only if the lock orders them.
 
-const NOT_ONE: &str = "not exactly one has removed the copy";
+const NOT_ONE: &str = "not exactly one removal found the copy";
 
 type Remove = fn(&Table, Class) -> bool;
 
-fn one_removes_it(remove: Remove) {
+fn exactly_one_removes_it(remove: Remove) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     add(&table, x);
@@ -185,48 +185,48 @@ fn one_removes_it(remove: Remove) {
     assert_eq!(copies(&table, x), 0, "{COPIES}");
 }
 
-fn a_moved_copy_is_removed(remove: Remove) {
+fn a_relocated_copy_is_removed(remove: Remove) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     add(&table, x);
-    let mover = Arc::clone(&table);
+    let relocator = Arc::clone(&table);
     let thread = spawn(move || {
-        mover.buckets().lock_stripe(x).relocate();
+        relocator.buckets().lock_stripe(x).relocate();
     });
     assert!(remove(&table, x), "{NOT_ONE}");
     thread.join().unwrap();
     assert_eq!(copies(&table, x), 0, "{COPIES}");
 }
 
-fn remove_held(table: &Table, class: Class) -> bool {
+fn remove_locked(table: &Table, class: Class) -> bool {
     table.buckets().lock_stripe(class).remove()
 }
 
 #[test]
-fn model_one_removes_it() {
+fn model_exactly_one_removes_it() {
     with_plain_looks(|| {
-        check(5, None, || one_removes_it(remove_held));
-        check(5, None, || a_moved_copy_is_removed(remove_held));
+        check(5, None, || exactly_one_removes_it(remove_locked));
+        check(5, None, || a_relocated_copy_is_removed(remove_locked));
     });
 }
 
 #[test]
-fn mutants_of_the_lock_of_a_remove() {
+fn mutants_of_the_lock_of_a_removal() {
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed, Mutant::NoLock] {
         must_fail_with(mutant, NOT_ONE, || {
-            with_plain_looks(|| check(1, None, || one_removes_it(remove_held)));
+            with_plain_looks(|| check(1, None, || exactly_one_removes_it(remove_locked)));
         });
     }
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
         must_fail_with(mutant, COPIES, || {
-            with_plain_looks(|| check(1, None, || a_moved_copy_is_removed(remove_held)));
+            with_plain_looks(|| check(1, None, || a_relocated_copy_is_removed(remove_locked)));
         });
     }
 }
 
-/// The looks come before the stripe.
+/// The reads come before the lock.
 #[test]
-fn mutant_a_remove_looks_before_it_holds_the_stripe() {
+fn mutant_a_removal_that_reads_before_it_locks() {
     fn remove(table: &Table, class: Class) -> bool {
         let [one, other] = class.buckets;
         let [in_one, in_other] = class.buckets.map(|bucket| {
@@ -241,19 +241,19 @@ fn mutant_a_remove_looks_before_it_holds_the_stripe() {
         }
         in_one | in_other
     }
-    must_fail(NOT_ONE, || check(1, None, || one_removes_it(remove)));
-    must_fail(COPIES, || check(1, None, || a_moved_copy_is_removed(remove)));
+    must_fail(NOT_ONE, || check(1, None, || exactly_one_removes_it(remove)));
+    must_fail(COPIES, || check(1, None, || a_relocated_copy_is_removed(remove)));
 }
 
-// L10: one removes a copy while another moves one, and a third asks.
+// One thread removes a copy while another relocates one, and a third queries.
 
-fn a_move_beside_a_remove(inserted: u32, query: Query) {
+fn a_relocation_during_a_removal(inserted: u32, query: Query) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     (0..inserted).for_each(|_| add(&table, x));
-    let [mover, remover] = [Arc::clone(&table), Arc::clone(&table)];
+    let [relocator, remover] = [Arc::clone(&table), Arc::clone(&table)];
     let threads = [
-        spawn(move || mover.buckets().lock_stripe(x).relocate()),
+        spawn(move || relocator.buckets().lock_stripe(x).relocate()),
         spawn(move || remover.buckets().lock_stripe(x).remove()),
     ];
     if inserted > 1 {
@@ -265,17 +265,17 @@ fn a_move_beside_a_remove(inserted: u32, query: Query) {
 }
 
 #[test]
-fn model_a_move_beside_a_remove() {
-    check(30, None, || a_move_beside_a_remove(1, contains));
-    check(1200, Some(2), || a_move_beside_a_remove(2, contains));
-    check(1600, Some(2), || a_move_beside_a_remove(2, mirrored_contains));
+fn model_a_relocation_during_a_removal() {
+    check(30, None, || a_relocation_during_a_removal(1, contains));
+    check(1200, Some(2), || a_relocation_during_a_removal(2, contains));
+    check(1600, Some(2), || a_relocation_during_a_removal(2, mirrored_contains));
 }
 
-/// Both take the same copy.
+/// Both clear the same copy.
 #[test]
-fn mutant_a_move_beside_a_remove_without_the_lock() {
+fn mutant_a_relocation_during_a_removal_without_the_lock() {
     must_fail_with(Mutant::NoLock, COPIES, || {
-        check(1, Some(2), || a_move_beside_a_remove(1, contains));
+        check(1, Some(2), || a_relocation_during_a_removal(1, contains));
     });
 }
 
@@ -283,7 +283,7 @@ fn mutant_a_move_beside_a_remove_without_the_lock() {
 fn mutants_of_the_lock() {
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
         must_fail_with(mutant, "Causality violation", || {
-            check(1, Some(2), || a_move_beside_a_remove(2, contains));
+            check(1, Some(2), || a_relocation_during_a_removal(2, contains));
         });
     }
 }

@@ -1,17 +1,17 @@
-//! A copy of the whole table.
+//! Snapshots: a copy of the whole table while other threads write.
 
 use tamis_sync::Word;
 
 use super::*;
 
-// L12, L14: a snapshot beside a mover has each item once; and two of them do not wait for each other.
+// A snapshot during a relocation contains each item once, and two snapshots do not deadlock.
 
-fn a_snapshot_has_each_item_once(copy: fn(&Table, Class) -> u32) {
+fn a_snapshot_contains_each_item_once(copy: fn(&Table, Class) -> u32) {
     let table = table(4, 1);
     let x = class(NEAR[0], 0);
     add(&table, x);
-    let mover = Arc::clone(&table);
-    let thread = spawn(move || assert!(mover.buckets().lock_stripe(x).relocate()));
+    let relocator = Arc::clone(&table);
+    let thread = spawn(move || assert!(relocator.buckets().lock_stripe(x).relocate()));
     assert_eq!(copy(&table, x), 1, "{COPIES}");
     thread.join().unwrap();
 }
@@ -24,19 +24,21 @@ fn copies_in_a_snapshot(table: &Table, class: Class) -> u32 {
 }
 
 #[test]
-fn model_a_snapshot_has_each_item_once() {
-    check(5, None, || a_snapshot_has_each_item_once(copies_in_a_snapshot));
+fn model_a_snapshot_contains_each_item_once() {
+    check(5, None, || a_snapshot_contains_each_item_once(copies_in_a_snapshot));
     check(5, None, || {
-        a_snapshot_has_each_item_once(|table, class| table.buckets().lock_stripe(class).count());
+        a_snapshot_contains_each_item_once(|table, class| {
+            table.buckets().lock_stripe(class).count()
+        });
     });
 }
 
 #[test]
-fn mutant_copies_counted_without_the_stripe() {
-    must_fail(COPIES, || check(1, None, || a_snapshot_has_each_item_once(copies)));
+fn mutant_copies_counted_without_the_lock() {
+    must_fail(COPIES, || check(1, None, || a_snapshot_contains_each_item_once(copies)));
 }
 
-fn all_stripes_are_taken_by_two(second: fn(&Table)) {
+fn two_threads_lock_all_stripes(second: fn(&Table)) {
     let table = table(4, 2);
     let other = Arc::clone(&table);
     let thread = spawn(move || second(&other));
@@ -45,28 +47,28 @@ fn all_stripes_are_taken_by_two(second: fn(&Table)) {
 }
 
 #[test]
-fn model_those_who_take_all_stripes_do_not_wait_for_each_other() {
-    check(10, Some(3), || all_stripes_are_taken_by_two(|table| drop(table.lock_all_stripes())));
+fn model_two_threads_that_lock_all_stripes_do_not_deadlock() {
+    check(10, Some(3), || two_threads_lock_all_stripes(|table| drop(table.lock_all_stripes())));
     check(5, Some(3), || {
-        all_stripes_are_taken_by_two(|table| drop(table.buckets().lock_stripe(class(NEAR[0], 0))));
+        two_threads_lock_all_stripes(|table| drop(table.buckets().lock_stripe(class(NEAR[0], 0))));
     });
 }
 
 #[test]
-fn mutant_all_stripes_in_another_order() {
+fn mutant_all_stripes_locked_in_another_order() {
     fn backwards(table: &Table) {
         (0..table.locks.len()).rev().for_each(|stripe| table.lock(stripe));
         (0..table.locks.len()).for_each(|stripe| table.unlock(stripe));
     }
     must_fail("exceeded maximum number of branches", || {
-        check(1, Some(3), || all_stripes_are_taken_by_two(backwards));
+        check(1, Some(3), || two_threads_lock_all_stripes(backwards));
     });
 }
 
-// L14: a snapshot while copies are added, which no stripe prevents, and removed.
+// A snapshot while copies are added, which no lock prevents, and removed.
 
-/// A colliding item comes to the one bucket, and a copy goes from the other: one is in all the time.
-fn a_snapshot_beside_an_add_and_a_remove(copy: fn(&Table, Class) -> u32) {
+/// An item of the same class is added to one bucket, and a copy is removed from the other: one is present all the time.
+fn a_snapshot_during_an_add_and_a_removal(copy: fn(&Table, Class) -> u32) {
     let table = table(4, 1);
     let x = class(NEAR[0], 1);
     add(&table, x);
@@ -80,31 +82,38 @@ fn a_snapshot_beside_an_add_and_a_remove(copy: fn(&Table, Class) -> u32) {
     thread.join().unwrap();
 }
 
-/// What comes and goes in other classes: one that came before is in it, one that went before is not, and one that
-/// stays is in it once, wherever it is moved meanwhile.
-fn a_snapshot_has_what_is_in(stripes: u64, publish: Ordering, copy: fn(&Table) -> (Table, u64)) {
+/// Adds and removals in other classes. A copy that was added before the snapshot is in it; a copy that was removed
+/// before is not; and a copy that stays is in it once, wherever it is relocated meanwhile.
+fn a_snapshot_contains_what_is_present(
+    stripes: u64,
+    publish: Ordering,
+    copy: fn(&Table) -> (Table, u64),
+) {
     let table = table(4, stripes);
-    // The first in a stripe of its own, if there are two.
-    let [stays, comes, goes] = [class(FAR[0], 1), class(NEAR[0], 2), class(NEAR[1], 0)];
+    // The first is in a stripe of its own, if there are two.
+    let [stays, added, removed] = [class(FAR[0], 1), class(NEAR[0], 2), class(NEAR[1], 0)];
     add(&table, stays);
-    add(&table, goes);
+    add(&table, removed);
     let flag = Arc::new(Word::new(0));
     let (other, published) = (Arc::clone(&table), Arc::clone(&flag));
     let thread = spawn(move || {
-        assert!(other.buckets().lock_stripe(goes).remove(), "nothing to remove");
-        // Last, since no stripe orders it.
-        add(&other, comes);
+        assert!(other.buckets().lock_stripe(removed).remove(), "nothing to remove");
+        // Last, because no lock orders it.
+        add(&other, added);
         published.store(1, publish);
-        assert!(other.buckets().lock_stripe(stays).relocate(), "nothing to move, or no room");
+        assert!(
+            other.buckets().lock_stripe(stays).relocate(),
+            "no copy to relocate, or no empty slot"
+        );
     });
     // ORDERING: Acquire pairs with `publish`: where it reads 1, the remove and the add happen before the copy.
     let after = flag.load(Ordering::Acquire) == 1;
     let (copy, len) = copy(&table);
-    let [stays, comes, goes] = [stays, comes, goes].map(|class| copies(&copy, class));
-    assert_eq!(stays, 1, "{COPIES} of what stays");
-    assert!(comes <= 1 && (comes == 1 || !after), "{COPIES} of what came: {comes}");
-    assert!(goes <= 1 && (goes == 0 || !after), "{COPIES} of what went: {goes}");
-    assert_eq!(len, u64::from(stays + comes + goes), "{COPIES} in all");
+    let [stays, added, removed] = [stays, added, removed].map(|class| copies(&copy, class));
+    assert_eq!(stays, 1, "{COPIES} of the copy that stays");
+    assert!(added <= 1 && (added == 1 || !after), "{COPIES} of the added copy: {added}");
+    assert!(removed <= 1 && (removed == 0 || !after), "{COPIES} of the removed copy: {removed}");
+    assert_eq!(len, u64::from(stays + added + removed), "{COPIES} in total");
     thread.join().unwrap();
 }
 
@@ -113,18 +122,18 @@ fn copy(table: &Table) -> (Table, u64) {
 }
 
 #[test]
-fn model_a_snapshot_beside_an_add_and_a_remove() {
-    check(40, None, || a_snapshot_beside_an_add_and_a_remove(copies_in_a_snapshot));
-    check(260, None, || a_snapshot_has_what_is_in(1, Ordering::Release, copy));
-    check(330, None, || a_snapshot_has_what_is_in(2, Ordering::Release, copy));
+fn model_a_snapshot_during_an_add_and_a_removal() {
+    check(40, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_snapshot));
+    check(260, None, || a_snapshot_contains_what_is_present(1, Ordering::Release, copy));
+    check(330, None, || a_snapshot_contains_what_is_present(2, Ordering::Release, copy));
 }
 
-/// A copy of the table made while the stripes are held that `lock_stripe` takes.
+/// Copies the table under the locks of the first `stripes` stripes.
 fn copy_under(table: &Table, stripes: usize) -> (Table, u64) {
     (0..stripes).for_each(|stripe| table.lock(stripe));
     let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();
     for (to, from) in copy.words[0].words.iter_mut().zip(&table.words[0].words) {
-        // ORDERING: Relaxed, as `Table::copy`: the stripes order it, which is what the mutants take away.
+        // ORDERING: Relaxed, as in `Table::copy`: the locks order it, and the mutants omit locks.
         let bits = from.load(Ordering::Relaxed);
         to.update(|to| *to = bits);
     }
@@ -134,37 +143,37 @@ fn copy_under(table: &Table, stripes: usize) -> (Table, u64) {
 }
 
 #[test]
-fn mutant_a_snapshot_without_stripes() {
+fn mutant_a_snapshot_without_locks() {
     must_fail(COPIES, || {
         check(1, None, || {
-            a_snapshot_beside_an_add_and_a_remove(|table, class| {
+            a_snapshot_during_an_add_and_a_removal(|table, class| {
                 copies(&copy_under(table, 0).0, class)
             });
         });
     });
     must_fail(COPIES, || {
         check(1, None, || {
-            a_snapshot_has_what_is_in(1, Ordering::Release, |table| copy_under(table, 0));
+            a_snapshot_contains_what_is_present(1, Ordering::Release, |table| copy_under(table, 0));
         });
     });
 }
 
-/// The first stripe alone, which is all that a small filter has.
+/// Locks only the first stripe, which would suffice in a filter with one stripe.
 #[test]
-fn mutant_a_snapshot_under_the_first_stripe() {
+fn mutant_a_snapshot_under_the_first_lock() {
     must_fail(COPIES, || {
         check(1, None, || {
-            a_snapshot_has_what_is_in(2, Ordering::Release, |table| copy_under(table, 1));
+            a_snapshot_contains_what_is_present(2, Ordering::Release, |table| copy_under(table, 1));
         });
     });
 }
 
-/// The items are counted in the table, not in the copy.
+/// Counts the items in the table instead of the copy.
 #[test]
-fn mutant_a_snapshot_with_the_count_of_the_table() {
+fn mutant_a_snapshot_with_the_length_of_the_table() {
     must_fail(COPIES, || {
         check(1, None, || {
-            a_snapshot_has_what_is_in(1, Ordering::Release, |table| {
+            a_snapshot_contains_what_is_present(1, Ordering::Release, |table| {
                 let (copy, _) = table.copy().unwrap();
                 (copy, table.len())
             });
@@ -173,13 +182,13 @@ fn mutant_a_snapshot_with_the_count_of_the_table() {
 }
 
 #[test]
-fn mutants_of_the_orders_of_a_snapshot() {
+fn mutants_of_the_orderings_of_a_snapshot() {
     must_fail(COPIES, || {
-        check(1, None, || a_snapshot_has_what_is_in(1, Ordering::Relaxed, copy));
+        check(1, None, || a_snapshot_contains_what_is_present(1, Ordering::Relaxed, copy));
     });
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
         must_fail_with(mutant, COPIES, || {
-            check(1, None, || a_snapshot_beside_an_add_and_a_remove(copies_in_a_snapshot));
+            check(1, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_snapshot));
         });
     }
 }
