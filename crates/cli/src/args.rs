@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: its options, their help texts, and the checks that they go together.
 
 use core::num::NonZero;
 use std::path::PathBuf;
@@ -13,19 +13,20 @@ use crate::policy::{self, Policy};
 use crate::units::{Wrong, count, number, rate, size};
 use crate::{Error, Kind};
 
-const MOST_THREADS: usize = 1024;
+/// The largest number that --threads accepts.
+const MAX_THREADS: usize = 1024;
 
-/// Each of them is run by a test.
+/// The examples in the help. A test runs each of them.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   The distinct lines of two files, one of them compressed, in input order:
     tamis dedup monday.txt tuesday.txt.gz -o both.txt
   The first row for each customer and day, fields 2 and 4 of a CSV file:
     tamis dedup --csv --key-field 2,4 orders.csv > first.csv
-  The events of a stream that come a second time, by the value of a JSON field:
+  The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
-/// Sieves for streams of records: first occurrences only, in a few bits a record.
+/// Remove repeated records from streams, in a few bits of memory per record
 #[derive(Debug, Parser)]
 #[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -37,69 +38,69 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Dedup(DedupArgs),
     Plan(PlanArgs),
-    /// Print the completions for a shell
+    /// Print the completion script of a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page, as roff
+    /// Print the manual page, in roff
     Man {
-        /// Of this command
+        /// The command whose page is printed [default: the page of tamis itself]
         command: Option<String>,
     },
 }
 
 /// Print the first record of every key, in input order
 ///
-/// Prints what `awk '!seen[$0]++'` prints, to the byte the same for every number of threads, but
-/// for false positives: a record is taken for a duplicate of one that it is not with a chance below
-/// --rate. The summary states how many lines are expected to be lost; a warning does if they are more than
-/// 0.01, even with --quiet.
+/// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads, except for false
+/// positives: with a probability below --rate a record is taken for a duplicate although it is not, and is lost. The
+/// summary reports how many lines are expected to be lost. If more than 0.01 are, a warning says so, even with --quiet.
 ///
-/// Exit codes: 0 done (a closed pipe and nothing printed included); 1 failed while running; 2 bad
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("part").args(["key_field", "json_key"]))]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
 pub(crate) struct DedupArgs {
-    /// Files to read, in order; '-' or none is standard input. Input whose first bytes are those of gzip or
-    /// Zstandard is decompressed
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
+    /// of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Write to this file, which may be one of those read: it is replaced when all is done, and stays as it was
-    /// if anything fails. '-' is standard output
+    /// Write to this file instead of standard output. It may be one of the files read: it is replaced at the end of the
+    /// run, and is not changed if the run fails. '-' is standard output
     ///
-    /// Until then the output is in a file '.tamis-*' in the same folder, which needs room for both. A run that a signal
-    /// ends, such as Ctrl-C, leaves it there.
+    /// Until the end the output is in a file '.tamis-*' in the same folder, so the disk needs space for both. If a
+    /// signal such as Ctrl-C ends the run, that file remains.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print repeated records only: of every key that comes more than once, the second record (the same as the
-    /// first, if the key is the whole record). Takes a second filter, and so up to twice the memory. A false positive
-    /// may print a record that is not repeated; the summary says how many to expect. A record without a key is left out
+    /// Print repeated records only: of every key that occurs more than once, the second record (which equals the first
+    /// if the key is the whole record). This needs a second filter, and so up to twice the memory. False positives may
+    /// print records that are not repeated; the summary reports how many are expected. Records without a key are left
+    /// out
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Read compressed input as it is
+    /// Do not decompress the input
     #[arg(long)]
     pub(crate) no_decompress: bool,
 
-    /// False-positive rate that the filter stays below, such as 1e-6 or 0.01%
+    /// The false-positive rate that the filter stays below, such as 1e-6 or 0.01%
     #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
     rate: f64,
 
-    /// Distinct records expected, such as 10M; the filter grows beyond. Knowing it saves memory and
-    /// time
+    /// The expected number of distinct records, such as 10M. If there are more, the filter grows; giving the number
+    /// saves memory and time
     #[arg(long, value_name = "N", value_parser = count)]
     capacity: Option<u64>,
 
-    /// Do not grow: stop with exit code 1 at the first new record after --capacity of them
+    /// Do not grow: stop with exit code 1 at the first new record beyond --capacity
     #[arg(long, requires = "capacity")]
     fixed: bool,
 
-    /// Kind of filter. Every record is decided by one thread alone, so 'once' prints what 'blocked'
-    /// prints and gains nothing here; 'bloom' is smaller and slower, and so, at low rates, is 'cuckoo'
+    /// The kind of filter. 'bloom' takes less memory and more time than 'blocked', and so does 'cuckoo' at low rates.
+    /// 'once' prints the same as 'blocked' and has no advantage here, since one thread decides each record
     #[arg(long, value_enum, default_value_t = Kind::Blocked)]
     kind: Kind,
 
@@ -107,35 +108,34 @@ pub(crate) struct DedupArgs {
     #[arg(short = '0', long, conflicts_with = "input")]
     null: bool,
 
-    /// How records are read and printed
+    /// The form of records, in the input and the output
     #[arg(long, value_enum, default_value_t = Form::Lines)]
     input: Form,
 
-    /// Longest record in bytes; a longer one is an error
+    /// The longest record allowed, in bytes; a longer one is an error
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     max_line: u64,
 
-    /// The key is this field, counted from 1, or these: two records are the same if all of them are
+    /// The key is this field, counted from 1, or these fields: records are duplicates if all of the fields are equal
     #[arg(long, value_name = "N,...", value_parser = field, value_delimiter = ',')]
     key_field: Vec<NonZero<usize>>,
 
-    /// The byte between fields, as it is or as \t, \0 or \xHH [default: \t, with --csv a comma]
+    /// The byte between fields: the byte itself, or \t, \0 or \xHH [default: \t, with --csv a comma]
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
     delimiter: Option<u8>,
 
-    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, and "" in it a quote. Every row must end on
-    /// its line, or in NUL with -0
+    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, and "" inside it is a quote. Every row must end
+    /// on its line, or in NUL with -0
     #[arg(long, requires = "key_field")]
     csv: bool,
 
-    /// A double quote is a byte like any other. Without this or --csv, a quote at the head of any field is an error
+    /// Treat a double quote as an ordinary byte. Without this or --csv, a quote at the start of any field is an error
     /// if the delimiter is a comma or a semicolon
     #[arg(long, requires = "key_field", conflicts_with = "csv")]
     no_csv: bool,
 
-    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different
-    /// types differ ("1" and 1), and so do numbers that are written differently. A value nested
-    /// deeper than 127 is no key
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different types differ ("1"
+    /// and 1), and so do numbers that are written differently. A value nested deeper than 127 cannot be a key
     #[arg(long, value_name = "POINTER", value_parser = pointer)]
     json_key: Option<String>,
 
@@ -143,16 +143,17 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "POLICY", value_enum)]
     url: Option<Policy>,
 
-    /// A record without a key is an error. Otherwise it is printed, and a warning says how many there were
+    /// Treat a record without a key as an error. Otherwise it is printed, and a warning reports the number of such
+    /// records
     #[arg(long)]
     strict: bool,
 
-    /// Threads, of which at most 64 are used; each holds some megabytes [default: all cores]
+    /// The number of threads; at most 64 are used, and each takes some megabytes [default: all cores]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 
-    /// Seed of the hash: a number, or 'random' (another one each time, and a keyed hash), for input
-    /// that an enemy chooses
+    /// The seed of the hash: a number, or 'random' (a keyed hash with a new key in every run) for input chosen by an
+    /// attacker
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
     seed: Seed,
 
@@ -160,57 +161,57 @@ pub(crate) struct DedupArgs {
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) progress: bool,
 
-    /// No summary and no progress; warnings stay
+    /// Print no summary and no progress; warnings are still printed
     #[arg(short, long, conflicts_with = "stats")]
     pub(crate) quiet: bool,
 
-    /// Say more in the summary: the filter, and the time
+    /// Print a longer summary, with the filter and the time
     #[arg(short, long, conflicts_with_all = ["quiet", "stats"])]
     pub(crate) verbose: bool,
 
-    /// Print the summary in this form, with the warnings in it
+    /// Print the summary in this form, including the warnings
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) stats: Option<Stats>,
 
-    /// As in uniq, which a filter cannot do.
+    /// An option of uniq that a filter cannot offer; it gets its own error message.
     #[arg(short = 'c', long, hide = true)]
     count: bool,
 
-    /// As in uniq, which a filter cannot do.
+    /// An option of uniq that a filter cannot offer; it gets its own error message.
     #[arg(short = 'u', long, hide = true)]
     unique: bool,
 }
 
-/// What records look like.
+/// The form of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// Lines, as they are
+    /// Lines, compared as they are
     Lines,
     /// Records that end in NUL
     Nul,
-    /// Lines that spell an item in hexadecimal
+    /// Lines of hexadecimal digits, compared by the bytes that they encode
     Hex,
 }
 
-/// Forms of the summary.
+/// The form of the summary.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Stats {
     /// One JSON object on one line
     Json,
 }
 
-/// What each kind of filter costs and holds
+/// Print what each kind of filter costs and how much it holds
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Distinct items, such as 10M
+    /// The number of distinct items, such as 10M
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: u64,
 
-    /// False-positive rate, such as 1e-6 or 0.01%
+    /// The false-positive rate, such as 1e-6 or 0.01%
     #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
     pub(crate) rate: f64,
 
-    /// Say what fits into so much memory, such as 2GiB
+    /// Also print what fits into this amount of memory, such as 2GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) max_memory: Option<u64>,
 
@@ -220,38 +221,42 @@ pub(crate) struct PlanArgs {
 }
 
 impl DedupArgs {
-    /// What to do, if the options go together.
+    /// Returns the options of the run, or an error if they contradict each other.
     pub(crate) fn options(&self) -> Result<Options, Error> {
         let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis dedup --help'")));
         let hex = self.input == Form::Hex;
+        // Options of uniq that a filter cannot offer.
         if self.count {
-            return usage("a filter cannot count: -c is for 'sort | uniq -c'");
+            return usage("-c is not supported, since a filter cannot count; use 'sort | uniq -c'");
         }
         if self.unique {
             return usage(
-                "-u is known only at the end of the input, when a filter has forgotten the lines: it is for \
-                 'sort | uniq -u'",
+                "-u is not supported: which lines are unique is known only at the end of the input, and a filter does \
+                 not store lines; use 'sort | uniq -u'",
             );
         }
-        // A requirement is met, says clap, where what is required would conflict with what is there.
+        // clap does not enforce `requires` if the required option conflicts with one that is present.
         if self.key_field.is_empty() && (self.csv || self.no_csv || self.delimiter.is_some()) {
-            return usage("--delimiter, --csv and --no-csv are for fields: give a --key-field");
+            return usage("--delimiter, --csv and --no-csv need a --key-field");
         }
+        // Select the key, and reject options that contradict it.
         let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
         let delimiter = self.delimiter.unwrap_or(if self.csv { b',' } else { b'\t' });
         let policy = self.url.unwrap_or(Policy::None);
         let part = match (self.key_field.as_slice(), &self.json_key) {
             ([_, ..], _) | (_, Some(_)) if hex => {
-                return usage("--input hex is the key: it takes no --key-field or --json-key");
+                return usage(
+                    "with --input hex the whole line is the key: omit --key-field and --json-key",
+                );
             }
             ([_, ..], _) if delimiter == separator => {
-                return usage("--delimiter is the byte that ends a record: there are no fields");
+                return usage("--delimiter is the byte that ends a record: choose another one");
             }
             ([_, ..], _) if self.csv && matches!(delimiter, b'"' | b'\r') => {
-                return usage("--delimiter has a meaning of its own in CSV: give another one");
+                return usage("--delimiter has a special meaning in CSV: choose another one");
             }
             ([_, _, ..], _) if policy != Policy::None => {
-                return usage("--url takes one --key-field: that which is a URL");
+                return usage("--url takes one --key-field: the one that is a URL");
             }
             (numbers @ [_, ..], _) => {
                 let indices = numbers.iter().map(|number| number.get() - 1).collect();
@@ -267,10 +272,10 @@ impl DedupArgs {
             _ => Part::Record,
         };
         if hex && policy != Policy::None {
-            return usage("--input hex has bytes for a key: it takes no --url");
+            return usage("with --input hex the key is bytes, not a URL: omit --url");
         }
         if self.strict && matches!(part, Part::Record) && policy == Policy::None {
-            return usage("--strict is for keys, and every whole record has one: leave it away");
+            return usage("--strict has no effect if the key is the whole record: omit it");
         }
         Ok(Options {
             separator,
@@ -289,22 +294,26 @@ impl DedupArgs {
     }
 }
 
+/// The default number of threads.
 fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS)
+    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
 }
 
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<usize, String> {
     number(text)
         .ok()
         .and_then(|threads| usize::try_from(threads).ok())
-        .filter(|threads| (1..=MOST_THREADS).contains(threads))
-        .ok_or_else(|| format!("expected a number from 1 to {MOST_THREADS}"))
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
+/// Parses the number of a field.
 fn field(text: &str) -> Result<NonZero<usize>, String> {
-    text.parse().map_err(|_| "expected a number from 1: fields are counted from 1".into())
+    text.parse().map_err(|_| "expected a number of at least 1: fields are counted from 1".into())
 }
 
+/// Parses a seed.
 fn seed(text: &str) -> Result<Seed, String> {
     match text {
         "random" => Ok(Seed::Random),
@@ -312,6 +321,7 @@ fn seed(text: &str) -> Result<Seed, String> {
     }
 }
 
+/// Parses one byte, written as it is or as an escape.
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] => Some(*byte),
@@ -325,6 +335,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     .ok_or_else(|| r"expected one byte, such as , or \t or \x1f".into())
 }
 
+/// Checks a JSON pointer.
 fn pointer(text: &str) -> Result<String, String> {
     let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     if escaped && (text.is_empty() || text.starts_with('/')) {
@@ -357,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_as_rfc_6901_says() {
+    fn pointers_are_checked_as_rfc_6901_requires() {
         for text in ["", "/", "/a/0", "/a~1b~0", "//"] {
             assert_eq!(pointer(text).as_deref(), Ok(text));
         }

@@ -1,23 +1,22 @@
 //! `tamis dedup`: the first record of every key, or the second, in input order, on all cores.
 //!
-//! There is no thread that decides and no queue. Every worker takes a chunk of input through all of
-//! these steps by itself:
+//! There is no central thread and no queue. Every worker takes a chunk of input through all of these steps by itself:
 //!
-//! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record
-//!    ends, and gets its turn: the chunk's number.
+//! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record ends, and gets the
+//!    chunk's number: its turn.
 //! 2. It finds the records, takes their keys, hashes them and sorts the hashes by shard (`chunk`).
-//! 3. The items are spread by their hash over a fixed number of shards, each a filter of its own
-//!    (`chain`, of which `repeated` takes two) behind a turnstile (`turnstile`) that lets chunks in by turn. The worker walks
-//!    through all of them, first to last, and decides its records. So worker follows worker like a
-//!    wavefront.
-//! 4. It moves the records that stay together, inside the chunk.
-//! 5. The sink (`sink`) is one more turnstile: there it writes them.
+//! 3. The hash of an item selects one of a fixed number of shards. Each shard has its own filters (`chain`; `repeated`
+//!    uses two chains per shard) behind a turnstile (`turnstile`), which admits chunks in the order of their turns.
+//!    The worker visits all shards, first to last, and decides its records. The workers follow each other through the
+//!    shards like a wavefront.
+//! 4. It moves the records to be printed to the front of the chunk.
+//! 5. At the sink (`sink`), behind one more turnstile, it writes them.
 //!
-//! So every shard sees its items in input order, from one thread at a time, and grows by what it
-//! has seen: the output is the same, to the byte, for any number of threads and any size of chunk.
+//! So every shard sees its items in input order, from one thread at a time, and its growth (`growth`) depends only on
+//! what it has seen. The output is the same, to the byte, for any number of threads and any size of chunk.
 //!
-//! What goes wrong is kept with the chunk and the record where it went wrong, and comes to light at
-//! the sink, in input order too: what stands before it is printed, and nothing after it.
+//! An error is kept in its chunk with the record at which it happened, and is reported at the sink, in input order
+//! too: everything before that record is printed, and nothing after it.
 
 use core::mem;
 use std::io::{Read, Write};
@@ -35,7 +34,7 @@ use crate::{Error, Kind};
 mod chain;
 mod chunk;
 mod expected;
-mod levels;
+mod growth;
 mod repeated;
 mod sink;
 mod source;
@@ -46,48 +45,49 @@ pub use self::sink::{Keyless, Tally, Watch};
 pub use self::summary::Summary;
 
 use self::chunk::{Chunk, Rules};
-use self::levels::Levels;
+use self::growth::Growth;
 use self::repeated::Filters;
 use self::sink::Sink;
 use self::source::Source;
 use self::turnstile::Turnstile;
 
-/// Shards, whatever the number of threads: the output depends on it. It bounds the workers that can
-/// decide at once, and costs each chunk so many uncontended locks.
+/// The number of shards. It does not depend on the number of threads, because the output depends on it. It limits how
+/// many workers can decide at once, and each chunk takes this many locks, usually uncontended.
 const SHARDS: u32 = 64;
 
-/// Bytes in a chunk: enough to hide the locks and to ask each shard for many records at once, few enough to stay
-/// in a core's own cache. MEASURED: 10 million URLs without a capacity take 1.23, 1.07 and 0.99 s of CPU in chunks of
-/// 256 and 512 KiB and 1 MiB, where that cache has 2 MiB; elsewhere it has one.
+/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many records at once, and
+/// few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs without a capacity take 1.07 s of CPU with
+/// chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2
+/// MiB of L2 per core. 1 MiB is not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
 pub const CHUNK: usize = 1 << 19;
 
-/// What to do. The default is what the program does without options, on one thread.
+/// The options of a run. The default is what the program does without options, on one thread.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The byte that ends a record.
     pub separator: u8,
-    /// The longest record taken, in bytes without its separator.
+    /// The longest record accepted, in bytes without its separator.
     pub max_record: u64,
-    /// What makes two records the same.
+    /// Which part of a record is compared: records with equal keys are duplicates.
     pub key: Key,
-    /// Instead of the first record of every key, print the second: once each that is repeated.
+    /// Whether to print the second record of every key, once per repeated key, instead of the first.
     pub repeated: bool,
-    /// Whether a record without a key is an error. Otherwise it passes through, or is left out of what is
-    /// [`repeated`](Self::repeated).
+    /// Whether a record without a key is an error. Otherwise it is printed; with [`repeated`](Self::repeated) it is
+    /// left out.
     pub strict: bool,
     /// The false-positive rate that the whole filter stays below.
     pub rate: f64,
-    /// Items expected; the filter grows beyond them.
+    /// The number of items expected; the filter grows beyond it.
     pub capacity: Option<u64>,
-    /// Instead of growing, stop when as many items as `capacity` says have been seen.
+    /// Whether to stop at the first new item after `capacity` items instead of growing.
     pub fixed: bool,
     /// The kind of filter.
     pub kind: Kind,
     /// How keys are hashed.
     pub seed: Seed,
-    /// Worker threads, the calling one included; at most 64 are used.
+    /// Worker threads, including the calling one; at most 64 are used.
     pub threads: usize,
-    /// Bytes in a chunk, 1 to 1 GiB.
+    /// Bytes per chunk, 1 to 1 GiB.
     pub chunk: usize,
 }
 
@@ -113,13 +113,13 @@ impl Default for Options {
 /// How keys are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// By rapidhash with this seed: the fastest, and every run is the same.
+    /// By rapidhash with this seed: the fastest, and every run gives the same result.
     Fixed(u64),
-    /// By SipHash-1-3 with a key that nobody knows: for input that an enemy chooses.
+    /// By SipHash-1-3 with a random key: for input chosen by an attacker.
     Random,
 }
 
-/// A key's hash.
+/// The hash function for keys.
 pub(crate) enum Hasher {
     Fixed(Rapid),
     Random(SipHash13),
@@ -138,13 +138,13 @@ impl Hasher {
     }
 }
 
-/// Prints the first record of every key of `inputs`, or the second, in order, to `output`, which should not
-/// buffer: it is given whole chunks.
+/// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The output needs no buffer:
+/// it receives whole chunks.
 ///
 /// # Errors
 ///
-/// Everything that [`Error`] lists; all but [`Error::Usage`], [`Error::Filter`], [`Error::Memory`]
-/// and [`Error::Random`] come after the records before them have been written.
+/// Any [`Error`]. [`Error::Usage`], [`Error::Filter`], [`Error::Memory`] and [`Error::Random`] are returned before
+/// anything is written; all others after the records before the error have been written.
 ///
 /// # Examples
 ///
@@ -166,8 +166,8 @@ pub fn run<R: Read + Send>(
     watch: &mut dyn Watch,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let levels = Levels::new(options)?;
-    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(Filters::new(&levels, options)?)));
+    let growth = Growth::new(options)?;
+    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(Filters::new(&growth, options)?)));
     let run = Run {
         rules: Rules::new(options)?,
         source: Mutex::new(Source::new(inputs.into_iter(), options)),
@@ -178,13 +178,14 @@ pub fn run<R: Read + Send>(
     };
     let threads = thread::scope(|scope| {
         let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
-        // More workers than shards would only wait, and where the system refuses one, those that
-        // there are do the same work.
+        // More workers than shards would only wait. If the system cannot start a thread, the workers that run do all
+        // the work.
         let others = (1..options.threads.min(SHARDS as usize)).map_while(|_| spawn().ok());
         let others: Vec<_> = others.collect();
+        // The calling thread is a worker too.
         run.work();
         let threads = 1 + others.len();
-        // Joined one by one: the scope alone would not wait until the threads are gone.
+        // Join every thread: the end of the scope waits for their closures, but not until the threads have exited.
         for other in others {
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
@@ -193,20 +194,21 @@ pub fn run<R: Read + Send>(
     if let Some(error) = run.failure.into_inner() {
         return Err(error);
     }
+    // How full the filters are: the summary computes the expected losses from it.
     let (seen, again): (Vec<_>, Vec<_>) =
         run.shards.into_iter().map(|shard| shard.into_inner().fills()).unzip();
     let (tally, keyless) = run.sink.into_inner().finish()?;
     let fills = [seen, again].map(|fills| fills.into_iter().flatten().collect());
-    Ok(Summary::new(tally, keyless, &levels, &fills, options, threads, start.elapsed()))
+    Ok(Summary::new(tally, keyless, &growth, &fills, options, threads, start.elapsed()))
 }
 
-/// One run, as all its workers see it.
-struct Run<'l, 'w, I, R, W> {
+/// The state of one run that all its workers share.
+struct Run<'g, 'w, I, R, W> {
     rules: Rules,
     source: Mutex<Source<I, R>>,
-    /// Held by the one worker whose chunk has outgrown its size for a giant record.
+    /// Held by the one worker whose chunk is larger than usual because of a giant record.
     giants: Mutex<()>,
-    shards: Vec<Turnstile<Filters<'l>>>,
+    shards: Vec<Turnstile<Filters<'g>>>,
     sink: Turnstile<Sink<'w, W>>,
     /// Why the run ends early, once it does.
     failure: OnceLock<Error>,
@@ -218,12 +220,16 @@ where
     R: Read,
     W: Write,
 {
-    /// Takes chunks through all steps until there are none, or the run has failed.
+    /// Takes chunks through all steps until there are none left, or the run has failed.
     fn work(&self) {
         let mut chunk = Chunk::new();
+        // Step 1: read.
         while self.read(&mut chunk) {
             let guard = AbortOnPanic;
+            // Step 2: find, hash and sort.
             chunk.scan(&self.rules);
+            // Step 3: decide. After a failure nothing needs to be decided, but the turn passes every turnstile all the
+            // same: later turns wait for it.
             for (number, shard) in self.shards.iter().enumerate() {
                 if let Some(mut shard) = shard.enter(chunk.turn)
                     && self.failure.get().is_none()
@@ -231,28 +237,34 @@ where
                     chunk.decide(number, &mut shard);
                 }
             }
+            // Step 4: move together what is printed.
             chunk.compact();
+            // The writer and the watch may panic in the sink: the turn is then passed on by unwinding.
             mem::forget(guard);
+            // Step 5: write.
             if let Some(mut sink) = self.sink.enter(chunk.turn)
                 && self.failure.get().is_none()
                 && let Err(error) = sink.take(&mut chunk)
             {
                 sink.failed(&error);
-                // Only whoever is in the sink sets it, and only once.
+                // Set inside the sink's turn and only if it was unset, so it is set once, by the earliest chunk that
+                // fails. Later chunks see it and print nothing.
                 let _ = self.failure.set(error);
             }
         }
     }
 
+    /// Reads the next chunk. Returns `false` if there is none, or the run has failed.
     fn read<'s>(&'s self, chunk: &mut Chunk<'s>) -> bool {
+        // Before the lock: this releases the right to a giant record, which the reader inside may be waiting for.
         chunk.clear();
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         self.failure.get().is_none() && source.read(chunk, &self.giants)
     }
 }
 
-/// Ends the process when a bug ends a worker between its turns: others would wait for it for ever, or
-/// print what comes after a hole.
+/// Aborts the process when a worker panics between its turns, which is a bug. Other workers would wait for its turn for
+/// ever, or print later chunks although its chunk is missing.
 struct AbortOnPanic;
 
 impl Drop for AbortOnPanic {

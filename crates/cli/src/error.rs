@@ -8,41 +8,41 @@ use tamis::BuildError;
 
 use crate::Kind;
 use crate::key::NoKey;
-use crate::units::{bytes, grouped, rate_up};
+use crate::units::{bytes, counted, grouped, rate_up};
 
-/// Why a run ended before all was done. Its `Display` is one line: where, what was found, what was
-/// expected, what to do.
+/// Why a run ended early. Its `Display` is one line that says where the error is, what was found, what was expected
+/// and what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The reader of our output has gone: no failure.
+    /// The reader of the output has closed the pipe. This is not a failure.
     Closed,
-    /// A command line that makes no sense; the text says which part.
+    /// The command line is wrong; the text says which part.
     Usage(String),
-    /// An input that cannot be read at all, found before any output.
+    /// An input cannot be read at all. For a file, this is found before any output.
     Input {
         /// The file, as it was given.
         name: String,
         /// What was found and what to do.
         found: String,
     },
-    /// An output that cannot be written at all, found before any input is read.
+    /// The output cannot be written at all. This is found before any input is read.
     Output {
         /// The file, as it was given.
         name: String,
         /// What was found.
         found: String,
     },
-    /// Reading an input failed: the system could not, or the bytes are not what they should be.
+    /// Reading an input failed: the system reported an error, or the compressed data is invalid.
     Read {
         /// The file, as it was given.
         name: Arc<str>,
         /// The line that was being read, from 1.
         line: u64,
-        /// What the system or the decompressor said.
+        /// The error of the system or the decompressor.
         source: io::Error,
     },
-    /// A record longer than the limit.
+    /// A record is longer than the limit.
     TooLong {
         /// The file, as it was given.
         name: Arc<str>,
@@ -51,7 +51,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
-    /// A record without a key, under `--strict`; or one that is not what it seems to be, always.
+    /// A record has no key, with `--strict`; or, always, a quoted field makes it unclear where the record ends.
     NoKey {
         /// The file, as it was given.
         name: Arc<str>,
@@ -60,7 +60,7 @@ pub enum Error {
         /// What was missing.
         found: NoKey,
     },
-    /// Under `--fixed`: one more new item than the capacity.
+    /// With `--fixed`: there is one new item more than the capacity.
     Full {
         /// The file, as it was given.
         name: Arc<str>,
@@ -73,18 +73,18 @@ pub enum Error {
     Filter {
         /// The kind asked for.
         kind: Kind,
-        /// The capacity asked for; none for the growth beyond it.
+        /// The capacity asked for, or `None` if the filter could not grow further.
         capacity: Option<u64>,
         /// The rate asked for.
         rate: f64,
-        /// Why not, in numbers of a part of the filter.
+        /// The reason, in numbers for one slice of the filter.
         source: BuildError,
     },
-    /// The filter asked for is larger than the memory at hand, found before any output.
+    /// The filter asked for is larger than the available memory. This is found before any output.
     Memory {
-        /// Bytes needed.
+        /// The number of bytes needed.
         needed: u64,
-        /// Bytes at hand.
+        /// The number of bytes available.
         available: u64,
     },
     /// The filter could not grow in the middle of the input.
@@ -93,22 +93,22 @@ pub enum Error {
         name: Arc<str>,
         /// The line, from 1.
         line: u64,
-        /// Why not: [`Error::Filter`] or [`Error::Memory`].
+        /// The reason: [`Error::Filter`] or [`Error::Memory`].
         source: Box<Error>,
     },
     /// Writing the output failed.
     Write(io::Error),
-    /// The system gave no random seed.
+    /// The system returned no random seed.
     Random,
 }
 
 impl Error {
-    /// The exit code: 0 the reader has gone, 1 it failed while running, 2 bad usage or input.
+    /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage or bad input.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Closed => 0,
-            // Bytes that are not what the name of the file says are bad input.
+            // Invalid compressed data, and a file that cannot be opened, are bad input.
             Self::Read { source, .. } => match source.kind() {
                 ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,
                 ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
@@ -129,19 +129,18 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Closed => write!(f, "the reader of the output has gone"),
+            Self::Closed => write!(f, "the reader of the output has closed the pipe"),
             Self::Usage(text) => write!(f, "{text}"),
             Self::Input { name, found } => write!(f, "{name}: {found}"),
             Self::Output { name, found } => write!(f, "-o {name}: {found}"),
             Self::Read { name, line, source } => {
-                write!(f, "{name}, line {}: cannot read on: {source}", grouped(*line))
+                write!(f, "{name}, line {}: cannot read further: {source}", grouped(*line))
             }
             Self::TooLong { name, line, limit } => write!(
                 f,
-                "{name}, line {}: longer than the {} bytes of --max-line; raise it if such a line is \
-                 meant",
+                "{name}, line {}: longer than --max-line, which is {}; raise it if the line is valid",
                 grouped(*line),
-                grouped(*limit)
+                counted(*limit, "byte")
             ),
             Self::NoKey { name, line, found } => {
                 write!(f, "{name}, line {}: {found}", grouped(*line))?;
@@ -152,51 +151,52 @@ impl fmt::Display for Error {
             }
             Self::Full { name, line, capacity } => write!(
                 f,
-                "{name}, line {}: the filter is full with {} items; raise --capacity, or leave \
-                 --fixed away so that it grows",
+                "{name}, line {}: the filter is full with {}; raise --capacity, or omit --fixed so \
+                 that it grows",
                 grouped(*line),
-                grouped(*capacity)
+                counted(*capacity, "item")
             ),
+            // "no filter of this rate [for these items]", then the reason and what to do.
             Self::Filter { kind, capacity, rate, source } => {
                 write!(f, "no filter of rate {rate:e}")?;
                 if let Some(items) = capacity {
-                    write!(f, " for {} items", grouped(*items))?;
+                    write!(f, " for {}", counted(*items, "item"))?;
                 }
                 match (*source, kind, capacity.is_some()) {
                     (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, true) => write!(
                         f,
-                        ": that of a cuckoo filter is at least {}; raise --rate, or take another \
-                         --kind",
+                        ": the rate of a cuckoo filter is at least {}; raise --rate, or choose \
+                         another --kind",
                         rate_up(lowest)
                     ),
                     (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, false) => write!(
                         f,
-                        " that grows on: each slice of a cuckoo filter takes {} of it; give a \
-                         --capacity that suffices, raise --rate, or take another --kind",
+                        " can grow further: each slice of a cuckoo filter takes {} of the rate; give a \
+                         sufficient --capacity, raise --rate, or choose another --kind",
                         rate_up(lowest)
                     ),
                     (BuildError::RateTooLow { .. }, _, true) => write!(
                         f,
-                        ": items with equal 64-bit hashes are more than that; lower --capacity or \
-                         raise --rate"
+                        ": equal 64-bit hashes alone exceed this rate; lower --capacity or raise \
+                         --rate"
                     ),
                     (BuildError::RateTooLow { .. }, _, false) => write!(
                         f,
-                        " that grows on: items with equal 64-bit hashes are nearly as many; give a \
-                         --capacity that suffices, or raise --rate"
+                        " can grow further: equal 64-bit hashes take up nearly all of the rate; give a \
+                         sufficient --capacity, or raise --rate"
                     ),
                     (BuildError::TooLarge, ..) => {
                         write!(f, ": it would be too large for any machine; lower --capacity")
                     }
                     (BuildError::Alloc { .. }, ..) => {
-                        write!(f, ": the system gave no memory for it; lower --capacity")
+                        write!(f, ": the allocation of its memory failed; lower --capacity")
                     }
                     _ => write!(f, ": {source}"),
                 }
             }
             Self::Memory { needed, available } => write!(
                 f,
-                "the filter needs {}, this machine has {} free; lower --capacity or raise --rate",
+                "the filter needs {}, but this machine has {} free; lower --capacity or raise --rate",
                 bytes(*needed),
                 bytes(*available)
             ),
@@ -204,7 +204,7 @@ impl fmt::Display for Error {
                 write!(f, "{name}, line {}: cannot grow: {source}", grouped(*line))
             }
             Self::Write(source) => write!(f, "cannot write the output: {source}"),
-            Self::Random => write!(f, "--seed random: the system gave no random bytes"),
+            Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
     }
 }

@@ -26,7 +26,7 @@ impl Geometry {
         }
     }
 
-    /// The rate to be expected after so many distinct items.
+    /// The expected false-positive rate with `items` distinct items.
     pub(crate) fn false_positive_rate_at(&self, items: u64) -> f64 {
         match self {
             Self::Bloom(geometry) => geometry.false_positive_rate_at(items as usize),
@@ -35,9 +35,9 @@ impl Geometry {
     }
 }
 
-/// The lowest rate that can be had with this number of items, if the one asked for is lower.
-pub(crate) const fn lowest_rate(refusal: BuildError) -> Option<f64> {
-    match refusal {
+/// The lowest rate that a filter can keep, if `error` says that the one asked for is lower.
+pub(crate) const fn lowest_rate(error: BuildError) -> Option<f64> {
+    match error {
         BuildError::RateTooLow { lowest, .. } => Some(lowest),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The inputs: files in order, compressed or not, `-` for standard input.
+//! The inputs: files in order, compressed or not; `-` is standard input.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use same_file::Handle;
 use crate::Error;
 use crate::packing::{HEAD, Packing};
 
-/// One input: bytes, and the name by which messages call them.
+/// One input: its bytes, and its name in messages.
 #[derive(Debug)]
 pub struct Input<R> {
     pub(crate) name: Arc<str>,
@@ -19,13 +19,13 @@ pub struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    /// The bytes of `reader`, called `name` in messages.
+    /// Makes an input of the bytes of `reader`, called `name` in messages.
     pub fn new(name: impl Into<Arc<str>>, reader: R) -> Self {
         Self { name: name.into(), reader }
     }
 }
 
-/// What the end of a name says of a file's compression.
+/// The compression that a file's extension stands for.
 fn promised(path: &Path) -> Option<Packing> {
     match path.extension().and_then(OsStr::to_str) {
         Some("gz") => Some(Packing::Gzip),
@@ -34,15 +34,16 @@ fn promised(path: &Path) -> Option<Packing> {
     }
 }
 
-/// A file that is opened at its first read, so that a long list of files holds one open at a time.
+/// A file that is opened at its first read, so that only one of a long list of files is open at a time.
 pub(crate) struct Lazy {
     path: PathBuf,
-    /// Whether compressed bytes are to be read as they are.
+    /// Whether compressed bytes are read as they are.
     raw: bool,
     reader: Option<Box<dyn Read + Send>>,
 }
 
 impl Lazy {
+    /// Opens the file and, unless `raw`, decompresses it.
     fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         let mut file =
             if is_stdin(&self.path) { unbuffered_stdin()? } else { File::open(&self.path)? };
@@ -55,6 +56,7 @@ impl Lazy {
             let refusal = foreign.refusal(name.as_deref());
             return Err(io::Error::new(io::ErrorKind::InvalidData, refusal));
         }
+        // The bytes that `peek` has read come first.
         Ok(packing.unpack(Cursor::new(head).chain(file)))
     }
 }
@@ -75,16 +77,16 @@ impl Read for Lazy {
     }
 }
 
-/// What is known of the inputs before they are read.
+/// The inputs, and what is known of them before they are read.
 pub(crate) struct Inputs {
     /// The inputs in order.
     pub(crate) list: Vec<Input<Lazy>>,
-    /// Their bytes altogether, if all are plain files.
+    /// The sum of their sizes in bytes, if all are plain files.
     pub(crate) bytes: Option<u64>,
 }
 
-/// Looks at every file before the first byte is printed; no file at all means standard input. `raw`: compressed
-/// ones are read as they are. `onto`: where the output goes, which must be none of them.
+/// Checks every file before the first byte is printed. Without any file, the input is standard input. `raw`: compressed
+/// files are read as they are. `onto`: the output, which must not be an input.
 pub(crate) fn inputs(
     paths: Vec<PathBuf>,
     raw: bool,
@@ -101,32 +103,33 @@ pub(crate) fn inputs(
         if let Some(onto) = onto
             && is_open_as(&path, onto)
         {
-            let found = "is also where the output goes; -o FILE replaces a file when all is done";
+            let found = "is also the output; -o FILE replaces a file at the end of the run";
             return Err(refused(found.into()));
         }
+        // One input of unknown size makes the sum unknown.
         bytes = bytes.zip(plain).and_then(|(sum, one)| sum.checked_add(one));
         list.push(Input::new(name, Lazy { path, raw, reader: None }));
     }
     Ok(Inputs { list, bytes })
 }
 
-/// Whether the input is the file of this handle.
+/// Returns whether the input is the file of this handle.
 fn is_open_as(path: &Path, other: &Handle) -> bool {
     if is_stdin(path) {
         return Handle::stdin().is_ok_and(|handle| handle == *other);
     }
-    // A pipe is not opened: its writer would see us come and go.
+    // A pipe is not opened: its writer would notice that a reader came and went.
     path.is_file() && Handle::from_path(path).is_ok_and(|handle| handle == *other)
 }
 
-/// Standard output, if it is a file.
+/// Returns standard output, if it is a file.
 pub(crate) fn output_file() -> Option<Handle> {
     let file =
         unbuffered_stdout().and_then(|file| file.metadata()).is_ok_and(|found| found.is_file());
     if file { Handle::stdout().ok() } else { None }
 }
 
-/// A file's name for messages: on one line, and nothing that a terminal would obey.
+/// Returns a file's name for messages, with control characters escaped: on one line, and without terminal commands.
 pub(crate) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for c in path.display().to_string().chars() {
@@ -135,13 +138,14 @@ pub(crate) fn shown(path: &Path) -> String {
     name
 }
 
-/// Finds what can be found wrong with a file from its first bytes; its length, where it is a plain file. A pipe
-/// is not opened: its writer would see us come and go.
+/// Checks what can be checked of a file from its metadata and its first bytes. Returns its length if it is a plain
+/// file.
 fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     let found = path.metadata().map_err(|error| error.to_string())?;
     if found.is_dir() {
         return Err("is a directory; expected a file".into());
     }
+    // A pipe is not opened: its writer would notice that a reader came and went.
     if !found.is_file() {
         return Ok(None);
     }
@@ -151,10 +155,11 @@ fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     }
     let head = first_bytes(file).map_err(|error| error.to_string())?;
     let packing = Packing::peek(&mut head.as_slice()).map_err(|error| error.to_string())?.0;
+    // The first bytes decide; a name that promises a compression must not be of plain data.
     match (packing, promised(path)) {
         (Packing::Foreign(foreign), _) => Err(foreign.refusal(Some(&shown(path))).to_string()),
         (Packing::Plain, Some(promised)) => Err(format!(
-            "its name ends as that of a {} file, and it is none; --no-decompress reads it as it is",
+            "has the extension of a {} file, but is not one; --no-decompress reads it as it is",
             if promised == Packing::Gzip { "gzip" } else { "Zstandard" }
         )),
         (Packing::Plain, None) => Ok(Some(found.len())),
@@ -162,7 +167,8 @@ fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     }
 }
 
-/// The first bytes that would be read. Where a name stands for an open file, its place is not moved.
+/// Returns the first bytes that would be read. If the name stands for a file that is already open, such as
+/// `/dev/stdin`, its position is not moved.
 fn first_bytes(mut file: File) -> io::Result<Vec<u8>> {
     #[cfg(unix)]
     {
@@ -181,7 +187,7 @@ fn first_bytes(mut file: File) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Standard input without std's buffer, which would cost a copy of every byte.
+/// Returns standard input without std's buffer, which would copy every byte once more.
 fn unbuffered_stdin() -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -195,7 +201,7 @@ fn unbuffered_stdin() -> io::Result<File> {
     }
 }
 
-/// Standard output without std's line buffer: whole chunks are written at once.
+/// Returns standard output without std's line buffer: whole chunks are written at once.
 pub(crate) fn unbuffered_stdout() -> io::Result<File> {
     #[cfg(unix)]
     {

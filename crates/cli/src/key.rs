@@ -1,5 +1,4 @@
-//! What makes two records the same: the whole record, or a part of it, perhaps brought to a
-//! normal form.
+//! The key of a record, by which records are compared: the whole record or a part of it, optionally in a normal form.
 
 use core::fmt;
 use core::str;
@@ -11,7 +10,7 @@ mod json;
 
 pub use self::fields::{Fields, Quotes};
 
-/// Which part of a record is its key, and its normal form.
+/// Which part of a record is its key, and the key's normal form.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// The part.
@@ -23,16 +22,16 @@ pub struct Key {
 /// The part of a record that is its key.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// All of it.
+    /// The whole record.
     Record,
-    /// The bytes that it spells in hexadecimal.
+    /// The bytes that the record encodes in hexadecimal.
     Hex,
     /// Some of its fields.
     Fields(Fields),
-    /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every
-    /// object sorted, only the escapes that a string needs, and numbers as they were written: so
-    /// `"1"`, `1`, `1.0` and `1e0` all differ. Of members of one name the last one counts. Under a
-    /// URL policy the value is a string, and the key what it says.
+    /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every object sorted, only the
+    /// escapes that a string needs, and numbers as they were written: `"1"`, `1`, `1.0` and `1e0` all differ. If
+    /// members have the same name, the last one counts. Under a URL policy the value must be a string, and the key is
+    /// its decoded text.
     Json(String),
 }
 
@@ -40,19 +39,19 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoKey {
-    /// It is not hexadecimal, or has half a byte.
+    /// It is not hexadecimal, or has an odd number of digits.
     Hex,
     /// It has too few fields.
     Field,
-    /// A field begins with a double quote, and nothing says what that means.
+    /// A field begins with a double quote, and no option says what that means.
     Quoted,
-    /// A quoted field does not end in it.
+    /// A quoted field does not end in the record.
     Open,
     /// It is not JSON.
     Json,
     /// It has nothing at the pointer.
     Pointer,
-    /// The value at the pointer has more arrays and objects within each other than are read.
+    /// The value at the pointer is nested too deeply.
     Deep,
     /// The key is not an absolute URL.
     Url,
@@ -64,12 +63,12 @@ impl fmt::Display for NoKey {
             Self::Hex => "not hexadecimal; expected two digits for each byte",
             Self::Field => "too few fields for --key-field",
             Self::Quoted => {
-                "a field begins with a double quote; --csv reads such fields, --no-csv takes quotes as they are"
+                "a field begins with a double quote; --csv parses such fields, --no-csv treats quotes as ordinary bytes"
             }
             Self::Open => {
-                "a quoted field does not end here; --csv reads rows of one line (or ended by NUL, with -0)"
+                "a quoted field does not end in this row; --csv reads rows that end on their line (or in NUL, with -0)"
             }
-            Self::Json => "not JSON; expected one document a line for --json-key",
+            Self::Json => "not JSON; expected one document per line for --json-key",
             Self::Pointer => "nothing at the --json-key pointer",
             Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
             Self::Url => "the key is not an absolute URL, which --url expects",
@@ -78,13 +77,13 @@ impl fmt::Display for NoKey {
 }
 
 impl NoKey {
-    /// Whether it says that the records after this one are not what they seem either.
+    /// Returns whether the records after this one may be cut in the wrong places too.
     pub(crate) const fn is_fatal(self) -> bool {
         matches!(self, Self::Quoted | Self::Open)
     }
 }
 
-/// What is kept from one record to the next, so that a key can be built.
+/// The buffers in which keys are built, kept from one record to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     key: Vec<u8>,
@@ -92,27 +91,27 @@ pub(crate) struct Scratch {
 }
 
 impl Key {
-    /// The whole record, as it is.
+    /// Makes the whole record, unchanged, its key.
     #[must_use]
     pub fn record() -> Self {
         Self { part: Part::Record, policy: Policy::None }
     }
 
-    /// The key of `record`: a part of it, or built in `scratch`.
+    /// Returns the key of `record`: a part of it, or built in `scratch`.
     #[inline]
     pub(crate) fn of<'a>(
         &self,
         record: &'a [u8],
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
-        // Alone, so that it is inlined and whole records pay for nothing else.
+        // Only this case is inlined, so that whole records pay nothing for the others.
         match (&self.part, self.policy) {
             (Part::Record, Policy::None) => Ok(record),
             _ => self.part_of(record, scratch),
         }
     }
 
-    /// [`Key::of`] where the key is a part, or must be built.
+    /// [`Key::of`] for a key that is a part of the record, or must be built.
     fn part_of<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
         match (&self.part, self.policy) {
             (Part::Fields(fields), Policy::None) => fields.of(record, &mut scratch.fields),
@@ -120,7 +119,7 @@ impl Key {
         }
     }
 
-    /// [`Key::of`] where the key must be built.
+    /// [`Key::of`] for a key that must be built.
     fn built<'a>(&self, record: &[u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
         let Scratch { key: scratch, fields: parts } = scratch;
         scratch.clear();
@@ -129,9 +128,9 @@ impl Key {
             Part::Fields(fields) => self.normal(fields.of(record, parts)?, scratch)?,
             Part::Hex => unhex(record, scratch)?,
             Part::Json(pointer) => {
-                let value = json::Cursor::new(record, pointer)?;
+                let value = json::Cursor::at_pointer(record, pointer)?;
                 if self.policy == Policy::None {
-                    value.spell(scratch)?;
+                    value.canonical(scratch)?;
                 } else {
                     self.normal(&value.string().ok_or(NoKey::Url)?, scratch)?;
                 }
@@ -140,6 +139,7 @@ impl Key {
         Ok(scratch)
     }
 
+    /// Appends the normal form of a URL.
     fn normal(&self, url: &[u8], scratch: &mut Vec<u8>) -> Result<(), NoKey> {
         let url = str::from_utf8(url).map_err(|_| NoKey::Url)?;
         let normal = self.policy.normal(url).ok_or(NoKey::Url)?;
@@ -148,7 +148,7 @@ impl Key {
     }
 }
 
-/// Adds the bytes that `digits` spell.
+/// Appends the bytes that `digits` encode in hexadecimal.
 fn unhex(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), NoKey> {
     let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NoKey::Hex);
     let (pairs, half) = digits.as_chunks::<2>();
@@ -197,7 +197,7 @@ mod tests {
         );
         assert_eq!(json("/a/1", br#"{"a": [1, 2]}"#), text("2"));
         assert_eq!(json("/a~1b~0", br#"{"a/b~": 7}"#), text("7"));
-        // Larger than any integer type: still not the same.
+        // Larger than any integer type, and still compared by its digits.
         assert_eq!(json("/a", br#"{"a": 100000000000000000001}"#), text("100000000000000000001"));
         assert_eq!(json("/b", br#"{"a": 1}"#), Err(NoKey::Pointer));
         assert_eq!(json("/a", b"{'a': 1}"), Err(NoKey::Json));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_may_stand_in_a_part() {
+    fn a_part_may_be_a_url() {
         let url = Ok(b"http://a.example/".to_vec());
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"HTTP://A.example#x"), url);
         let part = Part::Fields(Fields::new(vec![1], b',', Quotes::Plain));

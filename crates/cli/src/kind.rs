@@ -12,20 +12,20 @@ use crate::geometry::{Geometry, lowest_rate};
 /// A kind of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// One cache line an item: the fastest.
+    /// One cache line per item: the fastest.
     Blocked,
-    /// As blocked, and of racing inserts of one item exactly one is told that it is new.
+    /// Like blocked; of racing inserts of the same new item exactly one reports it as new.
     Once,
     /// Bits anywhere: the least memory at most rates.
     Bloom,
-    /// A fingerprint an item, in one of two buckets: at low rates fewer bits than blocked.
+    /// One fingerprint per item, in one of two buckets: at low rates less memory than blocked.
     Cuckoo,
 }
 
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Bloom, Self::Blocked, Self::Once, Self::Cuckoo];
 
-    /// The sizes of a filter of this kind for `items` at `rate`. Allocates nothing.
+    /// Computes the sizes of a filter of this kind for `items` at `rate`. Allocates nothing.
     pub(crate) fn geometry(self, items: u64, rate: f64) -> Result<Geometry, BuildError> {
         let items = usize::try_from(items).map_err(|_| BuildError::TooLarge)?;
         macro_rules! solve {
@@ -45,7 +45,7 @@ impl Kind {
         })
     }
 
-    /// The sizes of a blocked filter for `items` at `rate` whose items touch `words` words each. Allocates nothing.
+    /// Computes the sizes of a blocked filter for `items` at `rate` with `words` words per item. Allocates nothing.
     pub(crate) fn blocked_of_words(
         items: u64,
         rate: f64,
@@ -56,12 +56,13 @@ impl Kind {
         builder.false_positive_rate(rate).words(words).geometry()
     }
 
-    /// The lowest rate that a filter of this kind can keep with `items`; 0 if there is none of any rate.
+    /// The lowest rate that a filter of this kind can keep with `items`; 0 if no filter has this size at any rate.
     pub(crate) fn lowest_rate(self, items: u64) -> f64 {
-        // No filter of 64-bit hashes keeps 2^-64, and the refusal says what it keeps.
+        // No filter of 64-bit hashes keeps a rate of 2^-64, and the error names the lowest one that it keeps.
         self.geometry(items, 2.0_f64.powi(-64)).map_or_else(lowest_rate, |_| None).unwrap_or(0.0)
     }
 
+    /// The name, as on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",

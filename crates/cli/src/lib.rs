@@ -1,12 +1,12 @@
-//! The program `tamis`: command lines in, filters at work, one clear line when something is wrong.
+//! The program `tamis`: parses the command line, runs the command and reports any error in one line.
 //!
 //! | module | its job |
 //! |---|---|
-//! | [`dedup`] | first occurrences only, in input order, on all cores |
-//! | [`key`], [`policy`] | which part of a record is its key, in which normal form |
+//! | [`dedup`] | prints first occurrences only, in input order, on all cores |
+//! | [`key`], [`policy`] | which part of a record is its key, and its normal form |
 //! | [`input`] | files, compressed or not, and standard input |
 //! | [`kind`](Kind) | the kinds of filter to choose from |
-//! | [`error`](Error) | what can go wrong, and the exit codes |
+//! | [`error`](Error) | errors and exit codes |
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,7 @@ pub use crate::kind::Kind;
 use crate::args::{Cli, Command, DedupArgs, Stats};
 use crate::screen::Screen;
 
-/// Runs the program as the command line says.
+/// Runs the command that the command line names, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -61,15 +61,19 @@ pub fn main() -> ExitCode {
 }
 
 fn dedup(args: DedupArgs) -> Result<(), Error> {
+    // Check the options, then the inputs, then the output, before anything is read or written.
     let options = args.options()?;
+    // With `-o FILE` an input may be the output, since the file is replaced only at the end.
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let inputs = input::inputs(args.files, args.no_decompress, onto.as_ref())?;
     let (output, pending) = output::open(args.output.as_deref())?;
     let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, pending);
     let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
+    // The output file gets its name before the summary is printed, since that step may still fail.
     if let Some(pending) = screen.finish() {
         pending.commit(&output)?;
     }
+    // JSON contains the warnings. Otherwise they are printed even with --quiet.
     match args.stats {
         Some(Stats::Json) => {
             screen::say(&summary.to_json());
@@ -83,7 +87,7 @@ fn dedup(args: DedupArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The manual page of the program, or of one of its commands.
+/// Renders the manual page of the program, or of one of its commands.
 fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
     let mut program = Cli::command();
     program.build();
@@ -108,19 +112,22 @@ fn print(text: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Help and version as they are; an error as one line: what is wrong, and what may help.
+/// Prints what clap returned instead of a command: help and version unchanged, an error in one line that says what is
+/// wrong and where to find help.
 fn misused(error: &clap::Error) -> ExitCode {
+    // Help and version go to standard output.
     if !error.use_stderr() {
         return match print(error.render().to_string().as_bytes()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(screen::report(&error)),
         };
     }
+    // For the bare name of the program, print the whole help.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // A person who typed the bare name wants to read on: the help as it is.
         let _ = error.print();
         return ExitCode::from(2);
     }
+    // Join the paragraphs of clap's message in one line, without usage and hint, and name the help of the command.
     let text = error.render().to_string();
     let parts = text.split("\n\n").filter(|part| {
         !part.trim_start().starts_with("Usage:") && !part.starts_with("For more information")

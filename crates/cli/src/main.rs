@@ -1,4 +1,4 @@
-//! The program `tamis`: everything is in the library, so that tests and fuzz targets reach it.
+//! The program `tamis`. All its code is in the library, where tests and fuzz targets can call it.
 
 use std::process::ExitCode;
 

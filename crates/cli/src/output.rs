@@ -1,4 +1,4 @@
-//! The output: standard output, or a file that is replaced when all is done.
+//! The output: standard output, or a file that is replaced at the end of the run.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -9,23 +9,25 @@ use tempfile::{Builder, TempPath};
 use crate::Error;
 use crate::input::{shown, unbuffered_stdout};
 
-/// A file that takes its name when it is complete. Until then, and if it is dropped, what has that name now stays.
+/// An output file that gets its name when it is complete. Until then, and if this is dropped, an existing file of that
+/// name is not changed.
 #[derive(Debug)]
 pub(crate) struct Pending {
+    /// The file that is written, in the same folder.
     written: TempPath,
     target: PathBuf,
     /// Whether there was a file of that name.
     replaces: bool,
 }
 
-/// Whether the output is a file of this name, and not standard output, by whichever of its names: replacing the file
-/// behind it would lose what the shell has it appended to.
+/// Returns whether the output is a named file. The names of standard output do not count: to replace the file behind it
+/// would lose the contents that the shell appends to.
 pub(crate) fn is_file(path: Option<&Path>) -> bool {
     let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     path.is_some_and(|path| names.iter().all(|name| path.as_os_str() != *name))
 }
 
-/// Opens the output: a file, or standard output for none and `-`.
+/// Opens the output: a file, or standard output if there is no path or it is `-`.
 pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error> {
     match path.filter(|&path| is_file(Some(path))) {
         None => Ok((unbuffered_stdout().map_err(Error::Write)?, None)),
@@ -33,24 +35,25 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     }
 }
 
-/// A new file beside the one at `path`; or that itself, if it is a device or a pipe.
+/// Creates a new file in the folder of `path`; or opens `path` itself, if it is a device or a pipe.
 fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
     let text = |error: io::Error| error.to_string();
+    // Find the file to replace, and its permissions.
     let (target, permissions) = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err("is a directory; expected a file".into()),
         Ok(found) => {
-            // Nothing is cut off: this sees only whether it may be written.
+            // Check that it may be written; this does not truncate it.
             let file = OpenOptions::new().write(true).open(path).map_err(text)?;
             if !found.is_file() {
                 return Ok((file, None));
             }
-            // Through links, so that the file is replaced and not the link to it.
+            // Follow links, so that the file is replaced and not the link to it.
             (fs::canonicalize(path).map_err(text)?, Some(found.permissions()))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // Seen now, and not when all has been read.
+            // Report now what would otherwise fail at the end of the run.
             if path.as_os_str().to_string_lossy().ends_with(is_separator) {
-                return Err("is a name for a directory; expected a file".into());
+                return Err("is the name of a directory; expected a file".into());
             }
             if path.is_symlink() {
                 return Err(
@@ -61,6 +64,7 @@ fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
         }
         Err(error) => return Err(text(error)),
     };
+    // Create the new file in the same folder, so that it can be renamed.
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -70,16 +74,17 @@ fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
     if let Some(permissions) = default_permissions() {
         builder.permissions(permissions);
     }
-    let beside = |error: io::Error| format!("cannot make a file in its folder: {error}");
-    let (file, written) = builder.tempfile_in(folder).map_err(beside)?.into_parts();
+    let failed = |error: io::Error| format!("cannot create a file in its folder: {error}");
+    let (file, written) = builder.tempfile_in(folder).map_err(failed)?.into_parts();
+    // A replaced file keeps its permissions.
     let replaces = permissions.is_some();
     if let Some(permissions) = permissions {
-        file.set_permissions(permissions).map_err(beside)?;
+        file.set_permissions(permissions).map_err(failed)?;
     }
     Ok((file, Some(Pending { written, target, replaces })))
 }
 
-/// What a file is given that any program makes; the system takes away what the user's mask says.
+/// The permissions that programs usually create files with; the system removes those in the user's mask.
 fn default_permissions() -> Option<Permissions> {
     #[cfg(unix)]
     {
@@ -93,10 +98,10 @@ fn default_permissions() -> Option<Permissions> {
 }
 
 impl Pending {
-    /// Gives `file`, which this is of, its name.
+    /// Gives the file its name. `file` is its open handle.
     pub(crate) fn commit(self, file: &File) -> Result<(), Error> {
+        // The old contents are removed only after the new ones are on the disk.
         if self.replaces {
-            // The old contents go only when the new ones are on the disk.
             file.sync_all().map_err(Error::Write)?;
         }
         self.written.persist(&self.target).map_err(|error| Error::Write(error.error))

@@ -1,4 +1,4 @@
-//! How the bytes of an input are stored, by the first of them and not by a name.
+//! The compression of an input, recognised by its first bytes and not by its name.
 
 use core::fmt;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -7,30 +7,32 @@ use flate2::read::MultiGzDecoder;
 
 use crate::zst::Frames;
 
-/// How bytes are stored.
+/// The compression of some data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
+    /// None.
     Plain,
     Gzip,
     Zstandard,
-    /// A compression that is known and not read.
+    /// A compression that is recognised but not supported.
     Foreign(Foreign),
 }
 
-/// A compression that is not read.
+/// A compression that is recognised but not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
     name: &'static str,
-    /// What prints the contents of a file.
+    /// The command that prints the decompressed contents of a file.
     tool: &'static str,
 }
 
-/// The first bytes, and what they say: bytes that no text has, or too many for a text to have by chance.
+/// The first bytes ("magic") of each compression. They contain bytes that do not occur in text, or are so long that no
+/// text begins with them by chance.
 const MAGIC: [(&[u8], Packing); 18] = [
-    // The third byte is the method, of which there is one.
+    // The third byte is the method; there is only one.
     (b"\x1f\x8b\x08", Packing::Gzip),
     (b"\x28\xb5\x2f\xfd", Packing::Zstandard),
-    // At level 9, and its first block, or the end of no blocks.
+    // Level 9 (`of` maps the other levels to it), and then the first block, or the end if there is none.
     (b"BZh91AY&SY", foreign("bzip2", "bzip2 -dc")),
     (b"BZh9\x17\x72\x45\x38\x50\x90", foreign("bzip2", "bzip2 -dc")),
     (b"\xfd7zXZ\0", foreign("xz", "xz -dc")),
@@ -49,7 +51,7 @@ const MAGIC: [(&[u8], Packing); 18] = [
     (b"MSCF\0\0\0\0", foreign("cab", "cabextract -p")),
 ];
 
-/// No more bytes than these are looked at.
+/// The length of the longest magic: no more bytes are needed.
 pub(crate) const HEAD: usize = 10;
 
 const fn foreign(name: &'static str, tool: &'static str) -> Packing {
@@ -57,17 +59,19 @@ const fn foreign(name: &'static str, tool: &'static str) -> Packing {
 }
 
 impl Packing {
-    /// What `head` says, or none where more bytes are needed to say.
+    /// Returns the compression of data that begins with `head`, or `None` if more bytes are needed to decide.
     fn of(head: &[u8]) -> Option<Self> {
+        // The levels of bzip2, 1 to 9, make no difference.
         let mut head = head.to_vec();
         if let [b'B', b'Z', b'h', level @ b'1'..=b'9', ..] = head.as_mut_slice() {
             *level = b'9';
         }
-        // A frame of Zstandard's to be skipped begins with any of 16 bytes.
+        // A skippable frame of Zstandard begins with any of 16 bytes.
         let skipped = match head.as_slice() {
             [0x50..=0x5f, rest @ ..] => starts(rest, b"\x2a\x4d\x18"),
             _ => Some(false),
         };
+        // `open`: more bytes could still complete a magic.
         let mut open = skipped.is_none();
         if skipped == Some(true) {
             return Some(Self::Zstandard);
@@ -82,8 +86,8 @@ impl Packing {
         (!open).then_some(Self::Plain)
     }
 
-    /// What the first bytes of `reader` say, and these bytes. It reads no further than it must, so that a
-    /// slow pipe is not waited for.
+    /// Recognises the compression of `reader` by its first bytes; returns it and the bytes read. It calls `read` only
+    /// until it can decide, so that it does not wait for more of a slow pipe.
     pub(crate) fn peek(reader: &mut impl Read) -> io::Result<(Self, Vec<u8>)> {
         let mut head = [0; HEAD];
         let mut length = 0;
@@ -92,7 +96,7 @@ impl Packing {
                 break packing;
             }
             match reader.read(&mut head[length..]) {
-                // What ends so early is no compressed file.
+                // Data that ends within a magic is not compressed.
                 Ok(0) => break Self::Plain,
                 Ok(read) => length += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -102,7 +106,7 @@ impl Packing {
         Ok((packing, head[..length].to_vec()))
     }
 
-    /// A reader of what is stored in `reader`.
+    /// Returns a reader of the decompressed data.
     pub(crate) fn unpack(self, reader: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         match self {
             Self::Plain | Self::Foreign(_) => Box::new(reader),
@@ -112,7 +116,7 @@ impl Packing {
     }
 }
 
-/// Whether `head` starts with `magic`; none where it is too short to say.
+/// Returns whether `head` starts with `magic`, or `None` if it is too short to decide.
 fn starts(head: &[u8], magic: &[u8]) -> Option<bool> {
     let both = head.len().min(magic.len());
     let same = head[..both] == magic[..both];
@@ -120,7 +124,7 @@ fn starts(head: &[u8], magic: &[u8]) -> Option<bool> {
 }
 
 impl Foreign {
-    /// What is wrong with the input of this name, and what to do; none is standard input.
+    /// The error for an input with this compression, and what to do. `file` is its name, or `None` for standard input.
     pub(crate) fn refusal(self, file: Option<&str>) -> Refusal {
         let Self { name, tool } = self;
         let instead = match file {
@@ -129,13 +133,13 @@ impl Foreign {
             None => format!("... | {tool} | tamis dedup"),
         };
         Refusal(format!(
-            "compressed with {name}, which is not read; try '{instead}', or --no-decompress for the bytes as \
-             they are"
+            "compressed with {name}, which is not supported; try '{instead}', or --no-decompress to read the \
+             compressed bytes"
         ))
     }
 }
 
-/// Why an input is not read at all, in the middle of reading others.
+/// Why an input is not read. It travels inside an `io::Error` if the input is opened while the run goes on.
 #[derive(Debug)]
 pub(crate) struct Refusal(String);
 
@@ -152,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_magic_is_told_by_all_of_its_bytes_and_by_no_fewer() {
+    fn every_magic_is_recognised_only_when_complete() {
         for (magic, packing) in MAGIC {
             assert_eq!(Packing::of(magic), Some(packing), "{magic:?}");
             assert!(magic.len() <= HEAD, "{magic:?}");
@@ -160,19 +164,19 @@ mod tests {
                 assert_eq!(Packing::of(&magic[..length]), None, "{magic:?} {length}");
                 let mut other = magic.to_vec();
                 other[length] = b'\n';
-                // lzop's has a line end itself.
+                // The magic of lzop contains a line end itself.
                 assert_eq!(Packing::of(&other[..=length]), plain_unless(&other[..=length], magic));
             }
         }
     }
 
-    /// What a changed magic is: plain, but where the change made no difference.
+    /// The expected result for a changed magic: plain, unless the change made no difference.
     fn plain_unless(changed: &[u8], magic: &[u8]) -> Option<Packing> {
         if magic.starts_with(changed) { Packing::of(changed) } else { Some(Packing::Plain) }
     }
 
     #[test]
-    fn levels_and_frames_to_skip() {
+    fn bzip2_levels_and_skippable_frames_are_recognised() {
         for level in b'1'..=b'9' {
             let head = [b"BZh".as_slice(), &[level], b"1AY&SY"].concat();
             assert!(matches!(Packing::of(&head), Some(Packing::Foreign(_))), "{level}");
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_at_the_byte_that_no_magic_has() {
+    fn text_is_recognised_at_the_first_byte_that_no_magic_has() {
         for text in
             ["o", "P\n", "BZ\n", "BZh91AY&S\n", "BZh0", "7z\n", "Rar!\n", "\n", "LZIP\n", "PK\n"]
         {

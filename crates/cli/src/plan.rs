@@ -1,4 +1,4 @@
-//! `tamis plan`: what each kind of filter costs, and what fits into so much memory.
+//! `tamis plan`: prints what each kind of filter costs, and what fits into a given amount of memory.
 
 use core::fmt::Write;
 
@@ -7,27 +7,28 @@ use tamis::BuildError;
 
 use crate::args::PlanArgs;
 use crate::geometry::{Geometry, lowest_rate};
-use crate::units::{bytes, grouped, rate_up};
+use crate::units::{bytes, counted, grouped, rate_up};
 use crate::{Error, Kind};
 
-/// One kind of filter for the items and the rate asked for.
+/// One kind of filter for the number of items and the rate asked for.
 struct Row {
     kind: Kind,
     sizes: Result<Geometry, BuildError>,
-    /// If memory was given.
+    /// What fits into the memory, if an amount was given.
     fit: Option<Fit>,
 }
 
 /// What fits into the memory given.
 struct Fit {
+    /// Whether the number of items and the rate asked for fit.
     fits: bool,
-    /// The most items at the rate asked for.
+    /// The largest number of items that fits at the rate asked for.
     capacity: u64,
-    /// The lowest rate for the items asked for, if any below 1 fits.
+    /// The lowest rate that fits with the number of items asked for, if a rate below 1 does.
     rate: Option<f64>,
 }
 
-/// The whole output. An error if no kind can do what was asked for.
+/// Returns the whole output, or an error if no kind can do what was asked for.
 pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     let &PlanArgs { capacity, rate, max_memory, json } = args;
     let rows = Kind::ALL.map(|kind| Row {
@@ -44,6 +45,7 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     }
 }
 
+/// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so bisection finds it.
 fn fit(kind: Kind, capacity: u64, rate: f64, memory: u64) -> Fit {
     let fits = |capacity, rate| {
         kind.geometry(capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
@@ -55,7 +57,7 @@ fn fit(kind: Kind, capacity: u64, rate: f64, memory: u64) -> Fit {
     }
 }
 
-/// The largest number that is fine, given that all below it are; 0 if none is.
+/// Returns the largest number for which `fine` holds, if it holds for all below it too; 0 if there is none.
 fn most(fine: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, u64::MAX);
     while low < high {
@@ -65,9 +67,9 @@ fn most(fine: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// The lowest rate that is fine, given that all above it are, to a tenth of a percent.
+/// Returns the lowest rate for which `fine` holds, to a tenth of a percent, if it holds for all above it too.
 fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
-    // Halvings: no 64-bit hash goes below 2^-64.
+    // Search over the exponent: no filter of 64-bit hashes has a rate below 2^-64.
     let (mut low, mut high) = (0.01_f64, 64.0_f64);
     if !fine((-low).exp2()) {
         return None;
@@ -79,19 +81,21 @@ fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
     Some((-low).exp2())
 }
 
+/// What a kind is best for.
 fn purpose(kind: Kind) -> &'static str {
     match kind {
-        Kind::Bloom => "least memory at most rates; an operation touches many cache lines",
-        Kind::Blocked => "speed: one cache line an operation",
-        Kind::Once => "speed, and of racing inserts exactly one is told it was first",
-        Kind::Cuckoo => "removal, which a program can do; two cache lines an operation",
+        Kind::Bloom => "least memory at most rates; each operation touches many cache lines",
+        Kind::Blocked => "speed: one cache line per operation",
+        Kind::Once => "speed, and exactly one of several racing inserts returns true",
+        Kind::Cuckoo => "removal, which the library offers; two cache lines per operation",
     }
 }
 
+/// Formats the rows for people.
 fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
     let mut text = format!(
-        "{} items, false-positive rate {:e}\n\n{:<8} {:>10} {:>10} {:>20} {:>6} {:>12}  {}\n",
-        grouped(args.capacity),
+        "{}, false-positive rate {:e}\n\n{:<8} {:>10} {:>10} {:>20} {:>6} {:>12}  {}\n",
+        counted(args.capacity, "item"),
         args.rate,
         "kind",
         "bits/item",
@@ -102,7 +106,7 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
         "for",
     );
     for &Row { kind, ref sizes, .. } in rows {
-        // Writing to a string does not fail.
+        // Writes to a string do not fail.
         let _ = match sizes {
             Ok(sizes) => writeln!(
                 text,
@@ -124,26 +128,28 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
         };
     }
     text += &words_line(args, rows);
+    // A second table, of what fits into the memory.
     let Some(memory) = args.max_memory else { return text };
     let _ = writeln!(text, "\nin {}", bytes(memory));
+    let items = counted(args.capacity, "item");
     for Row { kind, fit, .. } in rows {
         let Some(fit) = fit else { continue };
         let _ = write!(
             text,
-            "{kind:<8} {:<12} holds {} items at rate {:e}",
+            "{kind:<8} {:<12} holds {} at rate {:e}",
             if fit.fits { "fits" } else { "does not fit" },
-            grouped(fit.capacity),
+            counted(fit.capacity, "item"),
             args.rate,
         );
         let _ = match fit.rate {
-            Some(rate) => writeln!(text, "; {} items at rate {rate:.2e}", grouped(args.capacity)),
-            None => writeln!(text, "; {} items at no rate", grouped(args.capacity)),
+            Some(rate) => writeln!(text, "; {items} at rate {rate:.2e}"),
+            None => writeln!(text, "; {items} at no rate"),
         };
     }
     text
 }
 
-/// Bits per item of a filter in lines, by the number of words that an item touches; none where it has no size.
+/// The bits per item of a blocked filter, by the number of words per item; `None` if there is no such filter.
 fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
     [1, 2, 4, 8].map(|words| {
         let geometry = Kind::blocked_of_words(capacity, rate, words);
@@ -151,8 +157,8 @@ fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
     })
 }
 
-/// The choice between memory and speed that the library leaves to its users, of what is worth a choice: at most twice the
-/// memory of the best.
+/// Formats the choice between memory and speed that the library offers, without choices that take more than twice the
+/// memory of the best one.
 fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
     let default = rows.iter().find_map(|row| match (row.kind, &row.sizes) {
         (Kind::Blocked, Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
@@ -172,13 +178,13 @@ fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
         return String::new();
     }
     format!(
-        "\nbits/item of blocked and once by words per item, each an atomic operation of an insert\n\
+        "\nbits/item of blocked and once by words per item; an insert takes one atomic operation per word\n\
          (in a program, `.words(n)`): {}\n",
         choices.join(", ")
     )
 }
 
-/// What an item takes part in: the bits that it sets, or a bucket.
+/// The layout for one item: the bits that it sets, or a bucket.
 fn layout(sizes: &Geometry) -> String {
     match sizes {
         Geometry::Bloom(sizes) => format!("{} bits in {} words", sizes.probes(), sizes.words()),
@@ -188,7 +194,7 @@ fn layout(sizes: &Geometry) -> String {
     }
 }
 
-/// The share of bits that are set, or of slots that are taken, with so many items.
+/// The share of bits set, or of slots occupied, with `items` items.
 fn fill(sizes: &Geometry, items: u64) -> f64 {
     match sizes {
         Geometry::Bloom(sizes) => sizes.fill_at(items as usize),
@@ -198,7 +204,7 @@ fn fill(sizes: &Geometry, items: u64) -> f64 {
     }
 }
 
-/// False positives in a million queries.
+/// The number of false positives per million queries.
 fn per_million(rate: f64) -> String {
     match rate * 1e6 {
         number if number < 0.01 => format!("{number:.1e}"),
@@ -207,6 +213,7 @@ fn per_million(rate: f64) -> String {
     }
 }
 
+/// Formats the rows for programs.
 fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
     let kinds: Vec<Value> = rows
         .iter()
@@ -241,7 +248,7 @@ fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
     format!("{plan}\n")
 }
 
-/// Adds the figures of a filter with so many items.
+/// Adds the figures of a filter with `items` items.
 fn describe(value: &mut Value, sizes: &Geometry, items: u64) {
     value["bits_per_item"] = json!(sizes.bits() as f64 / items as f64);
     value["bytes"] = json!(sizes.size_in_bytes());
@@ -267,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn searches_find_the_edge() {
+    fn searches_find_the_limit() {
         for edge in [0, 1, 2, 1000, u64::MAX - 1, u64::MAX] {
             assert_eq!(most(|number| number <= edge), edge);
         }
@@ -277,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_fit_fits() {
+    fn reported_fits_fit_and_are_the_largest() {
         for (kind, memory) in
             Kind::ALL.into_iter().flat_map(|kind| [(kind, 1 << 20), (kind, 16 << 20)])
         {
@@ -294,7 +301,7 @@ mod tests {
         }
     }
 
-    /// What the searches take for granted, over the steps from one shape of bucket to the next.
+    /// Checks the assumption of the searches, also at the steps from one bucket layout to the next.
     #[test]
     fn a_cuckoo_filter_is_no_smaller_for_more_items_or_a_lower_rate() {
         let bytes = |items: f64, rate| {

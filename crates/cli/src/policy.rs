@@ -1,24 +1,24 @@
-//! Normal forms of URLs: named, and never changed under their name.
+//! Normal forms of URLs. Each has a versioned name, and never changes under that name.
 
 use clap::ValueEnum;
 use memchr::memchr;
 use url::{Position, Url};
 
-/// A normal form of URLs. A name ends in its version: a form that has to change gets a new one.
+/// A normal form of URLs. The name ends in a version: a changed form gets a new name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Policy {
-    /// The bytes as they are.
+    /// The bytes unchanged.
     None,
-    /// Parsed and written again as the WHATWG URL standard says, without the fragment.
+    /// Parsed and serialised by the rules of the WHATWG URL standard, without the fragment.
     #[value(name = "whatwg-1")]
     Whatwg1,
-    /// As whatwg-1, and the pairs of the query sorted, empty ones and known trackers dropped.
+    /// Like whatwg-1, with the pairs of the query sorted, and without empty pairs and known trackers.
     #[value(name = "crawl-1")]
     Crawl1,
 }
 
-/// Query names that say where a visitor came from and never what is shown. Those that begin with
-/// `utm_` are dropped too. Compared without regard to ASCII case.
+/// The query names that crawl-1 drops: they say where a visitor came from, never what is shown. Names that begin with
+/// `utm_` are dropped too. ASCII case is ignored.
 const TRACKERS: [&str; 24] = [
     "_ga",
     "_gl",
@@ -46,16 +46,16 @@ const TRACKERS: [&str; 24] = [
     "yclid",
 ];
 
-/// What crawl-1 drops, for the manual.
+/// The list of trackers for the manual.
 pub(crate) fn help() -> String {
     format!(
-        "Trackers that --url crawl-1 drops from the query, in either case: utm_*, {}.",
+        "Trackers that --url crawl-1 drops from the query, in upper or lower case: utm_*, {}.",
         TRACKERS.join(", ")
     )
 }
 
 impl Policy {
-    /// The normal form of `url`, or none if it is not an absolute URL.
+    /// Returns the normal form of `url`, or `None` if it is not an absolute URL.
     pub(crate) fn normal(self, url: &str) -> Option<String> {
         if self == Self::None {
             return Some(url.to_owned());
@@ -66,10 +66,10 @@ impl Policy {
     }
 }
 
-/// `url`, which has no fragment, with the pairs of its query sorted, and some of them dropped.
+/// Returns `url`, which has no fragment, with the pairs of its query sorted, and without empty pairs and trackers.
 fn sorted(mut url: Url) -> Option<String> {
-    // A query may be nothing but millions of pairs: each is kept as where it begins, in 4 bytes.
-    // The parser has such a limit itself.
+    // Collect where the pairs to keep begin. A query may consist of millions of pairs, so each takes only 4 bytes. The
+    // parser limits URLs to that range too.
     let query = url.query().unwrap_or_default();
     let mut starts = Vec::new();
     let mut start = 0;
@@ -79,10 +79,12 @@ fn sorted(mut url: Url) -> Option<String> {
         }
         start += pair.len() + 1;
     }
+    // Without pairs the question mark goes too.
     if starts.is_empty() {
         url.set_query(None);
         return Some(url.into());
     }
+    // Sort by the text of the pairs, and join them.
     let pair = |&start: &u32| {
         let rest = &query[start as usize..];
         &rest[..memchr(b'&', rest.as_bytes()).unwrap_or(rest.len())]
@@ -95,7 +97,7 @@ fn sorted(mut url: Url) -> Option<String> {
         }
         sorted.push_str(pair(start));
     }
-    // Not `set_query`, which would parse the query again, through copies of it.
+    // Replace the query in the text. `set_query` would copy and parse it again.
     let head = url[..Position::BeforeQuery].len();
     let mut text = String::from(url);
     text.truncate(head);
@@ -103,6 +105,7 @@ fn sorted(mut url: Url) -> Option<String> {
     Some(text)
 }
 
+/// Returns whether the name of a pair is that of a tracker.
 fn tracks(pair: &str) -> bool {
     let name = pair.split_once('=').map_or(pair, |(name, _)| name);
     let utm = name.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("utm_"));
@@ -116,9 +119,9 @@ mod tests {
 
     use super::{Policy, tracks};
 
-    /// These are fixed for good: a change here is a new policy, not a new line.
+    /// These results never change: a different result needs a new policy.
     #[test]
-    fn golden() {
+    fn golden_normal_forms() {
         let golden = [
             ("http://example.org", "http://example.org/", "http://example.org/"),
             ("HTTP://Example.ORG:80/a/../b#c", "http://example.org/b", "http://example.org/b"),
@@ -166,7 +169,7 @@ mod tests {
         }
     }
 
-    /// What crawl-1 is, without regard to memory.
+    /// A simple implementation of crawl-1 that does not save memory.
     fn simple(url: &str) -> Option<String> {
         let mut url = Url::parse(url).ok()?;
         url.set_fragment(None);
@@ -180,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn crawl_is_what_it_says(
+        fn crawl_1_agrees_with_a_simple_implementation(
             head in prop_oneof![
                 Just("http://a.example/"), Just("mailto:me "), Just("x://h"), Just("data:,a b ")
             ],

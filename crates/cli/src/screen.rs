@@ -1,4 +1,4 @@
-//! Standard error: how far a run is, what it has done, what went wrong.
+//! Standard error: the progress of a run, its summary, warnings and errors.
 
 use core::time::Duration;
 use std::io::{self, IsTerminal, Write};
@@ -10,34 +10,34 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::Error;
 use crate::dedup::{Tally, Watch};
 use crate::output::Pending;
-use crate::units::{bytes, grouped};
+use crate::units::{bytes, counted, grouped};
 
-/// Between two looks of the bar.
+/// The time between two updates of the bar.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Between two lines of progress where there is no terminal.
+/// The time between two lines of progress, if standard error is not a terminal.
 const PLAIN: Duration = Duration::from_secs(5);
 
-/// What is seen of a run while it goes on.
+/// The display of a run.
 pub(crate) struct Screen {
     progress: Progress,
-    /// The output, if it is to take its name at the end: it goes when the program ends early.
+    /// The output file, if it gets its name at the end. It is deleted when the program ends early.
     pending: Option<Pending>,
 }
 
-/// How far a run is.
+/// The display of progress.
 enum Progress {
     /// Not shown.
     Off,
-    /// A bar that moves; when it last did.
+    /// A bar, and the time of its last update.
     Bar(ProgressBar, Instant),
-    /// A line now and then; when the last one came.
+    /// A line every few seconds, and the time of the last one.
     Plain(Instant),
 }
 
 impl Screen {
-    /// Shows progress if asked for; otherwise on a terminal, unless the output goes there too. `total`:
-    /// bytes of the input, where known.
+    /// Shows progress if `asked`; otherwise if standard error is a terminal and the output goes elsewhere. `total`:
+    /// the bytes of the input, if known.
     pub(crate) fn new(
         quiet: bool,
         asked: bool,
@@ -51,7 +51,7 @@ impl Screen {
         Self { progress, pending }
     }
 
-    /// Takes the bar away; gives back the output.
+    /// Removes the bar and returns the output file.
     pub(crate) fn finish(&mut self) -> Option<Pending> {
         if let Progress::Bar(bar, _) = &self.progress {
             bar.finish_and_clear();
@@ -72,7 +72,7 @@ impl Progress {
             ),
             None => (ProgressBar::new_spinner(), "{spinner} {bytes} {bytes_per_sec} {msg}"),
         };
-        // A template that cannot be read would leave the default one.
+        // If the template were invalid, the bar would keep its default one.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
@@ -91,9 +91,9 @@ impl Watch for Screen {
             Progress::Plain(last) if last.elapsed() >= PLAIN => {
                 *last = Instant::now();
                 say(&format!(
-                    "{} read, {} lines, {} printed",
+                    "{} read, {}, {} printed",
                     bytes(tally.bytes_in),
-                    grouped(tally.lines),
+                    counted(tally.lines, "line"),
                     grouped(tally.printed)
                 ));
             }
@@ -101,15 +101,15 @@ impl Watch for Screen {
         }
     }
 
-    /// Ends the program: no worker that waits for input can hold it up.
+    /// Ends the program at once, without waiting for workers that wait for input.
     fn failed(&mut self, error: &Error) {
-        // A file that would be left behind.
+        // Delete the unfinished file: `exit` runs no destructors.
         drop(self.finish());
         process::exit(report(error).into());
     }
 }
 
-/// Says what went wrong, in one line, and gives the exit code.
+/// Prints an error in one line and returns the exit code.
 pub(crate) fn report(error: &Error) -> u8 {
     if !matches!(error, Error::Closed) {
         say(&format!("tamis: {error}"));
@@ -117,12 +117,12 @@ pub(crate) fn report(error: &Error) -> u8 {
     error.exit_code()
 }
 
-/// Says what must not go unnoticed, in one line.
+/// Prints a warning in one line.
 pub(crate) fn warn(text: &str) {
     say(&format!("tamis: warning: {text}"));
 }
 
-/// Writes to standard error. There is nobody left to tell if that fails.
+/// Writes a line to standard error. An error of that is ignored: there is nowhere else to report it.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,24 +1,24 @@
-//! Numbers as people write and read them: `10M`, `1e6`, `10_000_000`, `2GiB`, `1%`.
+//! Numbers for people: parses `10M`, `1e6`, `10_000_000`, `2GiB`, `1%`, and prints `1,234,567` and `23.4 MiB`.
 
 use core::fmt;
 use core::num::ParseIntError;
 
-/// Why a text is not the number that was asked for. Its `Display` says what is expected.
+/// Why a text is not a number of the expected form. Its `Display` says what is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// No number at all.
+    /// It is not a number.
     Number,
-    /// Separators that do not part digits: `1__0`, `1,00`.
+    /// Its digits are separated in the wrong places: `1__0`, `1,00`.
     Separators,
-    /// A suffix that is none.
+    /// Its suffix is unknown.
     Suffix(String),
-    /// A part of one.
+    /// It is not a whole number.
     Fraction,
-    /// 2^64 or more.
+    /// It is 2^64 or more.
     Overflow,
-    /// 0, where at least one is meant.
+    /// It is 0, but at least 1 is needed.
     Zero,
-    /// A rate that is not above 0 and below 1.
+    /// It is a rate that is not above 0 and below 1.
     Rate,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Wrong {
             Self::Number => write!(f, "not a number; expected one {FORMS}"),
             Self::Separators => write!(
                 f,
-                "separators at odd places; expected 1_000_000, or 1,000,000 in groups of three"
+                "separators in the wrong places; expected 1_000_000, or 1,000,000 in groups of three"
             ),
             Self::Suffix(suffix) => write!(
                 f,
@@ -47,17 +47,17 @@ impl fmt::Display for Wrong {
 
 impl core::error::Error for Wrong {}
 
-/// A number of items of at least 1 (`10M`, `5.5M`, `2Ki`, `1e6`, `10_000_000`).
+/// Parses a number of items, at least 1 (`10M`, `5.5M`, `2Ki`, `1e6`, `10_000_000`).
 pub(crate) fn count(text: &str) -> Result<u64, Wrong> {
     number(text).and_then(|number| if number == 0 { Err(Wrong::Zero) } else { Ok(number) })
 }
 
-/// A number of bytes: as [`count`], with an optional `B` (`64K`, `2GiB`).
+/// Parses a number of bytes: like [`count`], with an optional `B` (`64K`, `2GiB`).
 pub(crate) fn size(text: &str) -> Result<u64, Wrong> {
     count(text.strip_suffix(['B', 'b']).unwrap_or(text))
 }
 
-/// A false-positive rate: a number between 0 and 1, or a percentage (`1e-6`, `0.1%`).
+/// Parses a false-positive rate: a number between 0 and 1, or a percentage (`1e-6`, `0.1%`).
 pub(crate) fn rate(text: &str) -> Result<f64, Wrong> {
     let (digits, unit) = match text.strip_suffix('%') {
         Some(digits) => (digits, 100.0),
@@ -70,9 +70,10 @@ pub(crate) fn rate(text: &str) -> Result<f64, Wrong> {
     }
 }
 
-/// The whole number in `text`, exactly: digits, perhaps parted, perhaps a fraction, then perhaps an exponent or
-/// a suffix.
+/// Parses a whole number, exactly: digits, which may have separators, an optional fraction, and an optional exponent or
+/// suffix.
 pub(crate) fn number(text: &str) -> Result<u64, Wrong> {
+    // Split into whole part, fraction and suffix.
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ','));
     let (digits, suffix) = text.split_at(end.unwrap_or(text.len()));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -85,13 +86,14 @@ pub(crate) fn number(text: &str) -> Result<u64, Wrong> {
     let whole = joined(whole)?.parse::<u128>().map_err(|_: ParseIntError| Wrong::Overflow)?;
     let fraction = joined(fraction)?;
     let fraction = fraction.trim_end_matches('0');
-    // A unit has at most 20 digits, so that no more of a fraction can make a whole number.
+    // A unit has at most 20 digits, so a longer fraction cannot give a whole number.
     if fraction.len() > 20 {
         return Err(Wrong::Fraction);
     }
     let unit = unit(suffix)?;
+    // The fraction is `fraction / parts`; times the unit it must be a whole number.
     let parts = 10_u128.pow(fraction.len() as u32);
-    // With nothing after the point there is no digit left.
+    // A fraction of zeros has no digit left.
     let fraction: u128 =
         if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| Wrong::Number)? };
     let fraction = fraction.checked_mul(unit).ok_or(Wrong::Overflow)?;
@@ -102,7 +104,7 @@ pub(crate) fn number(text: &str) -> Result<u64, Wrong> {
     sum.and_then(|sum| u64::try_from(sum).ok()).ok_or(Wrong::Overflow)
 }
 
-/// What the digits before `suffix` are multiplied by: an exponent, or a suffix in either case.
+/// The factor that `suffix` stands for: an exponent, or a unit in upper or lower case.
 fn unit(suffix: &str) -> Result<u128, Wrong> {
     let lower = suffix.to_ascii_lowercase();
     if let Some(exponent) = lower.strip_prefix('e') {
@@ -130,7 +132,7 @@ fn unit(suffix: &str) -> Result<u128, Wrong> {
     })
 }
 
-/// The digits without what parts them: single underscores anywhere between them, or commas in groups of three.
+/// Removes the separators from digits: single underscores anywhere between them, or commas in groups of three.
 fn joined(digits: &str) -> Result<String, Wrong> {
     let separator = if digits.contains(',') { ',' } else { '_' };
     let groups: Vec<&str> = digits.split(separator).collect();
@@ -143,7 +145,13 @@ fn joined(digits: &str) -> Result<String, Wrong> {
     if groups.iter().enumerate().all(fine) { Ok(groups.concat()) } else { Err(Wrong::Separators) }
 }
 
-/// `1234567` as `1,234,567`.
+/// Prints a number and its noun, in the plural unless the number is 1: `1 line`, `1,234 lines`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
+/// Prints `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -156,7 +164,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A rate for people, to two digits, rounded up: whatever keeps the rate keeps what is said.
+/// Prints a rate to two digits, rounded up: a filter that keeps the rate keeps the printed rate too.
 pub(crate) fn rate_up(rate: f64) -> String {
     let mut higher = rate;
     loop {
@@ -164,12 +172,12 @@ pub(crate) fn rate_up(rate: f64) -> String {
         if !text.parse().is_ok_and(|nearest: f64| nearest < rate) {
             return text;
         }
-        // Two digits are at least 1 % apart, so that none is skipped.
+        // Numbers of two digits are at least 1 % apart, so none is skipped.
         higher *= 1.005;
     }
 }
 
-/// A size for people: `512 B`, `23.4 MiB`.
+/// Prints a size: `512 B`, `23.4 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {
@@ -260,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_take_a_b() {
+    fn sizes_may_end_in_b() {
         for (text, number) in [
             ("1", 1),
             ("1B", 1),
@@ -278,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_normal_and_inside_the_unit() {
+    fn rates_are_normal_and_between_0_and_1() {
         assert_eq!(rate("1e-6"), Ok(1e-6));
         assert_eq!(rate("1%"), Ok(0.01));
         assert_eq!(rate("0.25"), Ok(0.25));
@@ -289,11 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn figures_read_well() {
+    fn printed_numbers_are_grouped_and_rounded() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(0, "line"), "0 lines");
+        assert_eq!(counted(1, "line"), "1 line");
+        assert_eq!(counted(1234, "line"), "1,234 lines");
         for (rate, text) in
             [(4e-10, "4.0e-10"), (4.01e-10, "4.1e-10"), (4.09e-10, "4.1e-10"), (1.001e-9, "1.1e-9")]
         {

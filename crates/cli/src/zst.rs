@@ -1,14 +1,15 @@
-//! Reading a `.zst` file: all its frames, one after the other, checksums checked.
+//! A reader of Zstandard data: all frames, one after the other, with their checksums checked.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// A reader of all the frames in `source`, data and skippable.
+/// A reader of all frames in `source`. Skippable frames are skipped.
 pub(crate) struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
+    /// Whether the decoder is in a frame.
     inside: bool,
 }
 
@@ -17,11 +18,12 @@ impl<R: BufRead> Frames<R> {
         Self { source, decoder: FrameDecoder::new(), inside: false }
     }
 
-    /// Enters the next frame that holds data. False: the file has ended.
+    /// Enters the next frame with data. Returns `false` at the end of the file.
     fn enter(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
+                // The decoder reports a skippable frame as an error, after its header.
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                     length,
                     ..
@@ -39,19 +41,20 @@ impl<R: BufRead> Frames<R> {
         Ok(false)
     }
 
-    /// Leaves a frame whose data has all been read.
+    /// Leaves a frame after all its data has been read, and checks its checksum, if it has one.
     fn leave(&mut self) -> io::Result<()> {
         self.inside = false;
         let stored = self.decoder.get_checksum_from_data();
         if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
-            return Err(io::Error::new(ErrorKind::InvalidData, "a frame's checksum is wrong"));
+            return Err(io::Error::new(ErrorKind::InvalidData, "the checksum of a frame is wrong"));
         }
         Ok(())
     }
 }
 
-/// What is wrong with a frame, in words; the decoder's own say more about the decoder.
+/// Converts an error of the decoder to one for users: its own texts are about the decoder's internals.
 fn invalid(error: &FrameDecoderError) -> io::Error {
+    // An early end of the file may be anywhere in the chain of causes.
     let mut cause: Option<&(dyn core::error::Error + 'static)> = Some(error);
     while let Some(inner) = cause {
         if let Some(inner) = inner.downcast_ref::<io::Error>()
@@ -63,12 +66,12 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
     }
     let text = match error {
         FrameDecoderError::WindowSizeTooBig { .. } => {
-            "its window is larger than 128 MiB; 'zstd -dc --long=31' decompresses it"
+            "the window of a frame is larger than 128 MiB; 'zstd -dc --long=31' decompresses it"
         }
         FrameDecoderError::DictNotProvided { .. } => {
-            "it needs a dictionary; 'zstd -dc -D DICTIONARY' decompresses it"
+            "a frame needs a dictionary; 'zstd -dc -D DICTIONARY' decompresses it"
         }
-        _ => "this is no valid Zstandard frame",
+        _ => "this is not a valid Zstandard frame",
     };
     io::Error::new(ErrorKind::InvalidData, text)
 }
@@ -76,12 +79,14 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !buffer.is_empty() {
+            // Enter the next frame, or end at the end of the file.
             if !self.inside {
                 self.inside = self.enter()?;
                 if !self.inside {
                     break;
                 }
             }
+            // Decode block by block until there is data.
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
                 self.decoder
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
@@ -91,6 +96,7 @@ impl<R: BufRead> Read for Frames<R> {
             if read > 0 {
                 return Ok(read);
             }
+            // The frame has no more data.
             self.leave()?;
         }
         Ok(0)

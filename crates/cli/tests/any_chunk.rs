@@ -1,4 +1,4 @@
-//! Any input, in any chunks, on any number of threads, with any reads: the exact answer.
+//! The answer is exact for any input, in any chunks, on any number of threads, with reads of any size.
 
 mod common;
 
@@ -13,7 +13,7 @@ use tamis_cli::key::{Fields, Key, Part, Quotes};
 use tamis_cli::policy::Policy;
 use tamis_cli::{Error, Kind};
 
-/// Gives a few bytes at a time, and is interrupted now and then.
+/// A reader that returns a few bytes at a time, and is interrupted now and then.
 struct Dribble<'a> {
     data: &'a [u8],
     sizes: &'a [usize],
@@ -32,7 +32,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// Bytes in which records repeat, and separators are frequent.
+/// Generates bytes in which records repeat and separators are frequent.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(b'\n'), Just(0), Just(b'\r'), Just(b','), Just(b'a'), any::<u8>()];
     vec(byte, 0..300)
@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn exact(
+    fn the_first_record_of_each_key_is_printed(
         inputs in vec(input(), 1..4),
         sizes in vec(0_usize..20, 0..5),
         chunk in 1_usize..40,
@@ -60,7 +60,7 @@ proptest! {
         let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
         let options = Options {
             key: Key { part, policy: Policy::None },
-            // A chain of cuckoo filters does not grow far at less.
+            // At a lower rate a chain of cuckoo filters does not grow far.
             rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 },
             capacity: Some(capacity),
             separator,
@@ -90,9 +90,9 @@ proptest! {
         );
     }
 
-    /// Where a run stops, and what it has printed by then, depends on the input alone.
+    /// The place where a run stops, and what it has printed by then, depend only on the input.
     #[test]
-    fn stops_at_the_same_place(
+    fn a_run_stops_at_the_same_place(
         data in input(),
         chunk in 1_usize..40,
         threads in 1_usize..8,
@@ -120,9 +120,9 @@ proptest! {
     }
 }
 
-/// Growth through many slices does not depend on threads or chunks either.
+/// Growth through many slices does not depend on threads or chunks.
 #[test]
-fn grows_the_same() {
+fn growth_does_not_depend_on_threads_or_chunks() {
     let input: String = (0..30_000_u64).map(|n| format!("{}\n", n * n % 40_009)).collect();
     for kind in [Kind::Blocked, Kind::Cuckoo] {
         let attempt = |threads, chunk| {
@@ -142,7 +142,7 @@ fn grows_the_same() {
     }
 }
 
-/// Fails after some bytes.
+/// A reader and writer that fails after this number of bytes.
 struct Failing(usize);
 
 impl Read for Failing {
@@ -170,7 +170,7 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_reader_and_a_writer_that_fail() {
+fn errors_of_the_reader_and_the_writer_are_returned() {
     for threads in 1..6 {
         let options = Options { threads, chunk: 10, ..Options::default() };
         let mut output = Vec::new();
@@ -185,7 +185,7 @@ fn a_reader_and_a_writer_that_fail() {
     }
 }
 
-/// Panics when it is read.
+/// A reader and writer that panics.
 struct Broken;
 
 impl Read for Broken {
@@ -204,9 +204,9 @@ impl Write for Broken {
     }
 }
 
-/// The run must not hang; it may panic.
+/// The run may panic, but must not hang.
 #[test]
-fn a_panic_leaves_nobody_waiting() {
+fn a_panic_leaves_no_worker_waiting() {
     let input = "a\nb\nc\n".repeat(1000);
     let options = Options { threads: 4, chunk: 16, ..Options::default() };
     let attempt = std::panic::catch_unwind(|| {

@@ -1,4 +1,4 @@
-//! Fields as keys: several of them, and quoted ones as the `csv` crate reads them.
+//! Fields as keys: several fields, and quoted fields, which agree with the `csv` crate.
 
 mod common;
 
@@ -14,7 +14,7 @@ use tamis_cli::policy::Policy;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What the program prints, and why it stopped, if it did.
+/// Runs the program; returns the output, and the error, if any.
 fn printed(input: &[u8], fields: Fields, threads: usize, chunk: usize) -> (Vec<u8>, Option<Error>) {
     let key = Key { part: Part::Fields(fields), policy: Policy::None };
     let options = Options { key, rate: 1e-9, threads, chunk, ..Options::default() };
@@ -23,16 +23,16 @@ fn printed(input: &[u8], fields: Fields, threads: usize, chunk: usize) -> (Vec<u
     (output, end.err())
 }
 
-/// The fields of one row, or none if it does not end on its line: then the row takes in what follows.
+/// Returns the fields of one row, or `None` if it does not end on its line: the row then includes what follows.
 fn row(line: &[u8]) -> Option<Vec<Vec<u8>>> {
-    // A byte order mark is no part of a field, in whichever of the files that were joined.
+    // A byte order mark is no part of a field, even in the middle of files that were joined.
     let line = line.strip_prefix(MARK).unwrap_or(line);
     if matches!(line, b"" | b"\r") {
-        // Rows that the csv crate passes over. One empty field, as without quotes.
+        // The csv crate skips such rows. Here they have one empty field, as without quotes.
         return Some(vec![Vec::new()]);
     }
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    // Past the head of the file, where the csv crate would drop one more mark.
+    // Not at the start of the file, where the csv crate would drop one more mark.
     let text = [b"head\n", line, b"\nmark\n"].concat();
     let rows = ReaderBuilder::new()
         .has_headers(false)
@@ -41,16 +41,16 @@ fn row(line: &[u8]) -> Option<Vec<Vec<u8>>> {
         .from_reader(&text[..])
         .into_byte_records()
         .collect::<Result<Vec<_>, _>>()
-        .expect("bytes are never wrong");
+        .expect("any bytes are valid");
     (rows.len() == 3).then(|| rows[1].iter().map(<[u8]>::to_vec).collect())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// Any bytes: each row has the fields that the csv crate finds in it, up to one that does not end.
+    /// In any bytes, each row has the fields that the csv crate finds in it, up to a row that does not end.
     #[test]
-    fn rows_of_any_bytes(
+    fn rows_of_any_bytes_have_the_fields_of_the_csv_crate(
         lines in vec(
             (
                 prop_oneof![9 => Just(&b""[..]), 1 => Just(MARK)],
@@ -86,9 +86,9 @@ proptest! {
         }
     }
 
-    /// What the csv crate writes: the keys are the values that went in, whatever they hold but line ends.
+    /// In rows written by the csv crate, the keys are the values that were written, which contain no line ends.
     #[test]
-    fn rows_that_were_written(
+    fn rows_written_by_the_csv_crate_have_the_values_as_keys(
         values in vec(vec("[a\",;\t ]{0,3}", 3), 0..40),
         threads in 1_usize..4,
         columns in prop_oneof![Just(vec![0]), Just(vec![2, 0]), Just(vec![0, 1, 2])],
@@ -113,9 +113,9 @@ proptest! {
         prop_assert!(end.is_none());
     }
 
-    /// Several fields without quotes, against the tuple of them.
+    /// Several fields without quotes make the same key as the tuple of them.
     #[test]
-    fn several_plain_fields(
+    fn several_plain_fields_are_compared_as_a_tuple(
         lines in vec("[ab,]{0,8}", 0..60),
         indices in vec(0_usize..4, 1..4),
         threads in 1_usize..4,
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn several_fields_on_the_command_line() {
+fn several_fields_can_be_given_on_the_command_line() {
     let input = "a\tx\tbc\na\ty\tbc\nab\tx\tc\nbc\tx\ta\na\tz\n";
     for args in [
         ["--key-field", "1,3"].as_slice(),
@@ -158,9 +158,9 @@ fn several_fields_on_the_command_line() {
     }
 }
 
-/// A line is what it was, however its fields are read.
+/// Lines are printed unchanged, and all ways to parse their fields print the same lines.
 #[test]
-fn one_field_alone_is_as_ever() {
+fn one_field_without_quotes_gives_the_same_output_with_all_options() {
     let lines: String = (0..50_000).map(|n| format!("{},{}\n", n, n * 7 % 13_001)).collect();
     let field = |record: &'static [u8]| record.split(|&byte| byte == b',').nth(1);
     let lines: &'static str = lines.leak();
@@ -172,7 +172,7 @@ fn one_field_alone_is_as_ever() {
 }
 
 #[test]
-fn quotes_are_read_refused_or_kept_as_the_user_says() {
+fn quotes_are_parsed_rejected_or_kept_as_the_options_say() {
     let input = "1,a\n2,\"a\"\n3,\"a, b\"\n4,\"a, c\"\n5,\"a, b\"\n";
     let run = |args: &[&str]| {
         let args = [&["--key-field", "2"], args].concat();
@@ -191,10 +191,10 @@ fn quotes_are_read_refused_or_kept_as_the_user_says() {
             && text.contains("--no-csv")
     );
     assert_eq!(text.lines().count(), 1);
-    // After the key too: the lines below it may be no records.
+    // A quoted field after the key is an error too: the lines below it may not be records.
     let later = "1,a,\"x\nThanks, me\"\n2,b,\"y\nThanks, me\"\n";
     dedup(&["--key-field", "1", "--delimiter", ","]).write_stdin(later).assert().code(2).stdout("");
-    // With tabs between them, quotes are no sign of CSV.
+    // In fields separated by tabs, quotes are no sign of CSV.
     let tabs = input.replace(',', "\t");
     dedup(&["--key-field", "2"]).write_stdin(tabs.clone()).assert().success().stderr("");
 }
@@ -212,7 +212,7 @@ fn a_row_of_two_lines_is_an_error_that_names_the_line() {
             "{text}"
         );
     }
-    // Ended by NUL, rows may hold lines.
+    // Rows that end in NUL may contain newlines.
     let rows = "1,\"a\nb\"\x002,\"a\"\x003,\"a\nb\"\0";
     dedup(&["--csv", "--key-field", "2", "-0"])
         .write_stdin(rows)
@@ -221,7 +221,7 @@ fn a_row_of_two_lines_is_an_error_that_names_the_line() {
         .stdout("1,\"a\nb\"\x002,\"a\"\0");
 }
 
-/// As spreadsheets write it: the mark is printed, and is no part of the key.
+/// Spreadsheets write such a mark. It is printed, and is no part of the key.
 #[test]
 fn a_byte_order_mark_is_no_part_of_a_field() {
     let input = "\u{feff}\"a, b\",1\n\"a, b\",2\nc,1\n";

@@ -10,7 +10,7 @@ use tempfile::tempdir;
 const THREADS: [&str; 3] = ["1", "2", "8"];
 
 #[test]
-fn real_lines() {
+fn real_lines_are_deduplicated_exactly() {
     let input = fs::read(homepages()).expect("the data is there");
     let expected = exact(&[&input]);
     assert_eq!(expected.iter().filter(|&&byte| byte == b'\n').count(), 29_919);
@@ -20,7 +20,7 @@ fn real_lines() {
                 let mut command = dedup(&["--threads", threads, "--kind", kind]);
                 command.args(capacity.map(|items| format!("--capacity={items}")));
                 let output = command.arg(homepages()).assert().success();
-                // So many slices are expected to lose 0.03 lines, which it says.
+                // With a capacity of 100 the slices are many, and 0.03 lines are expected to be lost: a warning.
                 if capacity != Some("100") {
                     assert_eq!(output.get_output().stderr, b"");
                 }
@@ -31,7 +31,7 @@ fn real_lines() {
 }
 
 #[test]
-fn bytes_are_kept() {
+fn the_bytes_of_records_are_not_changed() {
     let inputs: [&[u8]; 12] = [
         b"",
         b"\n",
@@ -55,7 +55,7 @@ fn bytes_are_kept() {
 }
 
 #[test]
-fn several_files_in_order_and_standard_input_among_them() {
+fn several_files_and_standard_input_are_read_in_order() {
     let folder = tempdir().expect("a folder");
     let parts: [&[u8]; 4] = [b"one\ntwo", b"", b"two\nthree\nfour", b"four\none\nfive\n"];
     let files: Vec<_> = (0..).map(|n| folder.path().join(format!("{n}.txt"))).take(4).collect();
@@ -74,7 +74,7 @@ fn several_files_in_order_and_standard_input_among_them() {
 }
 
 #[test]
-fn null_records() {
+fn records_may_end_in_nul() {
     let input = b"a\nb\0c\0a\nb\0\0c\0d";
     let expected = first_of_each(&records(&[input], 0), 0, Some);
     for args in [["-0"].as_slice(), &["--null"], &["--input", "nul"]] {
@@ -83,7 +83,7 @@ fn null_records() {
 }
 
 #[test]
-fn a_line_of_100_mb() {
+fn lines_of_100_mb_are_compared() {
     let mut input = b"short\n".to_vec();
     for _ in 0..2 {
         input.extend((0..100_000_000_u32).map(|byte| b'a' + (byte % 23) as u8));
@@ -97,7 +97,7 @@ fn a_line_of_100_mb() {
 }
 
 #[test]
-fn the_first_line_of_each_field() {
+fn the_first_line_of_each_field_value_is_printed() {
     let lines: Vec<String> = (0..200_000_u64)
         .map(|line| format!("{line},{},x\n", line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50))
         .collect();
@@ -113,7 +113,7 @@ fn the_first_line_of_each_field() {
 }
 
 #[test]
-fn fields_are_parted_by_tabs_unless_told() {
+fn fields_are_separated_by_tabs_by_default() {
     dedup(&["--key-field", "2"])
         .write_stdin("a\tx\nb\tx\nc,x\nd\ty\nc,x\n")
         .assert()
@@ -122,7 +122,7 @@ fn fields_are_parted_by_tabs_unless_told() {
 }
 
 #[test]
-fn json_values() {
+fn json_values_are_keys() {
     let input =
         "{\"id\":1,\"a\":1}\n{\"id\":\"1\"}\n{\"a\":2,\"id\":1}\n[]\nno\n{\"id\":1.0}\n[]\n";
     dedup(&["--json-key", "/id"])
@@ -133,7 +133,7 @@ fn json_values() {
 }
 
 #[test]
-fn urls() {
+fn urls_are_compared_in_the_chosen_normal_form() {
     let input = "HTTP://a.example\nhttp://a.example/#x\nhttp://a.example/?b&a\n\
                  http://a.example/?a&utm_id=1&b\nnone\nnone\n";
     for (policy, kept) in [
@@ -148,7 +148,7 @@ fn urls() {
 }
 
 #[test]
-fn hexadecimal_is_compared_by_what_it_says_and_printed_as_it_came() {
+fn hexadecimal_is_compared_by_its_bytes_and_printed_unchanged() {
     dedup(&["--input", "hex"])
         .write_stdin("ab\nAB\nabc\nAb\nabc\n\n\n00\nab\r\n")
         .assert()
@@ -157,7 +157,7 @@ fn hexadecimal_is_compared_by_what_it_says_and_printed_as_it_came() {
 }
 
 #[test]
-fn a_random_seed_changes_nothing_that_is_seen() {
+fn the_seed_does_not_change_the_output() {
     let input = fs::read(homepages()).expect("the data is there");
     for seed in ["random", "18446744073709551615"] {
         let output =
@@ -167,7 +167,7 @@ fn a_random_seed_changes_nothing_that_is_seen() {
 }
 
 #[test]
-fn the_summary_says_what_was_done() {
+fn the_summary_reports_the_counts() {
     let run = |args: &[&str]| {
         let mut command = tamis();
         command.arg("dedup").args(args).write_stdin("a,1\nb\nc,1\nd,2");
@@ -177,7 +177,7 @@ fn the_summary_says_what_was_done() {
     };
     let key = ["--key-field", "2", "--delimiter", ",", "--threads", "3"];
     let text = run(&key);
-    assert!(text.starts_with("4 lines, 3 printed, 1 duplicates, 1 without a key"), "{text}");
+    assert!(text.starts_with("4 lines, 3 printed, 1 duplicate, 1 without a key"), "{text}");
     let json = run(&[&key[..], &["--stats", "json", "--capacity", "10"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
     for (field, value) in [

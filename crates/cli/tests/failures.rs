@@ -1,4 +1,4 @@
-//! What is wrong is said in one line, with the exit code that says when it was found.
+//! Errors are reported in one line, and the exit code says what kind of error it was.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use common::{dedup, homepages, tamis};
 use tempfile::tempdir;
 
-/// Runs `tamis dedup` with these arguments; its exit code, output, and the one line it says.
+/// Runs `tamis dedup` with these arguments; returns the exit code, the output and the line on standard error.
 fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
     let output = dedup(args).write_stdin(input).output().expect("it runs");
     let text = String::from_utf8(output.stderr).expect("text");
@@ -129,7 +129,7 @@ fn a_line_is_counted_within_its_file() {
 }
 
 #[test]
-fn a_full_fixed_filter_is_1_at_the_line_that_did_not_fit() {
+fn a_full_fixed_filter_is_1_at_the_line_that_does_not_fit() {
     let lines: String = (0..5000).map(|line| format!("{}\n", line / 2)).collect();
     for threads in ["1", "2", "8"] {
         for capacity in [1_usize, 7, 2499] {
@@ -148,22 +148,22 @@ fn a_full_fixed_filter_is_1_at_the_line_that_did_not_fit() {
     }
 }
 
-/// The rate that a refusal names can be had.
+/// A filter keeps the rate that the error message names as the lowest.
 #[test]
-fn the_lowest_rate_is_kept() {
+fn the_lowest_rate_of_the_error_message_is_possible() {
     let args = ["--kind", "cuckoo", "--rate", "4.0e-10", "--capacity", "1M"];
     assert_eq!(run(&args, b"a\nb\na\n"), (0, b"a\nb\n".to_vec(), String::new()));
 }
 
-/// At such a rate a cuckoo filter has no second slice.
+/// At a rate of 1e-9 a cuckoo filter has no second slice.
 #[test]
-fn a_filter_that_cannot_grow_is_1_at_the_line_that_did_not_fit() {
+fn a_filter_that_cannot_grow_is_1_at_the_line_that_does_not_fit() {
     let lines: String = (0..200_000).map(|line| format!("{line}\n")).collect();
     let args = ["--kind", "cuckoo", "--rate", "1e-9", "--capacity", "64000", "--threads"];
     let attempt = |threads| run(&[&args[..], &[threads]].concat(), lines.as_bytes());
     let (code, output, text) = attempt("1");
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("cannot grow") && text.contains("a --capacity that suffices"), "{text}");
+    assert!(text.contains("cannot grow") && text.contains("a sufficient --capacity"), "{text}");
     let printed = output.iter().filter(|&&byte| byte == b'\n').count();
     assert!(lines.as_bytes().starts_with(&output) && printed > 64_000, "{printed}");
     assert!(text.replace(',', "").contains(&format!("line {}: ", printed + 1)), "{text}");
@@ -173,7 +173,7 @@ fn a_filter_that_cannot_grow_is_1_at_the_line_that_did_not_fit() {
 }
 
 #[test]
-fn a_full_fixed_filter_lets_pass_what_has_no_key() {
+fn a_full_fixed_filter_still_prints_records_without_a_key() {
     let args = ["--fixed", "--capacity", "1", "--key-field", "2"];
     let (code, output, text) = run(&args, b"a\nb\n1\tx\nc\n2\tx\nd\n3\ty\ne\n");
     assert_eq!((code, output.as_slice()), (1, &b"a\nb\n1\tx\nc\nd\n"[..]));
@@ -197,10 +197,10 @@ fn a_full_disk_is_1() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
-/// `head` goes after one line, and the input has no end: the program must not wait for it.
+/// `head` ends after one line while the input stays open: the program must not wait for more input.
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_is_0_and_silent_though_the_input_goes_on() {
+fn a_closed_pipe_is_0_and_silent_while_the_input_stays_open() {
     use std::io::{BufRead, BufReader, Write};
 
     for threads in ["1", "4"] {
@@ -216,17 +216,17 @@ fn a_closed_pipe_is_0_and_silent_though_the_input_goes_on() {
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
         input.write_all(b"one\n").expect("it reads");
         let mut line = String::new();
-        // Comes through at once, though the input goes on.
+        // The line is printed at once, while the input stays open.
         output.read_line(&mut line).expect("it writes");
         assert_eq!(line, "one\n");
         drop(output);
-        // More than one line: a child that another test is just starting may still hold the pipe's end, and
-        // then the first goes through.
+        // One line may not be enough: a child that another test is starting may still hold the pipe's end, and then the
+        // first line is written successfully.
         for number in 0.. {
             if child.try_wait().expect("its state").is_some() {
                 break;
             }
-            // Refused when it has ended meanwhile.
+            // The write fails if the program has ended in the meantime.
             let _ = writeln!(input, "{number}");
             std::thread::sleep(core::time::Duration::from_millis(1));
         }

@@ -1,4 +1,4 @@
-//! Compressed input is read as what it holds, from files and standard input, and refused when it cannot be.
+//! Compressed input is decompressed, from files and standard input; a compression that is not supported is an error.
 
 mod common;
 
@@ -17,14 +17,14 @@ fn gzip(data: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory takes it")
 }
 
-/// Frames, skippable ones among them, of four lines: one, two, three, four.
+/// Reads Zstandard data: frames, some of them skippable, with the lines one, two, three, four.
 fn zstandard() -> Vec<u8> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/frames.zst");
     fs::read(file).expect("the data is there")
 }
 
 #[test]
-fn gzip_files_of_several_members() {
+fn all_members_of_a_gzip_file_are_read() {
     let folder = tempdir().expect("a folder");
     let input = fs::read(homepages()).expect("the data is there");
     let (first, second) = input.split_at(input.len() / 3);
@@ -37,15 +37,15 @@ fn gzip_files_of_several_members() {
 }
 
 #[test]
-fn zstandard_files_of_several_frames() {
+fn all_frames_of_a_zstandard_file_are_read() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/frames.zst");
     dedup(&[]).arg(file).assert().success().stdout("one\ntwo\nthree\nfour\n");
 }
 
-/// Cut at every length: what comes out is a part of the whole, and the cut is an error but where one
-/// frame has ended and the next not begun, which nobody can tell from the end.
+/// A file cut at any length prints a part of the whole. The cut is an error, except between two frames, where it
+/// looks like the end of the file.
 #[test]
-fn a_file_that_breaks_off_is_an_error_after_what_came_before() {
+fn a_truncated_file_is_an_error_after_the_data_before_it() {
     let folder = tempdir().expect("a folder");
     let zst = zstandard();
     let gz = gzip(b"one\ntwo\n");
@@ -60,7 +60,7 @@ fn a_file_that_breaks_off_is_an_error_after_what_came_before() {
             let output = dedup(&[]).arg(&file).output().expect("it runs");
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-            // The last line may be cut too; it is ended as every line is.
+            // The last line may be cut; it is printed with a line end all the same.
             let kept = printed.strip_suffix('\n').unwrap_or(&printed);
             assert!(whole.starts_with(kept), "{name} {length}: {printed:?}");
             if output.status.code() == Some(0) {
@@ -86,7 +86,7 @@ fn a_wrong_checksum_is_an_error() {
 }
 
 #[test]
-fn a_name_that_lies_is_found_before_any_output() {
+fn a_wrong_extension_is_an_error_before_any_output() {
     let folder = tempdir().expect("a folder");
     let good = folder.path().join("good.txt");
     fs::write(&good, "a\n").expect("written");
@@ -99,7 +99,7 @@ fn a_name_that_lies_is_found_before_any_output() {
     }
 }
 
-/// What other programs made of two lines, or of none.
+/// The output of other compressors for two lines, or for none.
 const FOREIGN: [(&str, &str, &[u8]); 8] = [
     ("bzip2", "bzip2 -dc", b"BZh91AY&SY\xa7\x14\x2b\x77\0\0\x02\xc1\x80"),
     ("bzip2", "bzip2 -dc", b"BZh11AY&SY\xa7\x14\x2b\x77\0\0\x02\xc1\x80"),
@@ -112,12 +112,12 @@ const FOREIGN: [(&str, &str, &[u8]); 8] = [
 ];
 
 #[test]
-fn what_is_compressed_is_told_by_its_first_bytes() {
+fn compression_is_recognised_by_the_first_bytes() {
     let folder = tempdir().expect("a folder");
     let input = fs::read(homepages()).expect("the data is there");
     let (first, second) = input.split_at(input.len() / 3);
     let gz = [gzip(first), gzip(second)].concat();
-    // The name says nothing of it, or something else.
+    // The name has no extension, or one for something else.
     for name in ["homepages", "homepages.txt", "homepages.zst"] {
         let file = folder.path().join(name);
         fs::write(&file, &gz).expect("written");
@@ -143,14 +143,14 @@ fn what_is_compressed_is_told_by_its_first_bytes() {
 }
 
 #[test]
-fn a_compression_that_is_not_read_is_named_with_what_to_do() {
+fn an_unsupported_compression_is_named_with_what_to_do() {
     let folder = tempdir().expect("a folder");
     let good = folder.path().join("good.txt");
     fs::write(&good, "a\n").expect("written");
     for (name, tool, data) in FOREIGN {
         let file = folder.path().join("data");
         fs::write(&file, data).expect("written");
-        // A file's first bytes are seen before any output, standard input's when its turn comes.
+        // The first bytes of a file are checked before any output, those of standard input when it is read.
         for (args, shown) in
             [(vec![good.clone(), file], ""), (vec![good.clone(), "-".into()], "a\n")]
         {
@@ -164,7 +164,7 @@ fn a_compression_that_is_not_read_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_user_can_have_the_bytes_as_they_are() {
+fn no_decompress_reads_the_bytes_as_they_are() {
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("a.gz");
     let foreign = FOREIGN.map(|(_, _, data)| data.to_vec());
@@ -176,9 +176,9 @@ fn a_user_can_have_the_bytes_as_they_are() {
     }
 }
 
-/// However short, and however like the first bytes of something else.
+/// Short text is not taken for compressed data, even if it begins like it.
 #[test]
-fn short_text_is_text() {
+fn short_text_is_read_as_text() {
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("short");
     for data in [
@@ -201,10 +201,10 @@ fn short_text_is_text() {
     }
 }
 
-/// Where a name stands for standard input that someone has read from, what is left is read.
+/// If a part of standard input has been read by another process, the rest is read.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_open_file_is_read_from_where_it_is() {
+fn an_open_file_is_read_from_its_position() {
     use std::io::Seek;
 
     let folder = tempdir().expect("a folder");
@@ -220,9 +220,9 @@ fn an_open_file_is_read_from_where_it_is() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\nb\n");
 }
 
-/// Frames that are valid, and not read: the error says which program does.
+/// For valid frames that are not supported, the error names the command that decompresses them.
 #[test]
-fn zstandard_frames_beyond_what_is_read_are_named() {
+fn unsupported_zstandard_frames_are_named_with_what_to_do() {
     // A window of 1 GiB; a dictionary. Each with one empty block, the last.
     for (frame, part) in [
         (&b"\x28\xb5\x2f\xfd\x00\xa0\x01\0\0"[..], "zstd -dc --long=31"),

@@ -1,4 +1,4 @@
-//! Which records the program takes for the same, by their keys.
+//! Which records have equal keys.
 
 use std::time::Instant;
 
@@ -6,14 +6,14 @@ mod common;
 
 use common::dedup;
 
-/// Checks that of `records`, none of which have the same key, nothing is lost.
+/// Checks that `records` all have different keys: all are printed.
 fn all_differ(args: &[&str], records: &[&str]) {
     let input = records.join("\n") + "\n";
     let assert = dedup(args).arg("--strict").write_stdin(input.clone()).assert().success();
     assert_eq!(String::from_utf8_lossy(&assert.get_output().stdout), input);
 }
 
-/// Checks that `records` all have the same key.
+/// Checks that `records` all have the same key: only the first is printed.
 fn all_same(args: &[&str], records: &[&str]) {
     let input = records.join("\n");
     let first = format!("{}\n", records[0]);
@@ -21,7 +21,7 @@ fn all_same(args: &[&str], records: &[&str]) {
 }
 
 #[test]
-fn json_values_that_differ() {
+fn different_json_values_have_different_keys() {
     all_differ(
         &["--json-key", "/id"],
         &[
@@ -55,7 +55,7 @@ fn json_values_that_differ() {
 }
 
 #[test]
-fn json_values_that_are_the_same() {
+fn equal_json_values_have_the_same_key() {
     let id = &["--json-key", "/id"];
     all_same(id, &[r#"{"id":"a"}"#, r#"{"id":"\u0061"}"#, r#"{"x":1,"\u0069d" : "a"}"#]);
     all_same(id, &[r#"{"id":[1,2]}"#, r#"{"id":[ 1, 2 ]}"#, r#"{"id":1,"id":[1,2],"x":[]}"#]);
@@ -71,7 +71,7 @@ fn json_values_that_are_the_same() {
 }
 
 #[test]
-fn why_there_is_no_key() {
+fn the_error_says_why_there_is_no_key() {
     let deep = format!("{{\"a\":{}{}}}\n", "[".repeat(128), "]".repeat(128));
     let cases = [
         (&deep[..], "nested deeper than 127"),
@@ -82,18 +82,22 @@ fn why_there_is_no_key() {
         let assert = dedup(&["--json-key", "/a", "--strict"]).write_stdin(record).assert().code(2);
         let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         assert!(error.contains(why), "{error}");
-        // Without --strict it passes through, every time.
+        // Without --strict the record is printed, every time.
         let twice = record.repeat(2);
         dedup(&["--json-key", "/a"]).write_stdin(twice.clone()).assert().success().stdout(twice);
     }
-    // What is beside the key may be as deep as it likes.
-    let beside = deep.replace('}', ",\"b\":1}");
-    let twice = beside.repeat(2);
-    dedup(&["--json-key", "/b", "--strict"]).write_stdin(twice).assert().success().stdout(beside);
+    // What stands next to the key may be nested to any depth.
+    let surrounded = deep.replace('}', ",\"b\":1}");
+    let twice = surrounded.repeat(2);
+    dedup(&["--json-key", "/b", "--strict"])
+        .write_stdin(twice)
+        .assert()
+        .success()
+        .stdout(surrounded);
 }
 
 #[test]
-fn a_giant_value() {
+fn giant_values_take_linear_time() {
     let array = "0,".repeat(10_000_000);
     let members = "\"a\":0,".repeat(4_000_000);
     let line = |id| format!("{{\"v\":[{array}0],\"o\":{{{members}\"a\":1}},\"id\":{id}}}\n");
@@ -105,12 +109,12 @@ fn a_giant_value() {
         let expected: String = [line(1), line(2)][..printed].concat();
         assert!(assert.get_output().stdout == expected.as_bytes(), "{pointer}");
     }
-    // Far more than it takes, and far less than anything quadratic would.
+    // Far more than it takes, and far less than quadratic time would be.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 #[test]
-fn a_url_of_nothing_but_pairs() {
+fn a_query_of_millions_of_pairs_is_normalised() {
     let url = |pairs: &str, count| format!("http://a.example/?{}\n", pairs.repeat(count));
     let input =
         url("&", 20_000_000) + &url("&&", 4) + &url("b&a&", 2) + "http://a.example?a&a&b&b#c";

@@ -1,15 +1,15 @@
-//! What is lost to false positives is what the summary expects.
+//! The number of lines lost to false positives agrees with the number that the summary expects.
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 use tamis_cli::Kind;
 use tamis_cli::dedup::{Options, Seed, run};
 use tamis_cli::input::Input;
 
-/// Both tails of all the cases together stay below this.
+/// The probability that each case fails by chance stays below this.
 const ALPHA: f64 = 1e-6;
 
 #[test]
-fn as_many_lines_are_lost_as_announced() {
+fn the_number_of_lost_lines_agrees_with_the_summary() {
     const LINES: u64 = 200_000;
     let input: String = (0..LINES).map(|line| format!("line {line} of many\n")).collect();
     for kind in [Kind::Blocked, Kind::Once, Kind::Bloom, Kind::Cuckoo] {
@@ -38,7 +38,7 @@ fn as_many_lines_are_lost_as_announced() {
                 expected += summary.expected_lost;
                 assert!(summary.expected_lost < rate * LINES as f64);
             }
-            // The stated accuracy of the announcement, and chance on top.
+            // The expected number is accurate to 2 %; the rest is chance.
             let low = Poisson::new(expected * 0.98).expect("positive");
             let high = Poisson::new(expected * 1.02).expect("positive");
             let case = format!("{kind} {rate} {capacity:?}: {lost} lost, {expected} expected");

@@ -1,4 +1,4 @@
-//! What the program prints besides its output, and the forms in which options can be given.
+//! Summary, warnings and help, and the forms in which options can be given.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::fs;
 use common::{dedup, homepages, tamis};
 use tempfile::tempdir;
 
-/// What `tamis dedup` with these arguments says.
+/// Runs `tamis dedup` with these arguments; returns what it prints on standard error.
 fn said(args: &[&str], input: &str) -> String {
     let output =
         tamis().arg("dedup").args(args).write_stdin(input).assert().success().get_output().clone();
@@ -18,36 +18,40 @@ fn said(args: &[&str], input: &str) -> String {
 const KEYLESS: &str = "a\tx\nb\nc\tx\nd\n";
 
 #[test]
-fn one_line_and_more_when_asked() {
+fn the_summary_is_one_line_and_longer_on_request() {
     let one = said(&[], "a\nb\na\n");
     assert_eq!(one.lines().count(), 1, "{one}");
-    assert!(one.starts_with("3 lines, 2 printed, 1 duplicates; "), "{one}");
+    assert!(one.starts_with("3 lines, 2 printed, 1 duplicate; "), "{one}");
     assert!(one.ends_with(" lines expected to be lost to false positives\n"), "{one}");
     for flag in ["-v", "--verbose"] {
         let more = said(&[flag], "a\nb\na\n");
         assert_eq!(more.lines().count(), 3, "{more}");
         assert!(more.starts_with(&one), "{more}");
         assert!(
-            more.contains("blocked filter, 1 slice, 5.9 MiB") && more.contains("threads"),
+            more.contains("\nblocked filter, 1 slice, 5.9 MiB") && more.contains(" thread"),
             "{more}"
         );
     }
     assert_eq!(said(&["-q"], "a\nb\na\n"), "");
+    // The singular has no "s".
+    assert!(said(&[], "a\n").starts_with("1 line, 1 printed, 0 duplicates; "));
+    assert!(said(&["-v", "-j", "1"], "a\n").ends_with(", 1 thread\n"));
     let two = said(&["-d", "-v"], "a\nb\na\n");
     assert!(
-        two.starts_with("3 lines, 2 distinct, 1 repeated; ") && two.contains("11.7 MiB"),
+        two.starts_with("3 lines, 2 distinct, 1 repeated; ")
+            && two.contains("\ntwo blocked filters, 1 slice, 11.7 MiB"),
         "{two}"
     );
 }
 
 #[test]
-fn records_without_a_key_are_never_silent() {
+fn records_without_a_key_are_always_reported() {
     let warning = "tamis: warning: 2 records without a key were printed; the first: standard input, line 2: too \
                    few fields for --key-field\n";
     assert_eq!(said(&["-q", "--key-field", "2"], KEYLESS), warning);
     assert!(said(&["--key-field", "2"], KEYLESS).ends_with(warning));
     assert_eq!(said(&["--key-field", "2"], KEYLESS).lines().count(), 2);
-    // Where programs read along, it is in what they read.
+    // In the summary for programs the warning is a part of the JSON.
     let json = said(&["--key-field", "2", "--stats", "json"], KEYLESS);
     let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
     assert_eq!(json["keyless"], 2);
@@ -55,7 +59,7 @@ fn records_without_a_key_are_never_silent() {
     assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
 }
 
-/// The first of all, in its own file, for any number of threads.
+/// The warning names the file and the line of the first such record, for any number of threads.
 #[test]
 fn the_first_record_without_a_key_is_named() {
     let folder = tempdir().expect("a folder");
@@ -72,19 +76,19 @@ fn the_first_record_without_a_key_is_named() {
 }
 
 #[test]
-fn losses_that_anyone_may_notice_are_never_silent() {
+fn expected_losses_above_the_threshold_are_always_reported() {
     let input: String = (0..2000).map(|line| format!("{line}\n")).collect();
     let text = said(&["-q", "--rate", "1%", "--capacity", "2_000"], &input);
     assert!(text.starts_with("tamis: warning: ") && text.contains("lower --rate"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
-    // Both filters of -d.
+    // With -d each of the two filters has its warning.
     let text = said(&["-q", "-d", "--rate", "1%", "--capacity", "2_000"], &input.repeat(2));
     assert_eq!(text.lines().count(), 2, "{text}");
     assert_eq!(said(&["-q", "--rate", "1e-9", "--capacity", "2_000"], &input), "");
 }
 
 #[test]
-fn numbers_as_people_write_them() {
+fn numbers_may_have_separators_suffixes_and_exponents() {
     let lines = "a\nb\n".repeat(3);
     for number in ["1e6", "1_000_000", "1,000,000", "1M", "1m", "1.0e6", "0.001G", "1000k"] {
         let json = said(&["--capacity", number, "--stats", "json"], &lines);
@@ -118,7 +122,7 @@ fn numbers_as_people_write_them() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn options_that_contradict_each_other_are_errors() {
     for (args, part) in [
         (["-c"].as_slice(), "uniq -c"),
         (&["-u"], "uniq -u"),
@@ -142,7 +146,7 @@ fn what_has_no_meaning_is_refused() {
     }
 }
 
-/// The commands in the help are run as they stand there.
+/// Runs the commands in the help as they are printed there.
 #[cfg(unix)]
 #[test]
 fn the_examples_of_the_help_work() {
@@ -196,7 +200,7 @@ fn the_examples_of_the_help_work() {
 }
 
 #[test]
-fn short_and_long_options_are_the_same() {
+fn short_and_long_options_do_the_same() {
     let list = fs::read_to_string(homepages()).expect("the list");
     let mut counts: HashMap<&str, u32> = HashMap::new();
     list.lines().for_each(|line| *counts.entry(line).or_default() += 1);

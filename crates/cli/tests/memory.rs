@@ -1,4 +1,4 @@
-//! `--max-line` bounds memory, whatever the input.
+//! `--max-line` limits memory for any input.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn a_line_at_the_limit_passes_and_one_beyond_is_2() {
 }
 
 #[test]
-fn the_last_line_is_measured_without_its_separator() {
+fn the_length_of_a_line_does_not_include_its_separator() {
     dedup(&["--max-line", "3"]).write_stdin("abc\nabd").assert().success().stdout("abc\nabd\n");
     dedup(&["--max-line", "3"]).write_stdin("abc\nabcd").assert().code(2).stdout("abc\n");
 }
@@ -38,9 +38,9 @@ mod linux {
     use std::thread;
     use std::time::Duration;
 
-    /// Where memory were not bounded, the limit on addresses would end the program by another code.
+    /// Without a limit on memory, the limit on the address space would end the program with another exit code.
     #[test]
-    fn endless_zeros_are_2_in_little_memory() {
+    fn an_endless_line_is_2_in_little_memory() {
         let program = assert_cmd::cargo::cargo_bin!("tamis");
         let output = Command::new("sh")
             .args(["-c", "ulimit -v 1000000; exec \"$0\" \"$@\""])
@@ -54,9 +54,9 @@ mod linux {
         assert!(output.stdout.is_empty());
     }
 
-    /// Nobody takes the output, so the first giant line stays in memory; the second must wait.
+    /// While nothing reads the output, the first giant line stays in memory, and the second must wait.
     #[test]
-    fn one_giant_line_at_a_time() {
+    fn only_one_giant_line_is_in_memory_at_a_time() {
         const GIANT: usize = 40_000_000;
         let program = assert_cmd::cargo::cargo_bin!("tamis");
         let mut child = Command::new(program)
@@ -87,7 +87,7 @@ mod linux {
         assert!(child.wait().expect("it ends").success());
         assert_eq!(output.len(), 4 * (GIANT + 1));
         let peak: usize = peak;
-        assert!(peak > 40_000, "{peak} KiB: the first line is not there yet");
-        assert!(peak < 65_000, "{peak} KiB");
+        assert!(peak > 40_000, "{peak} KiB: the first line has not been read");
+        assert!(peak < 65_000, "{peak} KiB: a second line has been read");
     }
 }

@@ -10,7 +10,7 @@ fn stdout(args: &[&str]) -> String {
 }
 
 #[test]
-fn plan_says_what_each_kind_costs() {
+fn plan_reports_what_each_kind_costs() {
     let text = stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB"]);
     for kind in ["bloom", "blocked", "once", "cuckoo"] {
         assert_eq!(text.lines().filter(|line| line.starts_with(kind)).count(), 2, "{text}");
@@ -40,7 +40,7 @@ fn plan_says_what_each_kind_costs() {
         };
         assert!((bits - expected).abs() < 0.01, "{kind}");
         let rate = kind["false_positive_rate"].as_f64().expect("a number");
-        // Of 12 bits, the next width that there is.
+        // The rate of fingerprints of 12 bits, the next width that there is.
         assert!(if cuckoo { 0.0023..=0.0025 } else { 0.0097..=0.01 }.contains(&rate), "{kind}");
         let number = |field: &str| kind[field].as_f64().expect("a number");
         if cuckoo {
@@ -59,9 +59,9 @@ fn plan_says_what_each_kind_costs() {
     }
 }
 
-/// One kind that cannot keep the rate does not hide the others.
+/// If one kind cannot keep the rate, the others are still printed.
 #[test]
-fn plan_says_which_kind_cannot_keep_the_rate() {
+fn plan_reports_which_kind_cannot_keep_the_rate() {
     let plan = |rate, more: &[&str]| {
         stdout(&[&["plan", "--capacity", "1M", "--rate", rate][..], more].concat())
     };
@@ -74,7 +74,7 @@ fn plan_says_which_kind_cannot_keep_the_rate() {
     let mut cuckoo = lines("cuckoo");
     let lowest = cuckoo.next().and_then(|line| line.strip_prefix("cuckoo   cannot go below rate "));
     assert!(cuckoo.next().is_some_and(|line| line.contains("holds 0 items at rate 1e-12")));
-    // What it says that it can, it can.
+    // The rate that it names as the lowest is possible.
     assert!(plan(lowest.expect("a rate"), &[]).contains("slots of 32 bits"), "{text}");
 
     let json: serde_json::Value =
@@ -87,14 +87,14 @@ fn plan_says_which_kind_cannot_keep_the_rate() {
         assert!(lowest.is_none_or(|lowest| (4e-10..4.1e-10).contains(&lowest)), "{kind}");
     }
 
-    // So many items that half the rate goes to equal hashes, which only Bloom filters refuse.
+    // With this number of items, half of the rate goes to equal hashes; only Bloom filters report that as an error.
     let text = stdout(&["plan", "--capacity", "10T", "--rate", "1e-6"]);
     assert_eq!(text.matches("cannot go below rate 1.1e-6").count(), 3, "{text}");
     assert!(text.contains("slots of 32 bits"), "{text}");
 }
 
 #[test]
-fn plan_refuses_what_cannot_be() {
+fn plan_rejects_impossible_filters() {
     for args in [
         ["plan", "--capacity", "0"].as_slice(),
         &["plan", "--capacity", "18446744073709551615", "--rate", "1e-6"],
@@ -109,7 +109,7 @@ fn plan_refuses_what_cannot_be() {
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = stdout(&["completions", shell]);
         assert!(text.contains("dedup") && text.contains("max-line"), "{shell}");
@@ -118,7 +118,7 @@ fn completions_know_the_options() {
 }
 
 #[test]
-fn manual_pages() {
+fn manual_pages_contain_the_options() {
     let program = stdout(&["man"]);
     assert!(program.contains(".TH tamis 1") && program.contains("dedup"), "{program}");
     let dedup = stdout(&["man", "dedup"]);

@@ -1,4 +1,4 @@
-//! `-o FILE`: a file is complete or as it was, even where it is one of those read.
+//! `-o FILE`: the file is complete or unchanged, even if it is one of those read.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use common::{dedup, exact, homepages};
 use tempfile::tempdir;
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut names: Vec<String> = entries
@@ -20,7 +20,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_file_may_be_written_over_itself() {
+fn a_file_may_be_input_and_output() {
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("lines.txt");
     let input = fs::read(homepages()).expect("the data is there");
@@ -33,7 +33,7 @@ fn a_file_may_be_written_over_itself() {
 }
 
 #[test]
-fn a_new_file_and_standard_output() {
+fn the_output_may_be_a_new_file_or_standard_output() {
     let folder = tempdir().expect("a folder");
     let input = "b\na\nb\n";
     dedup(&["-o", "new.txt"]).current_dir(&folder).write_stdin(input).assert().success().stdout("");
@@ -43,7 +43,7 @@ fn a_new_file_and_standard_output() {
 }
 
 #[test]
-fn a_run_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it() {
+fn a_failed_run_leaves_the_file_unchanged_and_no_other_file() {
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("old.txt");
     fs::write(&file, "a\na\ntoo long\n").expect("written");
@@ -62,7 +62,7 @@ fn a_run_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it() {
 }
 
 #[test]
-fn where_nothing_can_be_written_is_2_before_anything_is_read() {
+fn an_output_that_cannot_be_written_is_2_before_anything_is_read() {
     let folder = tempdir().expect("a folder");
     for place in ["", "missing/new.txt", "new/"].map(|name| folder.path().join(name)) {
         let output = dedup(&["-o"]).arg(&place).write_stdin("a\n").assert().code(2).stdout("");
@@ -73,7 +73,7 @@ fn where_nothing_can_be_written_is_2_before_anything_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_permissions_stay() {
+fn links_and_permissions_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let folder = tempdir().expect("a folder");
@@ -86,12 +86,12 @@ fn links_and_permissions_stay() {
     assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
     assert_eq!(names(folder.path()), ["file", "link"]);
-    // A link to nothing would be lost.
+    // A link to a missing file would be replaced, so it is an error.
     symlink("nothing", folder.path().join("dangling")).expect("made");
     let text = dedup(&["-o", "dangling"]).current_dir(&folder).write_stdin("a\n").assert().code(2);
     assert!(String::from_utf8_lossy(&text.get_output().stderr).contains("is a link"));
     assert_eq!(names(folder.path()), ["dangling", "file", "link"]);
-    // A new file is as any program makes it, and not for its owner's eyes alone.
+    // A new file has the usual permissions, and is not private to its owner.
     dedup(&["-o", "new"]).current_dir(&folder).write_stdin("a\n").assert().success();
     fs::write(folder.path().join("other"), "").expect("written");
     let mode =
@@ -101,14 +101,14 @@ fn links_and_permissions_stay() {
 
 #[cfg(unix)]
 #[test]
-fn a_device_is_written_and_not_replaced() {
+fn a_device_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
 
     dedup(&["-o", "/dev/null"]).write_stdin("a\n").assert().success().stdout("");
     assert!(fs::metadata("/dev/null").expect("Unix has it").file_type().is_char_device());
 }
 
-/// The shell has opened the output already: what is still there must stay.
+/// The shell has already opened the output: the contents of the file must stay.
 #[test]
 fn standard_output_that_is_an_input_is_2() {
     let folder = tempdir().expect("a folder");
@@ -131,7 +131,7 @@ fn standard_output_that_is_an_input_is_2() {
     }
 }
 
-/// Under whatever name: the file behind it is not replaced, and what it holds stays.
+/// Under any of its names: the file behind it is not replaced, and its contents stay.
 #[cfg(target_os = "linux")]
 #[test]
 fn standard_output_by_name_is_appended_to() {

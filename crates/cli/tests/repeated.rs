@@ -1,4 +1,4 @@
-//! `--repeated` prints the second record of every key that has one, and nothing else.
+//! `--repeated` prints the second record of every repeated key, and nothing else.
 
 mod common;
 
@@ -15,7 +15,7 @@ use tamis_cli::input::Input;
 use tamis_cli::key::{Fields, Key, Part, Quotes};
 use tamis_cli::policy::Policy;
 
-/// The exact answer: the second record of each key.
+/// Returns the exact answer: the second record of each repeated key.
 fn second_of_each<'a>(
     records: &[&'a [u8]],
     separator: u8,
@@ -35,7 +35,7 @@ fn second_of_each<'a>(
     output
 }
 
-/// Bytes in which records repeat, and separators are frequent.
+/// Generates bytes in which records repeat and separators are frequent.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(b'\n'), Just(b'\n'), Just(0), Just(b','), Just(b'a'), Just(b'b')];
     vec(byte, 0..400)
@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn exact(
+    fn the_second_record_of_each_key_is_printed(
         data in input(),
         chunk in 1_usize..60,
         threads in 1_usize..8,
@@ -94,9 +94,9 @@ proptest! {
         );
     }
 
-    /// Where a run stops, and what it has printed by then, depends on the input alone.
+    /// The place where a run stops, and what it has printed by then, depend only on the input.
     #[test]
-    fn stops_at_the_same_place(
+    fn a_run_stops_at_the_same_place(
         data in input(),
         chunk in 1_usize..40,
         threads in 1_usize..8,
@@ -120,7 +120,7 @@ proptest! {
             (end.map_err(|error| error.to_string()), output)
         };
         let (end, output) = attempt(chunk, threads);
-        // It stops before the record that would be one more key than there may be.
+        // It stops before the first record with a new key beyond the capacity.
         let records = records(&[&data], b'\n');
         let mut keys = std::collections::HashSet::new();
         let fit = records.iter().take_while(|record| {
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn real_lines() {
+fn repeated_real_lines_are_printed_exactly() {
     let input = fs::read(homepages()).expect("the data is there");
     let expected = second_of_each(&records(&[&input], b'\n'), b'\n', Some);
     assert!(expected.len() > 100_000);
@@ -148,11 +148,12 @@ fn real_lines() {
     }
 }
 
-/// False positives of both filters come as often as the summary expects. With one hash for both, they do not: the
-/// second loses half as many again at a rate of 0.2, and next to none of lines that come in one order twice.
+/// False positives of both filters are as frequent as the summary expects. With one hash for both filters they are not:
+/// at a rate of 0.2 the second filter loses half as many lines again, and of lines that come twice in the same order it
+/// loses almost none.
 #[test]
-fn as_many_are_lost_and_too_many_as_announced() {
-    /// Both tails of all the cases together stay below this.
+fn the_numbers_of_lost_and_extra_lines_agree_with_the_summary() {
+    /// The probability that any case fails by chance stays below this.
     const ALPHA: f64 = 1e-6;
     const LINES: u64 = 100_000;
     let once: String = (0..LINES).map(|line| format!("line {line} of many\n")).collect();
@@ -173,17 +174,18 @@ fn as_many_are_lost_and_too_many_as_announced() {
                     let inputs = [Input::new("lines", input.as_bytes())];
                     run(inputs, std::io::sink(), &options, &mut ()).expect("nothing fails")
                 };
-                // No line is repeated: what is printed should not be. Few of those are lost in turn.
+                // No line is repeated, so no line should be printed. A few of the lines printed wrongly are lost in
+                // turn by the second filter.
                 let summary = run(&once);
                 extra.0 += summary.tally.printed;
                 extra.1 += summary.expected_extra - summary.expected_lost;
-                // Every line is: all come to the second filter.
+                // Every line is repeated, so all of them reach the second filter.
                 let summary = run(&twice);
                 lost.0 += LINES - summary.tally.printed;
                 lost.1 += summary.expected_lost;
             }
             for (what, (seen, expected)) in [("extra", extra), ("lost", lost)] {
-                // The stated accuracy of the announcement, and chance on top.
+                // The expected number is accurate to 2 %; the rest is chance.
                 let low = Poisson::new(expected * 0.98).expect("positive");
                 let high = Poisson::new(expected * 1.02).expect("positive");
                 let case = format!("{kind} {rate} {capacity}: {seen} {what}, {expected} expected");
@@ -196,7 +198,7 @@ fn as_many_are_lost_and_too_many_as_announced() {
 }
 
 #[test]
-fn with_keys_it_is_the_second_record_and_what_has_no_key_is_left_out() {
+fn the_second_record_of_each_key_is_printed_and_records_without_a_key_are_left_out() {
     let output = dedup(&["-d", "--key-field", "2"])
         .write_stdin("1\ta\nnone\n2\tb\n3\ta\nnone\n4\ta\n5\tb\n6\tc\n")
         .assert()

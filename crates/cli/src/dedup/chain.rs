@@ -1,61 +1,63 @@
-//! One shard: filters in a chain, which grows by what the shard has seen and nothing else.
+//! One shard: a chain of filters, whose growth depends only on what the shard has seen.
 
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCuckooFilter};
 
-use super::levels::{Level, Levels, Refusal};
+use super::growth::{Growth, Refusal, SliceSpec};
 use crate::geometry::Geometry;
 use crate::{Error, Kind};
 
-/// A record's key, for the shard that it belongs to.
+/// The hash of a record's key, for the shard that it belongs to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry {
     pub(super) hash: u64,
-    /// Which record of its chunk.
+    /// The number of the record in its chunk.
     pub(super) record: u32,
 }
 
-/// One shard, whatever its kind of filter. It is called once for a chunk's items, not once an item.
+/// One shard, for any kind of filter. One dynamic call serves all items of a chunk.
 pub(super) trait Shard: Send {
-    /// Says in `fresh`, at the record of each item of the batch, whether it is new, in order. On an
-    /// error the record at which it happened, with those before it decided. Of the batch nothing is left.
+    /// Decides a batch in order: sets `fresh[record]` of each item to whether the item is new, and inserts it if so.
+    /// On an error, returns the record at which it happened; the records before it are decided. Overwrites the batch.
     fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
 
-    /// The items that each slice has taken in.
+    /// The number of items that each slice has taken in.
     fn fills(&self) -> Vec<u64>;
 }
 
-/// An empty shard with its first slice.
-pub(super) fn new<'l>(levels: &'l Levels, kind: Kind) -> Result<Box<dyn Shard + 'l>, Error> {
+/// Builds an empty shard with its first slice.
+pub(super) fn new<'g>(growth: &'g Growth, kind: Kind) -> Result<Box<dyn Shard + 'g>, Error> {
     Ok(match kind {
-        Kind::Blocked => Box::new(Chain::<BlockedBloomFilter<[u8], Rapid>>::new(levels)?),
-        Kind::Once => Box::new(Chain::<OnceBloomFilter<[u8], Rapid>>::new(levels)?),
-        Kind::Bloom => Box::new(Chain::<BloomFilter<[u8], Rapid>>::new(levels)?),
-        Kind::Cuckoo => Box::new(Chain::<OnceCuckooFilter<[u8], Rapid>>::new(levels)?),
+        Kind::Blocked => Box::new(Chain::<BlockedBloomFilter<[u8], Rapid>>::new(growth)?),
+        Kind::Once => Box::new(Chain::<OnceBloomFilter<[u8], Rapid>>::new(growth)?),
+        Kind::Bloom => Box::new(Chain::<BloomFilter<[u8], Rapid>>::new(growth)?),
+        Kind::Cuckoo => Box::new(Chain::<OnceCuckooFilter<[u8], Rapid>>::new(growth)?),
     })
 }
 
-/// A filter that is asked and told from one thread at a time.
+/// A filter that is used by one thread at a time.
 trait Slice: Send + Sized {
-    fn build(level: &Level) -> Result<Self, BuildError>;
+    fn build(spec: &SliceSpec) -> Result<Self, BuildError>;
     fn prefetch(&self, hash: u64);
-    fn has(&self, hash: u64) -> bool;
-    fn has_many(&self, hashes: impl Iterator<Item = u64>, told: impl FnMut(usize, bool));
-    /// Whether it is new; then it is in. None: there is no room for it, and nothing has changed.
-    fn add(&mut self, hash: u64) -> Option<bool>;
-    /// Adds all, in order, and tells of each whether it is new; or none, if one may find no room. How many it added.
-    fn add_many(
+    fn contains(&self, hash: u64) -> bool;
+    /// Queries all hashes in order and passes the index and the answer of each to `report`.
+    fn contains_many(&self, hashes: impl Iterator<Item = u64>, report: impl FnMut(usize, bool));
+    /// Inserts the item and returns whether it was new. Returns `None`, and changes nothing, if it finds no room.
+    fn insert(&mut self, hash: u64) -> Option<bool>;
+    /// Inserts all items in order, passes to `report` the index of each and whether it was new, and returns their
+    /// number. A kind whose inserts may find no room inserts nothing and returns 0.
+    fn insert_many(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
-        told: impl FnMut(usize, bool),
+        report: impl FnMut(usize, bool),
     ) -> usize;
 }
 
-/// What all kinds have in common. Only hashes go in and out: the hasher is not used.
-macro_rules! made_of_hashes {
+/// The methods that are the same for all kinds. The filters see only hashes: their own hasher is not used.
+macro_rules! common_methods {
     ($filter:ident, $sizes:ident) => {
-        fn build(level: &Level) -> Result<Self, BuildError> {
-            let Geometry::$sizes(geometry) = level.geometry else {
+        fn build(spec: &SliceSpec) -> Result<Self, BuildError> {
+            let Geometry::$sizes(geometry) = spec.geometry else {
                 return Err(BuildError::Layout);
             };
             $filter::<[u8]>::builder().like(geometry).hasher(Rapid::with_seed(0)).build()
@@ -67,13 +69,17 @@ macro_rules! made_of_hashes {
         }
 
         #[inline]
-        fn has(&self, hash: u64) -> bool {
+        fn contains(&self, hash: u64) -> bool {
             self.contains_hash(hash)
         }
 
         #[inline]
-        fn has_many(&self, hashes: impl Iterator<Item = u64>, told: impl FnMut(usize, bool)) {
-            self.contains_hashes(hashes, told);
+        fn contains_many(
+            &self,
+            hashes: impl Iterator<Item = u64>,
+            report: impl FnMut(usize, bool),
+        ) {
+            self.contains_hashes(hashes, report);
         }
     };
 }
@@ -81,21 +87,21 @@ macro_rules! made_of_hashes {
 macro_rules! bloom {
     ($($filter:ident)*) => {$(
         impl Slice for $filter<[u8], Rapid> {
-            made_of_hashes!($filter, Bloom);
+            common_methods!($filter, Bloom);
 
             #[inline]
-            fn add(&mut self, hash: u64) -> Option<bool> {
+            fn insert(&mut self, hash: u64) -> Option<bool> {
                 Some(self.get_mut().insert_hash(hash))
             }
 
             #[inline]
-            fn add_many(
+            fn insert_many(
                 &mut self,
                 hashes: impl ExactSizeIterator<Item = u64>,
-                told: impl FnMut(usize, bool),
+                report: impl FnMut(usize, bool),
             ) -> usize {
                 let count = hashes.len();
-                self.get_mut().insert_hashes(hashes, told);
+                self.get_mut().insert_hashes(hashes, report);
                 count
             }
         }
@@ -105,15 +111,15 @@ macro_rules! bloom {
 bloom!(BlockedBloomFilter OnceBloomFilter BloomFilter);
 
 impl Slice for OnceCuckooFilter<[u8], Rapid> {
-    made_of_hashes!(OnceCuckooFilter, Cuckoo);
+    common_methods!(OnceCuckooFilter, Cuckoo);
 
     #[inline]
-    fn add(&mut self, hash: u64) -> Option<bool> {
+    fn insert(&mut self, hash: u64) -> Option<bool> {
         self.insert_hash(hash).ok()
     }
 
     #[inline]
-    fn add_many(
+    fn insert_many(
         &mut self,
         _: impl ExactSizeIterator<Item = u64>,
         _: impl FnMut(usize, bool),
@@ -122,90 +128,101 @@ impl Slice for OnceCuckooFilter<[u8], Rapid> {
     }
 }
 
-struct Chain<'l, F> {
-    levels: &'l Levels,
-    /// Full slices, oldest first, and the items in each.
+/// The slices of one shard, the newest of which takes inserts.
+struct Chain<'g, F> {
+    growth: &'g Growth,
+    /// The full slices, oldest first.
     older: Vec<F>,
+    /// The number of items in each full slice.
     fills: Vec<u64>,
     newest: F,
-    /// Items in the newest slice, and how many more it takes.
+    /// The number of items in the newest slice.
     items: u64,
+    /// How many more items the newest slice takes.
     room: u64,
 }
 
-impl<'l, F: Slice> Chain<'l, F> {
-    fn new(levels: &'l Levels) -> Result<Self, Error> {
-        let (newest, room) = Self::slice(levels, 0)?;
-        Ok(Self { levels, older: Vec::new(), fills: Vec::new(), newest, items: 0, room })
+impl<'g, F: Slice> Chain<'g, F> {
+    fn new(growth: &'g Growth) -> Result<Self, Error> {
+        let (newest, room) = Self::slice(growth, 0)?;
+        Ok(Self { growth, older: Vec::new(), fills: Vec::new(), newest, items: 0, room })
     }
 
-    /// Whether the item, which the slices before `asked` do not have, is new; then it is in.
+    /// Inserts an item that the first `queried` slices do not contain, and returns whether it was new.
     #[inline]
-    fn insert(&mut self, hash: u64, asked: usize) -> Result<bool, Error> {
-        if self.older[asked..].iter().any(|slice| slice.has(hash)) {
+    fn insert(&mut self, hash: u64, queried: usize) -> Result<bool, Error> {
+        // The slices that became full in the course of this batch.
+        if self.older[queried..].iter().any(|slice| slice.contains(hash)) {
             return Ok(false);
         }
         loop {
             if self.room > 0 {
-                // A slice that refuses is full, whatever room is left: the next one takes the item.
-                if let Some(new) = self.newest.add(hash) {
+                if let Some(new) = self.newest.insert(hash) {
                     self.items += u64::from(new);
                     self.room -= u64::from(new);
                     return Ok(new);
                 }
-            } else if self.newest.has(hash) {
+                // A slice that found no place counts as full, even if `room` is left: the next slice takes the item.
+            } else if self.newest.contains(hash) {
                 return Ok(false);
             }
             self.grow()?;
         }
     }
 
+    /// Adds an empty slice, which becomes the newest.
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let (slice, room) = Self::slice(self.levels, self.older.len() + 1)?;
+        let (slice, room) = Self::slice(self.growth, self.older.len() + 1)?;
         self.older.push(core::mem::replace(&mut self.newest, slice));
         self.fills.push(core::mem::replace(&mut self.items, 0));
         self.room = room;
         Ok(())
     }
 
-    /// The empty slice with this number, and the items that it takes.
-    fn slice(levels: &Levels, number: usize) -> Result<(F, u64), Error> {
-        let refused = |refusal| levels.error(number, refusal);
-        let level = levels.get(number).map_err(refused)?;
-        let slice = F::build(&level).map_err(|error| refused(Refusal::Sizes(error)))?;
-        Ok((slice, level.items))
+    /// Builds the empty slice with this number; returns it and the number of items that it takes.
+    fn slice(growth: &Growth, number: usize) -> Result<(F, u64), Error> {
+        let to_error = |refusal| growth.error(number, refusal);
+        let spec = growth.get(number).map_err(to_error)?;
+        let slice = F::build(&spec).map_err(|error| to_error(Refusal::Sizes(error)))?;
+        Ok((slice, spec.items))
     }
 }
 
 impl<F: Slice> Shard for Chain<'_, F> {
     fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
-        // The largest first, which leaves the fewest to the others. What a slice has now it has later, and only
-        // the newest changes.
+        // Query the full slices with the whole batch, newest first: it is the largest and leaves the fewest items to
+        // the others. Querying them before any insert gives the same answers, since full slices do not change.
         let mut left = batch.len();
         for slice in self.older.iter().rev() {
-            let asked = &batch[..left];
-            slice.has_many(asked.iter().map(|entry| entry.hash), |number, found| {
-                fresh[asked[number].record as usize] = !found;
+            let queried = &batch[..left];
+            slice.contains_many(queried.iter().map(|entry| entry.hash), |number, found| {
+                fresh[queried[number].record as usize] = !found;
             });
             left = keep(&mut batch[..left], |entry| fresh[entry.record as usize]);
         }
+
+        // Insert the items that no full slice contains. If the newest slice has room even if all are new, they go in
+        // as one batch.
         let batch = &batch[..left];
-        let mut added = 0;
+        let mut inserted = 0;
         if self.room >= left as u64 {
             let mut new = 0;
-            added = self.newest.add_many(batch.iter().map(|entry| entry.hash), |number, is_new| {
+            let hashes = batch.iter().map(|entry| entry.hash);
+            inserted = self.newest.insert_many(hashes, |number, is_new| {
                 fresh[batch[number].record as usize] = is_new;
                 new += u64::from(is_new);
             });
             self.items += new;
             self.room -= new;
         }
-        let asked = self.older.len();
-        let batch = &batch[added..];
+
+        // Otherwise, and for a kind without batch inserts, one by one: any of them may make the chain grow.
+        let queried = self.older.len();
+        let batch = &batch[inserted..];
         batch.iter().for_each(|entry| self.newest.prefetch(entry.hash));
         for entry in batch {
-            let new = self.insert(entry.hash, asked).map_err(|error| (entry.record, error))?;
+            let new = self.insert(entry.hash, queried).map_err(|error| (entry.record, error))?;
             fresh[entry.record as usize] = new;
         }
         Ok(())
@@ -216,9 +233,10 @@ impl<F: Slice> Shard for Chain<'_, F> {
     }
 }
 
-/// Brings those to be kept to the front, in order; how many they are.
+/// Moves the entries that `is_kept` selects to the front, in order, and returns their number.
 fn keep(batch: &mut [Entry], is_kept: impl Fn(Entry) -> bool) -> usize {
     let mut kept = 0;
+    // Without a branch on the answer: each entry is written, and the next one overwrites it unless it is kept.
     for at in 0..batch.len() {
         batch[kept] = batch[at];
         kept += usize::from(is_kept(batch[at]));
@@ -235,11 +253,11 @@ mod tests {
 
     const ITEMS: u64 = 80_000;
 
-    /// Verdicts on some items that come twice, decided in batches of this size, and the fills.
+    /// Decides some items twice, in batches of this size; returns the verdicts and the fills.
     ///
-    /// The first slice is told that there is no end to its room, so that it comes to refuse.
-    fn decided(levels: &Levels, batch: usize) -> (Vec<bool>, Vec<u64>) {
-        let mut chain = Chain::<OnceCuckooFilter<[u8], Rapid>>::new(levels).expect("small");
+    /// The room of the first slice is set to be unlimited, so that it grows full and an insert finds no place.
+    fn decided(growth: &Growth, batch: usize) -> (Vec<bool>, Vec<u64>) {
+        let mut chain = Chain::<OnceCuckooFilter<[u8], Rapid>>::new(growth).expect("small");
         chain.room = u64::MAX;
         let hasher = Rapid::with_seed(1);
         let hashes: Vec<u64> = (0..ITEMS).map(|item| hasher.hash_item(&item)).collect();
@@ -255,19 +273,19 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_that_refuses_is_full() {
+    fn a_slice_that_finds_no_place_is_full() {
         let options = Options { kind: Kind::Cuckoo, ..Options::default() };
-        let levels = Levels::new(&options).expect("small");
-        let (verdicts, fills) = decided(&levels, 1);
+        let growth = Growth::new(&options).expect("small");
+        let (verdicts, fills) = decided(&growth, 1);
         let (first, again) = verdicts.split_at(ITEMS as usize);
         assert!(first.iter().all(|&new| new) && !again.iter().any(|&new| new));
-        // It refused, after more than it was made for; those after it were as large as ever.
-        let made_for = levels.get(0).expect("small").items;
-        assert!((made_for + 1..2 * made_for).contains(&fills[0]), "{fills:?}");
-        assert_eq!(fills[1], levels.get(1).expect("small").items);
+        // The first slice was full only beyond its capacity; the slices after it have their usual sizes.
+        let capacity = growth.get(0).expect("small").items;
+        assert!((capacity + 1..2 * capacity).contains(&fills[0]), "{fills:?}");
+        assert_eq!(fills[1], growth.get(1).expect("small").items);
         assert_eq!(fills.iter().sum::<u64>(), ITEMS);
         for batch in [7, 1000, 40_000] {
-            assert!(decided(&levels, batch) == (verdicts.clone(), fills.clone()), "{batch}");
+            assert!(decided(&growth, batch) == (verdicts.clone(), fills.clone()), "{batch}");
         }
     }
 }

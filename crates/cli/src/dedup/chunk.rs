@@ -1,4 +1,4 @@
-//! A chunk of input on its way through one worker: its bytes, records, hashes and verdicts.
+//! A chunk of input and its way through one worker: its bytes, records, hashes and verdicts.
 
 use core::ops::Range;
 use std::io;
@@ -12,7 +12,7 @@ use super::{Hasher, Options, SHARDS};
 use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
 
-/// How the records of a chunk are read.
+/// The options that say how the records of a chunk are read.
 pub(super) struct Rules {
     key: Key,
     repeated: bool,
@@ -35,8 +35,9 @@ impl Rules {
     }
 }
 
-/// Where a chunk ends early: before this record.
+/// Where and why a chunk ends early.
 pub(super) struct Stop {
+    /// The first record that is not processed.
     pub(super) record: usize,
     pub(super) why: Why,
 }
@@ -49,34 +50,35 @@ pub(super) enum Why {
     Growth(Error),
 }
 
-/// A chunk. Its vectors serve one chunk after the other.
+/// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
 pub(super) struct Chunk<'s> {
     pub(super) turn: u64,
-    /// The input that it is from.
+    /// The name of its input.
     pub(super) name: Arc<str>,
     /// Whether it is the first chunk of its input.
     pub(super) opens: bool,
-    /// Whether the last separator is ours, since the input ended without one.
+    /// Whether the last separator was added, because the input ended without one.
     pub(super) lent: bool,
-    /// What was read. Longer than what is used, so that it is zeroed but once.
+    /// The buffer. It stays longer than what is used, so that it is zeroed only once.
     pub(super) bytes: Vec<u8>,
-    /// How much of it is whole records.
+    /// The length of the whole records at the start of `bytes`.
     pub(super) used: usize,
-    /// Where each record ends, separator included.
+    /// Where each record ends, including its separator.
     pub(super) ends: Vec<usize>,
-    /// What the filters say of each record. One without a key is fresh.
+    /// The answers of the filters for each record. A record without a key is fresh.
     verdicts: Verdicts,
     repeated: bool,
     /// The first record without a key, and why it has none.
     pub(super) keyless: Option<(usize, NoKey)>,
-    /// The keys in input order, and sorted by shard.
+    /// The hashes of the keys, in input order.
     pub(super) entries: Vec<Entry>,
+    /// The same, sorted by shard.
     sorted: Vec<Entry>,
-    /// Where each shard's keys begin in `sorted`.
+    /// Where each shard's entries begin in `sorted`.
     starts: [usize; SHARDS as usize + 1],
     scratch: Scratch,
     pub(super) stop: Option<Stop>,
-    /// The right to hold more than a chunk should.
+    /// The right to hold more bytes than a chunk usually has.
     pub(super) giant: Option<MutexGuard<'s, ()>>,
 }
 
@@ -102,8 +104,9 @@ impl Chunk<'_> {
         }
     }
 
-    /// Makes room for the next chunk, and gives back what a giant record took.
+    /// Empties the chunk for the next one, and frees the memory of a giant record.
     pub(super) fn clear(&mut self) {
+        // Free before the right is released: the next giant record may then be read at once.
         if self.giant.is_some() {
             self.bytes = Vec::new();
             self.scratch = Scratch::default();
@@ -119,10 +122,10 @@ impl Chunk<'_> {
         self.stop = None;
     }
 
-    /// Finds the records, hashes their keys and sorts these by shard.
+    /// Finds the records, hashes their keys and sorts the hashes by shard.
     pub(super) fn scan(&mut self, rules: &Rules) {
         let mut counts = [0; SHARDS as usize];
-        // Decided here, once, and not at every record.
+        // Select the hash function once per chunk, not once per record.
         match &rules.hasher {
             Hasher::Fixed(hasher) => {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
@@ -138,6 +141,7 @@ impl Chunk<'_> {
         self.sort(counts);
     }
 
+    /// [`Chunk::scan`] up to the sort, with this hash function; counts the entries of each shard.
     #[inline]
     fn scan_with(
         &mut self,
@@ -150,6 +154,7 @@ impl Chunk<'_> {
         for end in memchr::memchr_iter(rules.separator, bytes) {
             let record = &bytes[start..end];
             let number = self.ends.len();
+            // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
             if record.len() as u64 > rules.max_record {
                 self.stop = Some(Stop { record: number, why: Why::TooLong(rules.max_record) });
                 break;
@@ -158,7 +163,8 @@ impl Chunk<'_> {
                 Ok(key) => {
                     let hash = hash(key);
                     counts[split::shard(hash, SHARDS) as usize] += 1;
-                    // A chunk has fewer records than bytes were read for it in one call.
+                    // The number fits in 32 bits: all separators of a chunk come from its last read, which has at most
+                    // 2^30 bytes.
                     self.entries.push(Entry { hash, record: number as u32 });
                     self.verdicts.fresh.push(false);
                 }
@@ -166,6 +172,7 @@ impl Chunk<'_> {
                     self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
                     break;
                 }
+                // A record without a key is in no shard, and is never a duplicate.
                 Err(found) => {
                     self.keyless.get_or_insert((number, found));
                     self.verdicts.fresh.push(true);
@@ -176,8 +183,9 @@ impl Chunk<'_> {
         }
     }
 
-    /// A counting sort: stable, so that each shard sees its keys in input order.
+    /// Sorts the entries by shard. A counting sort is stable, so each shard sees its entries in input order.
     fn sort(&mut self, counts: [usize; SHARDS as usize]) {
+        // The counts give the place where each shard's entries begin.
         let mut next = [0; SHARDS as usize];
         let mut start = 0;
         for (shard, count) in counts.into_iter().enumerate() {
@@ -189,6 +197,7 @@ impl Chunk<'_> {
         if self.sorted.len() < start {
             self.sorted.resize(start, Entry::default());
         }
+        // Each entry goes to the next free place of its shard.
         for &entry in &self.entries {
             let place = &mut next[split::shard(entry.hash, SHARDS) as usize];
             self.sorted[*place] = entry;
@@ -196,38 +205,41 @@ impl Chunk<'_> {
         }
     }
 
-    /// Whether each record is the first of its key, or has none.
+    /// For each record, whether it is the first of its key or has no key.
     pub(super) fn fresh(&self) -> &[bool] {
         &self.verdicts.fresh
     }
 
-    /// Whether what is repeated is printed, and not what is fresh.
+    /// Whether the second record of each key is printed instead of the first.
     pub(super) fn repeated(&self) -> bool {
         self.repeated
     }
 
-    /// Whether each record is printed.
+    /// For each record, whether it is printed.
     pub(super) fn printed(&self) -> &[bool] {
         if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh }
     }
 
-    /// Asks shard `number` which of its keys are new.
+    /// Lets shard `number` decide its entries.
     pub(super) fn decide(&mut self, number: usize, shard: &mut Filters<'_>) {
         let batch = &mut self.sorted[self.starts[number]..self.starts[number + 1]];
         if let Err((record, why)) = shard.decide(batch, &mut self.verdicts) {
             let record = record as usize;
+            // If several shards have an error, the one at the earliest record counts.
             if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
                 self.stop = Some(Stop { record, why: Why::Growth(why) });
             }
         }
     }
 
-    /// Moves the bytes of the records that are printed to the front, run by run.
+    /// Moves the bytes of the records that are printed to the front.
     pub(super) fn compact(&mut self) {
         let records = self.stop.as_ref().map_or(self.ends.len(), |stop| stop.record);
         let mut kept = 0;
         let bytes = &mut self.bytes;
+        // Not `self.printed()`, which would borrow `bytes` too.
         let printed = if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh };
+        // Appends a run of adjacent records to what is kept. A run that is in its place already is not copied.
         let mut keep = |run: Range<usize>| {
             let length = run.len();
             if run.start != kept && length > 0 {
@@ -235,6 +247,7 @@ impl Chunk<'_> {
             }
             kept += length;
         };
+        // A run begins after a record that is not printed, and ends before the next one.
         let mut run = 0;
         let mut start = 0;
         for (&end, &printed) in self.ends[..records].iter().zip(printed) {
@@ -247,7 +260,7 @@ impl Chunk<'_> {
         keep(run..start);
     }
 
-    /// How many bytes of the first `records` records are printed.
+    /// The bytes of the first `records` records that are printed.
     pub(super) fn kept(&self, records: usize) -> usize {
         let mut kept = 0;
         let mut start = 0;

@@ -1,44 +1,46 @@
-//! The filters of one shard: one of what was seen and, where what is repeated is to be printed, one of what was
-//! printed.
+//! The filters of one shard: one for the keys seen and, if repeated records are printed, one for the keys printed.
 
 use tamis::hash::{HashItem, Rapid};
 
 use super::Options;
 use super::chain::{self, Entry, Shard};
-use super::levels::Levels;
+use super::growth::Growth;
 use crate::Error;
 
-/// The items that each slice of a filter has taken in; none where there is no such filter.
+/// The number of items that each slice of a filter has taken in; `None` if there is no such filter.
 type Fills = Option<Vec<u64>>;
 
-/// What makes another hash of one.
+/// The seed with which the second filter hashes the hashes of the first.
 const SECOND: u64 = 2;
 
-pub(super) struct Filters<'l> {
-    seen: Box<dyn Shard + 'l>,
-    again: Option<Box<dyn Shard + 'l>>,
+/// The filters of one shard.
+pub(super) struct Filters<'g> {
+    /// Contains the keys seen.
+    seen: Box<dyn Shard + 'g>,
+    /// Contains the keys seen again, which have been printed.
+    again: Option<Box<dyn Shard + 'g>>,
 }
 
-/// What the filters say of each record of a chunk.
+/// The answers of the filters for each record of a chunk.
 #[derive(Default)]
 pub(super) struct Verdicts {
-    /// Whether it is the first of its key.
+    /// Whether the record is the first of its key.
     pub(super) fresh: Vec<bool>,
-    /// Whether it is the second of its key. Empty unless repeated records are to be printed.
+    /// Whether the record is the second of its key. Empty unless repeated records are printed.
     pub(super) second: Vec<bool>,
-    /// Those of a batch that are not the first.
+    /// The entries of a batch that are not the first of their keys.
     others: Vec<Entry>,
 }
 
-impl<'l> Filters<'l> {
-    pub(super) fn new(levels: &'l Levels, options: &Options) -> Result<Self, Error> {
-        let new = || chain::new(levels, options.kind);
+impl<'g> Filters<'g> {
+    pub(super) fn new(growth: &'g Growth, options: &Options) -> Result<Self, Error> {
+        let new = || chain::new(growth, options.kind);
         let again = if options.repeated { Some(new()?) } else { None };
         Ok(Self { seen: new()?, again })
     }
 
-    /// Decides a batch, in order. On an error the record at which it happened, with those before it decided. Of
-    /// the batch nothing is left.
+    /// Decides a batch, in order. On an error, returns the record at which it happened; the records before it are
+    /// decided. Overwrites the batch.
     pub(super) fn decide(
         &mut self,
         batch: &mut [Entry],
@@ -46,20 +48,23 @@ impl<'l> Filters<'l> {
     ) -> Result<(), (u32, Error)> {
         let Verdicts { fresh, second, others } = verdicts;
         let Some(again) = &mut self.again else { return self.seen.decide(batch, fresh) };
+        // Copy the batch, which the first filter overwrites.
         others.clear();
         others.extend_from_slice(batch);
         let seen = self.seen.decide(batch, fresh);
-        // What comes after an error is not decided, and so is not to be remembered.
+        // The records that the first filter contained go to the second. Records after an error were not decided, so
+        // the second filter must not insert them.
         let end = seen.as_ref().err().map_or(u32::MAX, |&(record, _)| record);
         others.retain(|entry| entry.record < end && !fresh[entry.record as usize]);
-        // By the same hash the second filter would err where the first does: an item that the first took for
-        // another would stand in its way when that comes again, more often than any rate says.
+        // With the same hash, the second filter would err where the first does. Suppose the first filter took item A
+        // for item B: then A would go into the second filter, which would take B for A when B is repeated. That would
+        // happen more often than the rate allows.
         let hasher = Rapid::with_seed(SECOND);
         others.iter_mut().for_each(|entry| entry.hash = hasher.hash_item(&entry.hash));
         again.decide(others, second).and(seen)
     }
 
-    /// The fills of what was seen, and of what was printed.
+    /// The fills of the filter of keys seen, and of the filter of keys printed.
     pub(super) fn fills(&self) -> (Fills, Fills) {
         (Some(self.seen.fills()), self.again.as_ref().map(|again| again.fills()))
     }
@@ -70,9 +75,10 @@ mod tests {
     use super::*;
     use crate::Kind;
 
-    /// Where the first filter is full, what comes after is not asked of the second, whose own end would hide the place.
+    /// If the first filter is full, the records after that are not passed to the second filter, which may be full too:
+    /// its error would hide the place of the first.
     #[test]
-    fn the_first_record_that_finds_no_room_is_named() {
+    fn the_first_record_that_finds_no_room_is_reported() {
         let options = Options {
             kind: Kind::Cuckoo,
             capacity: Some(640_000),
@@ -80,11 +86,11 @@ mod tests {
             repeated: true,
             ..Options::default()
         };
-        let levels = Levels::new(&options).expect("small");
-        // With slices before, what is not decided is not asked of the second filter in any case.
-        assert!(levels.get(1).is_err());
-        let room = levels.get(0).expect("small").items;
-        let mut filters = Filters::new(&levels, &options).expect("small");
+        let growth = Growth::new(&options).expect("small");
+        // There is one slice only. With older slices, undecided records are never passed to the second filter.
+        assert!(growth.get(1).is_err());
+        let room = growth.get(0).expect("small").items;
+        let mut filters = Filters::new(&growth, &options).expect("small");
         let hasher = Rapid::with_seed(1);
         let mut decide = |items: core::ops::Range<u64>| {
             let mut batch: Vec<Entry> = (0..)

@@ -1,4 +1,4 @@
-//! Where chunks come out, in input order: written, counted, and judged if something went wrong.
+//! The sink: writes and counts chunks in input order, and reports the first error.
 
 use core::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -11,25 +11,25 @@ use crate::key::NoKey;
 use crate::packing::Refusal;
 use crate::units::grouped;
 
-/// What has been done so far.
+/// The counts of records and bytes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Records read.
     pub lines: u64,
     /// Records printed.
     pub printed: u64,
-    /// Records whose key had come before.
+    /// Records with the key of an earlier record.
     pub duplicates: u64,
-    /// Records without a key. They are printed, but where only what is repeated is.
+    /// Records without a key. They are printed, unless only repeated records are printed.
     pub keyless: u64,
-    /// Bytes of the records read, separators included.
+    /// Bytes of the records read, including separators.
     pub bytes_in: u64,
     /// Bytes printed.
     pub bytes_out: u64,
 }
 
 impl Tally {
-    /// Distinct keys.
+    /// The number of distinct keys.
     pub(super) fn items(&self) -> u64 {
         self.lines - self.duplicates - self.keyless
     }
@@ -52,33 +52,33 @@ impl fmt::Display for Keyless {
     }
 }
 
-/// Someone who looks on.
+/// An observer of the progress of a run.
 pub trait Watch: Send {
-    /// This much is done.
+    /// Called after each chunk with the counts so far.
     fn advanced(&mut self, tally: &Tally) {
         let _ = tally;
     }
 
-    /// The run has failed. [`run`](super::run) returns the same error, but only when every worker
-    /// has come back, and one may be waiting for input: a program that wants to end, ends here.
+    /// Called when the run has failed. [`run`](super::run) returns the same error, but only after every worker has
+    /// finished, and a worker may be waiting for input. A program that should exit at once can exit here.
     fn failed(&mut self, error: &Error) {
         let _ = error;
     }
 }
 
-/// Nobody looks on.
+/// Observes nothing.
 impl Watch for () {}
 
-/// The output.
+/// The output, and the counts of what went through it.
 pub(super) struct Sink<'w, W> {
     output: W,
     watch: &'w mut dyn Watch,
     tally: Tally,
     /// The first record without a key.
     keyless: Option<Keyless>,
-    /// Records of the current input so far.
+    /// The number of records of the current input so far.
     line: u64,
-    /// Items at which to stop.
+    /// The number of items after which the next new item is an error.
     limit: Option<u64>,
 }
 
@@ -88,25 +88,29 @@ impl<'w, W: Write> Sink<'w, W> {
         Self { output, watch, tally: Tally::default(), keyless: None, line: 0, limit }
     }
 
-    /// Prints what `chunk` keeps, up to where it ends early; then says why it does.
+    /// Prints the records of `chunk` that are kept, up to the place where it ends early; then returns why it does.
     pub(super) fn take(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Error> {
         if chunk.opens {
             self.line = 0;
         }
+        // Count the records up to the chunk's own stop.
         let stop = chunk.stop.take();
         let mut records = stop.as_ref().map_or(chunk.ends.len(), |stop| stop.record);
         let mut tally = self.tally.with(chunk, records);
         let mut full = None;
+        // If they exceed the limit of items, end before the first surplus item, which comes before the stop.
         if let Some(limit) = self.limit.filter(|&limit| tally.items() > limit) {
             records = surplus(chunk, limit - self.tally.items());
             tally = self.tally.with(chunk, records);
             full = Some(limit);
         }
+        // `compact` has moved the printed records to the front, in order, so the output is a prefix of the bytes.
         let output = (tally.bytes_out - self.tally.bytes_out) as usize;
         self.output.write_all(&chunk.bytes[..output]).map_err(written)?;
         self.tally = tally;
         self.watch.advanced(&tally);
 
+        // Remember the first record without a key, if it is among those counted.
         let name = || chunk.name.clone();
         if let Some((record, found)) = chunk.keyless
             && self.keyless.is_none()
@@ -115,6 +119,7 @@ impl<'w, W: Write> Sink<'w, W> {
             let line = self.line + record as u64 + 1;
             self.keyless = Some(Keyless { name: name(), line, found });
         }
+        // Any error is at the line after the records counted.
         let line = self.line + records as u64 + 1;
         self.line += records as u64;
         if let Some(capacity) = full {
@@ -135,7 +140,7 @@ impl<'w, W: Write> Sink<'w, W> {
         self.watch.failed(error);
     }
 
-    /// What was done, and the first record without a key.
+    /// Flushes the output; returns the counts and the first record without a key.
     pub(super) fn finish(mut self) -> Result<(Tally, Option<Keyless>), Error> {
         self.output.flush().map_err(written)?;
         Ok((self.tally, self.keyless))
@@ -143,12 +148,14 @@ impl<'w, W: Write> Sink<'w, W> {
 }
 
 impl Tally {
-    /// This, and the first `records` records of `chunk`.
+    /// These counts plus those of the first `records` records of `chunk`.
     fn with(&self, chunk: &Chunk<'_>, records: usize) -> Self {
         let count = |flags: &[bool]| flags[..records].iter().filter(|&&flag| flag).count() as u64;
         let fresh = count(chunk.fresh());
         let printed = if chunk.repeated() { count(chunk.printed()) } else { fresh };
+        // Entries are in input order, one for each record that has a key.
         let keys = chunk.entries.partition_point(|entry| (entry.record as usize) < records);
+        // A separator that was added at the end of the input was not read.
         let read = records.checked_sub(1).map_or(0, |last| chunk.ends[last] as u64);
         let lent = u64::from(chunk.lent && read == chunk.used as u64);
         let kept = chunk.kept(records);
@@ -164,13 +171,13 @@ impl Tally {
     }
 }
 
-/// The record of `chunk` that is one new item more than `room`.
+/// The record of `chunk` with the first new item after `room` of them.
 fn surplus(chunk: &Chunk<'_>, room: u64) -> usize {
     let mut new = chunk.entries.iter().filter(|entry| chunk.fresh()[entry.record as usize]);
     new.nth(room as usize).map_or(chunk.ends.len(), |entry| entry.record as usize)
 }
 
-/// Why an input was not read on, or not at all.
+/// The error for a failed read: either reading failed at a line, or the whole input is of a kind that is not read.
 fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
         Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
@@ -178,6 +185,7 @@ fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     }
 }
 
+/// The error for a failed write. A closed pipe is not a failure.
 fn written(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::Closed,

@@ -1,4 +1,4 @@
-//! Cuts the inputs into chunks that end where records end.
+//! The source: cuts the inputs into chunks that end where records end, and numbers them.
 
 use core::mem;
 use std::io::{ErrorKind, Read};
@@ -8,23 +8,24 @@ use super::Options;
 use super::chunk::{Chunk, Stop, Why};
 use crate::input::Input;
 
-/// The largest chunk: a chunk's records are numbered in 32 bits.
+/// The size of the largest chunk. A chunk's records are numbered in 32 bits.
 const MAX_CHUNK: usize = 1 << 30;
 
 /// All inputs, one after the other.
 ///
-/// A chunk is what one call of `read` gives, or more until a record ends in it: so that from a slow
-/// pipe every record comes out as soon as it went in, and a file is read in few calls.
+/// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until one does. So every
+/// record from a slow pipe is processed as soon as it arrives, and a file is read in few calls.
 pub(super) struct Source<I, R> {
     inputs: I,
     current: Option<Input<R>>,
-    /// What was read beyond the last record of the chunk before: the head of the next record,
-    /// shorter than one chunk.
+    /// The bytes read after the last whole record of the previous chunk: the start of the next record, shorter than one
+    /// chunk.
     head: Vec<u8>,
+    /// The number of the next chunk.
     turn: u64,
     /// Whether the next chunk is the first of its input.
     opening: bool,
-    /// Whether reading has failed: nothing more is read.
+    /// Whether reading has failed. Nothing more is read then.
     failed: bool,
     separator: u8,
     chunk: usize,
@@ -46,7 +47,7 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
         }
     }
 
-    /// Reads the next chunk. False: there is none.
+    /// Reads the next chunk and numbers it. Returns `false` if there is none.
     pub(super) fn read<'s>(&mut self, chunk: &mut Chunk<'s>, giants: &'s Mutex<()>) -> bool {
         while !self.failed {
             if self.current.is_none() {
@@ -61,13 +62,14 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
                 self.current = None;
             }
             if let Some(why) = why {
-                // What came before the failure went out in the chunk before.
+                // This chunk has no whole record, only the failure. The records before it are in earlier chunks.
                 chunk.stop = Some(Stop { record: 0, why });
                 self.failed = true;
             } else if chunk.used == 0 {
-                // The input had nothing more.
+                // The input has ended: go on with the next one.
                 continue;
             }
+            // Turns have no gaps: only a chunk that is returned takes one.
             chunk.opens = mem::take(&mut self.opening);
             chunk.turn = self.turn;
             self.turn += 1;
@@ -76,7 +78,8 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
         false
     }
 
-    /// Reads until a record ends, or the input, or patience.
+    /// Reads until a record ends, the input ends, reading fails or the record is too long. Returns why it failed, if it
+    /// did.
     fn fill<'s>(
         &mut self,
         chunk: &mut Chunk<'s>,
@@ -88,13 +91,15 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
         if bytes.len() < self.chunk {
             bytes.resize(self.chunk, 0);
         }
+        // Begin with the bytes that the previous chunk left.
         let mut filled = self.head.len();
         bytes[..filled].copy_from_slice(&self.head);
         self.head.clear();
         loop {
+            // The record is larger than a chunk: extend the buffer. Only one worker at a time may hold such a giant.
+            // Waiting for it here, inside the source, is no deadlock: its holder waits only for earlier chunks, whose
+            // workers have all left the source.
             if filled == bytes.len() {
-                // A record larger than a chunk: one worker at a time may hold one. Its holder waits
-                // for earlier chunks only, whose workers have all left the source.
                 if chunk.giant.is_none() {
                     chunk.giant = Some(giants.lock().unwrap_or_else(PoisonError::into_inner));
                 }
@@ -103,7 +108,7 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
                 }
                 bytes.resize(filled + self.chunk, 0);
             }
-            // At most a chunk at a time, however large the buffer has become.
+            // Read at most one chunk at a time, even if the buffer is larger.
             let room = bytes.len().min(filled + self.chunk);
             let read = match input.reader.read(&mut bytes[filled..room]) {
                 Ok(read) => read,
@@ -112,8 +117,8 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
             };
             if read == 0 {
                 *ended = true;
+                // The input ended inside a record: add the missing separator.
                 if filled > 0 {
-                    // The last record ends with its input.
                     if filled == bytes.len() {
                         bytes.push(0);
                     }
@@ -123,12 +128,14 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
                 }
                 return None;
             }
+            // The chunk ends at the last separator; the rest is kept for the next chunk.
             let new = &bytes[filled..filled + read];
             if let Some(last) = memchr::memrchr(self.separator, new) {
                 self.head.extend_from_slice(&new[last + 1..]);
                 chunk.used = filled + last + 1;
                 return None;
             }
+            // All that was read so far is one record.
             filled += read;
             if filled as u64 > self.max_record {
                 return Some(Why::TooLong(self.max_record));

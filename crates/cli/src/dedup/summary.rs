@@ -1,67 +1,70 @@
-//! What a run has done, for people and for programs.
+//! The summary of a run: text for people, JSON for programs, and warnings.
 
 use core::fmt;
 use core::time::Duration;
 
 use serde_json::json;
 
-use super::levels::Levels;
+use super::growth::Growth;
 use super::sink::{Keyless, Tally};
 use super::{Options, expected};
 use crate::Kind;
-use crate::units::{bytes, grouped};
+use crate::units::{bytes, counted, grouped};
 
-/// More lines than these, expected to be missing or too many, are warned of.
+/// A warning is given if more lines than this are expected to be missing, or to be printed wrongly.
 const NOTICED: f64 = 0.01;
 
 /// What a run has done.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Records and bytes.
+    /// The counts of records and bytes.
     pub tally: Tally,
     /// The first record without a key, if there was one.
     pub first_keyless: Option<Keyless>,
-    /// Whether the second record of each key was printed, and not the first.
+    /// Whether the second record of each key was printed instead of the first.
     pub repeated: bool,
-    /// The number of records that are expected to be missing from the output, each taken by a filter for one
-    /// that was printed.
+    /// The number of records expected to be missing from the output, because a filter took them for others that were
+    /// printed.
     pub expected_lost: f64,
-    /// The number of records that are expected to be in the output and should not be: where what is repeated is
-    /// printed, a first occurrence taken for a second. Some of them do come again, so that only the place is wrong.
+    /// The number of records expected to be in the output that should not be. These are first occurrences taken for
+    /// second ones when repeated records are printed. Some of them do come again later; then only the place is wrong.
     pub expected_extra: f64,
     /// The kind of filter.
     pub kind: Kind,
-    /// Slices of the longest chain.
+    /// The number of slices of the longest chain.
     pub slices: usize,
-    /// Memory of the filter, or of both.
+    /// The memory of the filter, or of both filters.
     pub filter_bytes: u64,
     /// The rate asked for.
     pub rate: f64,
     /// The capacity asked for.
     pub capacity: Option<u64>,
-    /// Worker threads that there were.
+    /// The number of worker threads that ran.
     pub threads: usize,
-    /// Time from start to end.
+    /// The time from start to end.
     pub elapsed: Duration,
 }
 
 impl Summary {
-    /// `fills`: the items that each slice of each shard has taken in, of what was seen and of what was printed.
+    /// Sums up a run. `fills`: the number of items in each slice of each shard, of the filter of keys seen and of the
+    /// filter of keys printed.
     pub(super) fn new(
         tally: Tally,
         first_keyless: Option<Keyless>,
-        levels: &Levels,
+        growth: &Growth,
         fills: &[Vec<Vec<u64>>; 2],
         options: &Options,
         threads: usize,
         elapsed: Duration,
     ) -> Self {
-        let size = |number| levels.get(number).map_or(0, |level| level.geometry.size_in_bytes());
+        let size = |number| growth.get(number).map_or(0, |spec| spec.geometry.size_in_bytes());
         let [seen, again] = fills;
-        let false_seen = expected::lost(levels, seen);
+        // With `repeated`, a false positive of the first filter prints a line too many, and one of the second filter
+        // loses a line.
+        let false_seen = expected::lost(growth, seen);
         let (expected_lost, expected_extra) = if options.repeated {
-            (expected::lost(levels, again), false_seen)
+            (expected::lost(growth, again), false_seen)
         } else {
             (false_seen, 0.0)
         };
@@ -81,7 +84,7 @@ impl Summary {
         }
     }
 
-    /// What must not go unnoticed, a line for each.
+    /// The warnings, one line each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -104,7 +107,7 @@ impl Summary {
         warnings
     }
 
-    /// One JSON object on one line. The names of its fields stay.
+    /// The summary as one JSON object on one line. The names of its fields are stable.
     #[must_use]
     pub fn to_json(&self) -> String {
         let Tally { lines, printed, duplicates, keyless, bytes_in, bytes_out } = self.tally;
@@ -133,16 +136,16 @@ impl Summary {
     }
 }
 
-/// One line for people, without a line end at the end; with `{:#}` two more, on the filter and the time.
+/// One line for people, without a line end; with `{:#}` two more, on the filter and on the time.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tally { lines, printed, duplicates, keyless, .. } = self.tally;
         let lost = Lost(self.expected_lost);
-        write!(f, "{} lines, ", grouped(lines))?;
+        write!(f, "{}, ", counted(lines, "line"))?;
         if self.repeated {
             write!(f, "{} distinct, {} repeated", grouped(self.tally.items()), grouped(printed))?;
         } else {
-            write!(f, "{} printed, {} duplicates", grouped(printed), grouped(duplicates))?;
+            write!(f, "{} printed, {}", grouped(printed), counted(duplicates, "duplicate"))?;
         }
         if keyless > 0 {
             write!(f, ", {} without a key", grouped(keyless))?;
@@ -156,26 +159,28 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
+    /// Writes a line on the filter and one on the time.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\n{}{} filter", if self.repeated { "two of a " } else { "" }, self.kind)?;
-        match self.slices {
-            1 => write!(f, ", 1 slice")?,
-            slices => write!(f, ", {slices} slices")?,
+        match self.repeated {
+            true => write!(f, "\ntwo {} filters", self.kind)?,
+            false => write!(f, "\n{} filter", self.kind)?,
         }
-        write!(f, ", {}", bytes(self.filter_bytes))?;
+        let slices = counted(self.slices as u64, "slice");
+        write!(f, ", {slices}, {}", bytes(self.filter_bytes))?;
         let bits = self.filter_bytes as f64 * 8.0 / self.tally.items() as f64;
-        // A filter that is nearly empty has no such figure worth reading.
+        // For a nearly empty filter this figure says nothing.
         if bits < 1000.0 {
-            write!(f, ", {bits:.1} bits an item")?;
+            write!(f, ", {bits:.1} bits per item")?;
         }
         write!(f, ", rate below {:e}", self.rate)?;
         let seconds = self.elapsed.as_secs_f64();
         let rate = (self.tally.lines as f64 / seconds.max(1e-9)) as u64;
-        write!(f, "\n{seconds:.2} s, {} lines/s, {} threads", grouped(rate), self.threads)
+        let threads = counted(self.threads as u64, "thread");
+        write!(f, "\n{seconds:.2} s, {} lines/s, {threads}", grouped(rate))
     }
 }
 
-/// An expected number of lines.
+/// An expected number of lines, with the digits that are worth reading.
 struct Lost(f64);
 
 impl fmt::Display for Lost {

@@ -1,21 +1,32 @@
-//! A value that chunks visit one at a time, in the order of their numbers.
+//! A value that chunks visit one at a time, in the order of their turns.
+//!
+//! The source numbers chunks 0, 1, 2, … without gaps; the number is the chunk's turn. Each turnstile counts the turns
+//! that have passed through it and admits only the next one.
+//!
+//! No worker waits for ever. Every worker takes its turn through the turnstiles in the same order, shards first to
+//! last and then the sink, and reads its next chunk only after that. So the worker with the lowest turn under way
+//! finds that every turnstile ahead of it has reached that turn: all lower turns have passed. It never waits for
+//! another turn, so it finishes; then the next turn is the lowest. This needs every turn to pass every turnstile,
+//! even when the run has failed, and it is why a worker that panics between turnstiles aborts the process.
 
 use core::hint;
 use core::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Looks before a worker sleeps: the one before it is mostly a few microseconds ahead.
+/// Attempts before a worker sleeps. The worker ahead is usually only a few microseconds from leaving.
 const SPINS: u32 = 100;
 
-/// Lets turn 0 in first, then turn 1, and so on.
+/// A value behind a lock that admits turn 0 first, then turn 1, and so on.
 pub(super) struct Turnstile<T> {
     state: Mutex<State<T>>,
+    /// Signalled when a turn has passed and a worker sleeps.
     moved: Condvar,
 }
 
 struct State<T> {
+    /// The turn to admit next.
     turn: u64,
-    /// Sleepers. Waking nobody is a system call all the same.
+    /// Workers that sleep on `moved`. While there are none, a notification would be a wasted system call.
     asleep: u32,
     value: T,
 }
@@ -25,11 +36,13 @@ impl<T> Turnstile<T> {
         Self { state: Mutex::new(State { turn: 0, asleep: 0, value }), moved: Condvar::new() }
     }
 
-    /// Waits for `turn` and holds it; dropping the result passes it on. None: it has been passed.
+    /// Waits for `turn` and holds it; dropping the result passes it on. Returns `None` if the turn has already passed.
     pub(super) fn enter(&self, turn: u64) -> Option<Turn<'_, T>> {
+        // Spin first. The lock is held for the whole of a turn, so `WouldBlock` usually means that some turn is inside.
         for _ in 0..SPINS {
             let state = match self.state.try_lock() {
                 Ok(state) => state,
+                // A panic inside a turn poisons the lock. Its turn has passed all the same, so later turns go on.
                 Err(TryLockError::Poisoned(state)) => state.into_inner(),
                 Err(TryLockError::WouldBlock) => {
                     hint::spin_loop();
@@ -39,9 +52,14 @@ impl<T> Turnstile<T> {
             if state.turn >= turn {
                 return self.hold(state, turn);
             }
+            // Not yet our turn: release the lock, which the turns before ours need.
             drop(state);
             hint::spin_loop();
         }
+
+        // Then sleep. No wake-up is lost: `turn` and `asleep` change only under the lock, and `wait` releases it only
+        // when this worker is registered. A turn that passes before the check is seen by the check; one that passes
+        // later sees `asleep` above 0 and notifies.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.asleep += 1;
         while state.turn < turn {
@@ -51,6 +69,7 @@ impl<T> Turnstile<T> {
         self.hold(state, turn)
     }
 
+    /// Keeps the lock for the length of the turn, if it is this turn's.
     fn hold<'t>(&'t self, state: MutexGuard<'t, State<T>>, turn: u64) -> Option<Turn<'t, T>> {
         (state.turn == turn).then(|| Turn { state, moved: &self.moved })
     }
@@ -60,7 +79,7 @@ impl<T> Turnstile<T> {
     }
 }
 
-/// The right to the value for one turn.
+/// Exclusive access to the value for one turn.
 pub(super) struct Turn<'t, T> {
     state: MutexGuard<'t, State<T>>,
     moved: &'t Condvar,
@@ -82,8 +101,9 @@ impl<T> DerefMut for Turn<'_, T> {
 
 impl<T> Drop for Turn<'_, T> {
     fn drop(&mut self) {
+        // The lock is still held here; it is released when `state` is dropped, after this function.
         self.state.turn += 1;
-        // All of them, since any may be the next.
+        // Wakes all sleepers: any of them may have the next turn. The others sleep again.
         if self.state.asleep > 0 {
             self.moved.notify_all();
         }
@@ -106,7 +126,7 @@ mod tests {
                 let seen = &seen;
                 scope.spawn(move || {
                     for turn in (first..TURNS).step_by(THREADS as usize) {
-                        seen.enter(turn).expect("nobody else has this turn").push(turn);
+                        seen.enter(turn).expect("each turn is entered once").push(turn);
                     }
                 });
             }
@@ -115,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_was_passed_is_not_given_again() {
+    fn a_turn_that_has_passed_is_not_admitted_again() {
         let stile = Turnstile::new(());
         drop(stile.enter(0));
         assert!(stile.enter(0).is_none());

@@ -1,47 +1,48 @@
-//! Fields of a record: split at a byte, or as CSV quotes them; one of them, or several as one key.
+//! Fields as keys: splits a record at a delimiter, or as CSV with quotes; one field or several make the key.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
 use super::NoKey;
 
-/// Which fields of a record are its key. Several are the same if each is: ("a", "bc") is not ("ab", "c").
+/// Which fields of a record are its key. Keys of several fields are equal if each field is: ("a", "bc") differs from
+/// ("ab", "c").
 #[derive(Clone, Debug)]
 pub struct Fields {
-    /// From 0, ascending: the order makes no two records the same that differ.
+    /// The numbers of the fields, from 0, ascending. Their order makes no difference to which records are equal.
     indices: Vec<usize>,
     delimiter: u8,
     quotes: Quotes,
 }
 
-/// What a double quote at the head of a field means.
+/// The meaning of a double quote at the start of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quotes {
-    /// Nothing: it is a byte like any other.
+    /// It is a byte like any other.
     Plain,
-    /// Unknown: a record with such a field is refused, wherever the field is, since a quoted one may hold delimiters
-    /// and line ends.
+    /// It is an error, in any field: a quoted field may contain delimiters and line ends.
     Refused,
-    /// The field is quoted as RFC 4180 says; delimiters within are its own, and two quotes are one.
+    /// It begins a field quoted as in RFC 4180. Delimiters in it are part of the field, and two quotes stand for one.
     Csv {
         /// The byte that ends a record.
         separator: u8,
     },
 }
 
-/// UTF-8's byte order mark, which spreadsheets write at the head of a file.
+/// The byte order mark in UTF-8, which spreadsheets write at the start of a file.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is kept from one record to the next.
+/// The buffers and the reader, kept from one record to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     key: Vec<u8>,
-    /// The fields without their quotes; only as long as it was needed so far.
+    /// Space for the fields without their quotes, as long as the longest record so far needed.
     unquoted: Vec<u8>,
     reader: Option<Reader>,
 }
 
 impl Fields {
-    /// The fields with these numbers, from 0, in whatever order, between bytes `delimiter`.
+    /// Selects the fields with these numbers, from 0, in any order, of records whose fields are separated by
+    /// `delimiter`.
     #[must_use]
     pub fn new(mut indices: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
         indices.sort_unstable();
@@ -49,7 +50,7 @@ impl Fields {
         Self { indices, delimiter, quotes }
     }
 
-    /// The key of `record`: one field, or several, each after its length.
+    /// Returns the key of `record`: one field, or several, each after its length.
     #[inline]
     pub(super) fn of<'a>(
         &self,
@@ -57,6 +58,7 @@ impl Fields {
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
         match (self.indices.as_slice(), self.quotes) {
+            // The most frequent case, inlined: one field, found without a buffer.
             (&[index], Quotes::Plain) => {
                 self.split(record).nth(index).ok_or(NoKey::Field).map(|field| &record[field])
             }
@@ -66,13 +68,13 @@ impl Fields {
         }
     }
 
-    /// Whether a field begins with a double quote.
+    /// Returns whether a field begins with a double quote.
     fn has_quoted(&self, record: &[u8]) -> bool {
         let text = record.strip_prefix(MARK).unwrap_or(record);
         memchr::memchr_iter(b'"', text).any(|at| at == 0 || text[at - 1] == self.delimiter)
     }
 
-    /// Where the fields of `record` are.
+    /// Returns the ranges of the fields of `record`.
     #[inline]
     fn split(&self, record: &[u8]) -> impl Iterator<Item = core::ops::Range<usize>> {
         let mut start = 0;
@@ -84,19 +86,21 @@ impl Fields {
         })
     }
 
-    /// [`Fields::of`] where quotes mean nothing, or there are none.
+    /// [`Fields::of`] if quotes have no meaning, or the record has none.
     fn plain<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
         scratch.key.clear();
+        // The indices ascend, so one pass over the fields meets them in order.
         let mut wanted = self.indices.iter().peekable();
         for (number, place) in self.split(record).enumerate() {
             let field = &record[place];
             if wanted.next_if_eq(&&number).is_none() {
                 continue;
             }
+            // A single field is a part of the record; several are copied together.
             if self.indices.len() == 1 {
                 return Ok(field);
             }
-            add(field, &mut scratch.key);
+            append(field, &mut scratch.key);
             if wanted.peek().is_none() {
                 return Ok(&scratch.key);
             }
@@ -104,7 +108,7 @@ impl Fields {
         Err(NoKey::Field)
     }
 
-    /// [`Fields::of`] where quotes are as in CSV.
+    /// [`Fields::of`] if quotes are those of CSV.
     fn unquoted<'a>(
         &self,
         record: &[u8],
@@ -114,25 +118,31 @@ impl Fields {
         let Scratch { key, unquoted, reader } = scratch;
         let reader = reader.get_or_insert_with(|| self.reader(separator));
         key.clear();
-        // A line of CSV ends in both, and so does its last field.
+        // A line of CSV may end in CR LF; the CR is no part of the last field.
         let row = match record {
             [row @ .., b'\r'] if separator == b'\n' => row,
             row => row,
         };
-        // At the head of a file, and wherever files were joined. It is no part of the first field, nor hides its quote.
+        // A byte order mark is no part of the first field, and a quote may follow it. It is at the start of a file, and
+        // in the middle where files were joined.
         let row = row.strip_prefix(MARK).unwrap_or(row);
-        // One more than can come out: a reader that has filled its room says so, and not that it is done.
+        // The buffer is longer than any output: a reader that has filled its buffer reports that, and not that the
+        // field is complete.
         if unquoted.len() < row.len() + 2 {
             unquoted.resize(row.len() + 2, 0);
         }
+        // The reader gets the row, and then the separator, which ends the last field unless it is an open quoted one.
         let end = [separator];
         let (mut input, mut ended) = (row, false);
+        // The current field has this number and begins at `start` in the buffer; it is written up to `at`.
         let (mut number, mut start, mut at) = (0, 0, 0);
         let mut wanted = self.indices.iter().peekable();
-        // Without a byte the reader knows of no row.
+        // The reader would skip an empty row, which has one empty field here.
         let mut done = row.is_empty();
         loop {
             if !done && input.is_empty() {
+                // All is read, even the separator, and the field has not ended. Leave the reader ready for the next
+                // row.
                 if ended {
                     reader.reset();
                     prime(reader, separator);
@@ -140,6 +150,7 @@ impl Fields {
                 }
                 (input, ended) = (&end, true);
             }
+            // Read on until a field ends.
             if !done {
                 let (result, read, written) = reader.read_field(input, &mut unquoted[at..]);
                 input = &input[read..];
@@ -149,14 +160,16 @@ impl Fields {
                     _ => continue,
                 }
             }
+            // Add the field to the key if it is one of those wanted.
             if wanted.next_if_eq(&&number).is_some() {
                 let field = &unquoted[start..at];
                 if self.indices.len() == 1 {
                     key.extend_from_slice(field);
                 } else {
-                    add(field, key);
+                    append(field, key);
                 }
             }
+            // Go on to the end of the row, even if all wanted fields are found: a later quoted field may be open.
             if done {
                 break;
             }
@@ -165,6 +178,7 @@ impl Fields {
         if wanted.peek().is_some() { Err(NoKey::Field) } else { Ok(key) }
     }
 
+    /// Makes the reader for all records of a run.
     fn reader(&self, separator: u8) -> Reader {
         let mut reader = ReaderBuilder::new()
             .delimiter(self.delimiter)
@@ -175,13 +189,15 @@ impl Fields {
     }
 }
 
-/// Takes a reader over the head of a file, where it would drop a byte order mark: records go to whichever worker.
+/// Moves a new reader past the start of a file, where it would drop a byte order mark. A worker's reader gets records
+/// from anywhere in a file, so it must treat all of them alike.
 fn prime(reader: &mut Reader, separator: u8) {
     reader.read_field(&[separator], &mut [0]);
 }
 
-/// Adds a field to a key of several. Its length goes first, so that no two lists of fields look the same.
-fn add(field: &[u8], key: &mut Vec<u8>) {
+/// Appends a field to a key of several fields. Its length comes first, so that different lists of fields give different
+/// keys.
+fn append(field: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(&(field.len() as u64).to_le_bytes());
     key.extend_from_slice(field);
 }
@@ -213,23 +229,23 @@ mod tests {
     }
 
     #[test]
-    fn several_fields_do_not_run_into_each_other() {
+    fn keys_of_several_fields_depend_on_where_each_field_ends() {
         let both = |record: &[u8]| key(&[2, 0, 2], b',', Quotes::Plain, record);
         assert_eq!(both(b"a,x,bc"), both(b"a,y,bc,z"));
         assert_ne!(both(b"a,x,bc"), both(b"ab,x,c"));
         assert_ne!(both(b",x,a"), both(b"a,x,"));
         assert_eq!(both(b"a,x"), Err(NoKey::Field));
-        // A length within a field is no length.
+        // Bytes of a field that look like a length are not taken for one.
         let long = |first: &[u8], second: &[u8]| both(&[first, b",,", second].concat());
         assert_ne!(long(b"a", b"\x01\0\0\0\0\0\0\0b"), long(b"a\x01\0\0\0\0\0\0\0", b"b"));
     }
 
     #[test]
-    fn a_quote_without_a_meaning_is_refused_wherever_it_is() {
+    fn a_quote_that_no_option_explains_is_an_error_in_any_field() {
         let second = |record: &[u8]| key(&[1], b',', Quotes::Refused, record);
         assert_eq!(second(b"a,\"b\",c"), Err(NoKey::Quoted));
         assert_eq!(second(b"\"a,b\",c"), Err(NoKey::Quoted));
-        // Its field may end lines below, which are then no records.
+        // The quoted field may end several lines below; those lines are then not records.
         assert_eq!(second(b"a,b,\"c"), Err(NoKey::Quoted));
         assert_eq!(second(b"\xef\xbb\xbf\"a,b\",c"), Err(NoKey::Quoted));
         assert_eq!(second(b"a,5\",c"), Ok(b"5\"".to_vec()));
@@ -238,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_fields() {
+    fn quoted_fields_are_unquoted() {
         let csv = Quotes::Csv { separator: b'\n' };
         let second = |record: &[u8]| key(&[1], b',', csv, record);
         for record in ["a,b", "a,\"b\"", "\"a\",b\r", "\"a,\"\"\",\"b\",\"\"", "a,b,", "\"\",b"] {
@@ -250,13 +266,13 @@ mod tests {
         assert_eq!(second(b"a"), Err(NoKey::Field));
         assert_eq!(second(b""), Err(NoKey::Field));
         assert_eq!(key(&[0], b',', csv, b"\r"), Ok(Vec::new()));
-        // Wherever it is: what comes next is no record of its own.
+        // An open quoted field in any place is an error: the next line is not a record of its own.
         for record in ["\"a", "a,\"b", "a,b,\"c\r", "a,b,\"c,\"\""] {
             assert_eq!(second(record.as_bytes()), Err(NoKey::Open), "{record}");
         }
     }
 
-    /// One reader for all records: none leaves anything behind, and none is the first of a file.
+    /// One reader reads all records: no record affects the next, and none is treated as the first of a file.
     #[test]
     fn a_reader_serves_many_records() {
         let fields = Fields::new(vec![0], b',', Quotes::Csv { separator: b'\n' });
@@ -277,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_ends_in_nul_may_hold_lines() {
+    fn a_row_that_ends_in_nul_may_contain_newlines() {
         let csv = Quotes::Csv { separator: 0 };
         assert_eq!(key(&[1], b',', csv, b"a,\"b\nc\""), Ok(b"b\nc".to_vec()));
         assert_eq!(key(&[1], b',', csv, b"a,b\r"), Ok(b"b\r".to_vec()));

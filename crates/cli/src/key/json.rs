@@ -1,36 +1,36 @@
-//! The value at a JSON pointer, and the one spelling that makes it a key.
+//! The value at a JSON pointer, and the canonical text of it that is the key.
 //!
-//! `serde_json` checks the grammar and keeps nothing. What is here walks text that is known to be
-//! JSON: numbers keep their text, and memory is a few times the record, whatever it holds.
+//! `serde_json` checks the grammar and builds nothing. The [`Cursor`] then walks text that is known to be JSON, so
+//! numbers keep their text, and memory is at most a few times the size of the record.
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 use serde_json::value::RawValue;
 
 use super::NoKey;
 
-/// Arrays and objects within each other in a key, at most: as many as `serde_json` itself reads.
-/// What surrounds the key, or stands beside it, is as deep as it likes.
-const DEEPEST: usize = 127;
+mod cursor;
 
-/// A place in a JSON document.
-pub(super) struct Cursor<'a> {
-    text: &'a [u8],
-    at: usize,
-}
+pub(super) use self::cursor::Cursor;
+use self::cursor::{decoded, string_length};
+
+/// The deepest nesting of arrays and objects in a key: the limit of `serde_json` itself. What surrounds the key or
+/// stands next to it may be nested to any depth.
+const MAX_DEPTH: usize = 127;
 
 impl<'a> Cursor<'a> {
-    /// The value at `pointer` in the document `record`. Of members of one name, the last one wins.
-    pub(super) fn new(record: &'a [u8], pointer: &str) -> Result<Self, NoKey> {
+    /// Stands at the value at `pointer` in the document `record`. If members have the same name, the last one counts.
+    pub(super) fn at_pointer(record: &'a [u8], pointer: &str) -> Result<Self, NoKey> {
         let document: &RawValue = serde_json::from_slice(record).map_err(|_| NoKey::Json)?;
-        let mut cursor = Self { text: document.get().as_bytes(), at: 0 };
+        let mut cursor = Self::new(document.get().as_bytes());
         let mut names = pointer.split('/');
         // A slash comes before every name, and nothing before the first slash.
         if names.next() != Some("") {
             return Err(NoKey::Pointer);
         }
         for name in names {
+            // `~1` stands for a slash and `~0` for `~`. This order decodes `~01` to `~1`.
             let found = if name.contains('~') {
                 cursor.descend(&name.replace("~1", "/").replace("~0", "~"))
             } else {
@@ -41,78 +41,24 @@ impl<'a> Cursor<'a> {
         Ok(cursor)
     }
 
-    /// What the value here says, if it is a string.
-    pub(super) fn string(mut self) -> Option<Cow<'a, [u8]>> {
-        if self.peek() == b'"' { decoded(self.token()) } else { None }
-    }
-
-    /// Adds the value here to `out` in its one spelling: no space between tokens, the names in
-    /// every object sorted, only those escapes that a string needs, numbers as they are.
-    pub(super) fn spell(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        self.value(DEEPEST, out)
-    }
-
-    /// [`Cursor::spell`], and steps over the value. At most `levels` may be within each other.
-    fn value(&mut self, levels: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        match self.peek() {
-            open @ (b'[' | b'{') => {
-                let levels = levels.checked_sub(1).ok_or(NoKey::Deep)?;
-                self.at += 1;
-                out.push(open);
-                if open == b'[' { self.elements(levels, out) } else { self.members(levels, out) }
-            }
-            b'"' => {
-                spell_string(self.token(), out);
-                Ok(())
-            }
-            _ => {
-                out.extend_from_slice(self.token());
-                Ok(())
-            }
-        }
-    }
-
-    fn elements(&mut self, levels: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        while self.more() {
-            self.value(levels, out)?;
-            out.push(b',');
-        }
-        close(b']', out);
-        Ok(())
-    }
-
-    fn members(&mut self, levels: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        let mut members = Vec::new();
-        while self.more() {
-            let start = out.len();
-            spell_string(self.name(), out);
-            out.push(b':');
-            self.value(levels, out)?;
-            out.push(b',');
-            members.push((start, out.len()));
-        }
-        sort(&mut members, out);
-        close(b'}', out);
-        Ok(())
-    }
-
-    /// Steps to the value of this name in the value here.
+    /// Steps from the value here to its member or element with this name.
     fn descend(&mut self, name: &str) -> Option<()> {
         match self.peek() {
             b'{' => {
-                self.at += 1;
+                self.open();
+                // All members are visited, since the last one with the name counts.
                 let mut found = None;
                 while self.more() {
                     if decoded(self.name()).is_some_and(|found| *found == *name.as_bytes()) {
-                        found = Some(self.at);
+                        found = Some(self.place());
                     }
                     self.skip();
                 }
-                self.at = found?;
+                self.go_to(found?);
             }
             b'[' => {
                 let index = index(name)?;
-                self.at += 1;
+                self.open();
                 for _ in 0..index {
                     self.more().then(|| self.skip())?;
                 }
@@ -123,115 +69,85 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// The first byte of the next token, or 0 at the end of the text, which no token begins with.
-    fn peek(&mut self) -> u8 {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
-            self.at += 1;
-        }
-        self.text.get(self.at).copied().unwrap_or(0)
+    /// Decodes the value here, if it is a string.
+    pub(super) fn string(mut self) -> Option<Cow<'a, [u8]>> {
+        if self.peek() == b'"' { decoded(self.token()) } else { None }
     }
 
-    /// Between the elements or members of an array or object: steps over the comma, if any, or out
-    /// at the end. Whether there is one more.
-    fn more(&mut self) -> bool {
-        let (step, more) = match self.peek() {
-            b',' => (1, true),
-            b']' | b'}' => (1, false),
-            0 => (0, false),
-            _ => (0, true),
-        };
-        self.at += step;
-        more
+    /// Appends the value here to `out` in its canonical form: no space between tokens, the names in every object
+    /// sorted, only the escapes that a string needs, numbers as they are.
+    pub(super) fn canonical(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        self.value(MAX_DEPTH, out)
     }
 
-    /// Steps over the name of a member and the colon.
-    fn name(&mut self) -> &'a [u8] {
-        self.peek();
-        let name = self.token();
-        self.peek();
-        self.at += 1;
-        name
-    }
-
-    /// Steps over a string, a number or a literal.
-    fn token(&mut self) -> &'a [u8] {
-        let rest = &self.text[self.at..];
-        let length = if rest.first() == Some(&b'"') {
-            string_length(rest)
-        } else {
-            let ends =
-                |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
-            rest.iter().position(ends).unwrap_or(rest.len())
-        };
-        self.at += length;
-        &rest[..length]
-    }
-
-    /// Steps over a value.
-    fn skip(&mut self) {
-        let mut levels = 0_usize;
-        loop {
-            match self.peek() {
-                0 => return,
-                b'"' => self.at += string_length(&self.text[self.at..]),
-                b'[' | b'{' => {
-                    levels += 1;
-                    self.at += 1;
-                }
-                b']' | b'}' => {
-                    levels -= 1;
-                    self.at += 1;
-                }
-                // Within brackets only brackets count.
-                _ if levels > 0 => self.at += 1,
-                _ => _ = self.token(),
+    /// [`Cursor::canonical`], and steps over the value. At most `depth` arrays and objects may be nested.
+    fn value(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        match self.peek() {
+            open @ (b'[' | b'{') => {
+                let depth = depth.checked_sub(1).ok_or(NoKey::Deep)?;
+                self.open();
+                out.push(open);
+                if open == b'[' { self.elements(depth, out) } else { self.members(depth, out) }
             }
-            if levels == 0 {
-                return;
+            b'"' => {
+                append_string(self.token(), out);
+                Ok(())
+            }
+            // A number or a literal.
+            _ => {
+                out.extend_from_slice(self.token());
+                Ok(())
             }
         }
+    }
+
+    /// Appends the elements of an array and its closing bracket.
+    fn elements(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        while self.more() {
+            self.value(depth, out)?;
+            out.push(b',');
+        }
+        close(b']', out);
+        Ok(())
+    }
+
+    /// Appends the members of an object, sorted, and its closing bracket.
+    fn members(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        // Append the members in the order of the text, each with a comma, and note where each is.
+        let mut members = Vec::new();
+        while self.more() {
+            let start = out.len();
+            append_string(self.name(), out);
+            out.push(b':');
+            self.value(depth, out)?;
+            out.push(b',');
+            members.push((start, out.len()));
+        }
+        sort(&mut members, out);
+        close(b'}', out);
+        Ok(())
     }
 }
 
-/// An index as RFC 6901 writes it: digits, and no 0 before others.
+/// Parses an index as RFC 6901 writes it: digits without leading zeros.
 fn index(name: &str) -> Option<usize> {
     let plain = name == "0" || name.starts_with(|first: char| matches!(first, '1'..='9'));
     if plain { name.parse().ok() } else { None }
 }
 
-/// The bytes up to and with the quote that ends the string at the start of `text`.
-fn string_length(text: &[u8]) -> usize {
-    let mut length = 1;
-    while let Some(step) = memchr2(b'"', b'\\', text.get(length..).unwrap_or_default()) {
-        if text[length + step] == b'"' {
-            return length + step + 1;
-        }
-        length += step + 2;
-    }
-    text.len()
-}
-
-/// What a string says; none where a surrogate stands alone, which says nothing.
-fn decoded(string: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if memchr(b'\\', string).is_none() {
-        return string.get(1..string.len().saturating_sub(1)).map(Cow::Borrowed);
-    }
-    serde_json::from_slice(string).ok().map(|text: String| Cow::Owned(text.into_bytes()))
-}
-
-/// Adds a string with only those escapes that it needs. One with a lone surrogate stays as it is:
-/// no other string is spelled like it.
-fn spell_string(string: &[u8], out: &mut Vec<u8>) {
+/// Appends a string with only the escapes that it needs. A string with a lone surrogate stays as it is: no other string
+/// has the same canonical form.
+fn append_string(string: &[u8], out: &mut Vec<u8>) {
     if memchr(b'\\', string).is_none() {
         return out.extend_from_slice(string);
     }
     match serde_json::from_slice(string).and_then(|text: String| serde_json::to_string(&text)) {
-        Ok(spelled) => out.extend_from_slice(spelled.as_bytes()),
+        Ok(canonical) => out.extend_from_slice(canonical.as_bytes()),
         Err(_) => out.extend_from_slice(string),
     }
 }
 
-/// Sorts the members at the end of `out` by name. Of those of one name the last one stays.
+/// Sorts the members at the end of `out` by name. Of members with the same name the last one stays.
 fn sort(members: &mut [(usize, usize)], out: &mut Vec<u8>) {
     let name = |&(start, end): &(usize, usize)| {
         let member = &out[start..end];
@@ -241,8 +157,9 @@ fn sort(members: &mut [(usize, usize)], out: &mut Vec<u8>) {
         return;
     }
     let start = members[0].0;
-    // In place, which a stable sort is not.
+    // An unstable sort needs no memory; the places as the second criterion keep members of one name in order.
     members.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(a.cmp(b)));
+    // Copy the last member of each name, in the new order, and replace the unsorted ones.
     let mut sorted = Vec::with_capacity(out.len() - start);
     for namesakes in members.chunk_by(|a, b| name(a) == name(b)) {
         if let Some(&(start, end)) = namesakes.last() {
@@ -253,7 +170,7 @@ fn sort(members: &mut [(usize, usize)], out: &mut Vec<u8>) {
     out.extend_from_slice(&sorted);
 }
 
-/// Closes an array or object, in place of the comma after the last of it.
+/// Closes an array or object: the bracket replaces the comma after the last element or member.
 fn close(bracket: u8, out: &mut Vec<u8>) {
     out.pop_if(|last| *last == b',');
     out.push(bracket);
@@ -270,12 +187,12 @@ mod tests {
 
     fn key(pointer: &str, record: &str) -> Result<String, NoKey> {
         let mut out = Vec::new();
-        Cursor::new(record.as_bytes(), pointer)?.spell(&mut out)?;
+        Cursor::at_pointer(record.as_bytes(), pointer)?.canonical(&mut out)?;
         Ok(String::from_utf8(out).expect("JSON text is UTF-8"))
     }
 
     #[test]
-    fn one_spelling() {
+    fn values_have_one_canonical_form() {
         let golden = [
             ("1", "1"),
             ("1.0", "1.0"),
@@ -289,7 +206,7 @@ mod tests {
             (r#""null""#, r#""null""#),
             (r#""\u0061\/\u00e9\ud83d\ude00""#, r#""a/é😀""#),
             (r#""\u000a\u0001\u0022\\""#, r#""\n\u0001\"\\""#),
-            // Says nothing, and is nothing else either.
+            // A lone surrogate: it cannot be decoded, and no other string has this form.
             (r#""\u0061\ud800""#, r#""\u0061\ud800""#),
             ("[ ]", "[]"),
             ("{ }", "{}"),
@@ -303,23 +220,23 @@ mod tests {
         ];
         for (record, expected) in golden {
             assert_eq!(key("", record).as_deref(), Ok(expected), "{record}");
-            let beside =
+            let surrounded =
                 format!(r#" {{"]\"":"}}\\","x":[{record}], "k" :[0,{record} ],"y":{record}}}"#);
-            assert_eq!(key("/k/1", &beside).as_deref(), Ok(expected), "{beside}");
-            // What is spelled so is spelled so again.
+            assert_eq!(key("/k/1", &surrounded).as_deref(), Ok(expected), "{surrounded}");
+            // The canonical form of a canonical text is the text itself.
             assert_eq!(key("", expected).as_deref(), Ok(expected));
         }
     }
 
     #[test]
-    fn the_last_of_many_namesakes_wins() {
+    fn the_last_member_of_a_name_counts() {
         let members: Vec<_> = (0..1000).map(|n| format!(r#""{}":{n}"#, n * 7 % 3)).collect();
         let record = format!("{{{}}}", members.join(","));
         assert_eq!(key("", &record).as_deref(), Ok(r#"{"0":999,"1":997,"2":998}"#));
     }
 
     #[test]
-    fn pointers() {
+    fn pointers_find_what_rfc_6901_says() {
         // The examples of RFC 6901.
         let record = r#"{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4,
             "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8}"#;
@@ -345,7 +262,7 @@ mod tests {
         {
             assert_eq!(key(pointer, record), Err(NoKey::Pointer), "{pointer}");
         }
-        // The last one wins on the way, too, and may lack what an earlier one has.
+        // The last member of a name counts on the way to the value too, even if only an earlier one has the value.
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"a":{"b":2,"b":3}}"#).as_deref(), Ok("3"));
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"\u0061":{}}"#), Err(NoKey::Pointer));
         assert_eq!(key("/a/b", r#"{"a":"b"}"#), Err(NoKey::Pointer));
@@ -355,17 +272,17 @@ mod tests {
     }
 
     #[test]
-    fn depth_counts_in_the_key_alone() {
-        let nested = |levels| "[".repeat(levels) + &"]".repeat(levels);
+    fn depth_is_limited_only_in_the_key() {
+        let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert_eq!(key("", &nested(127)), Ok(nested(127)));
         assert_eq!(key("", &nested(128)), Err(NoKey::Deep));
-        let beside = format!(r#"{{"a":{},"b":1}}"#, nested(1_000_000));
-        assert_eq!(key("/b", &beside).as_deref(), Ok("1"));
-        assert_eq!(key("/a", &beside), Err(NoKey::Deep));
+        let surrounded = format!(r#"{{"a":{},"b":1}}"#, nested(1_000_000));
+        assert_eq!(key("/b", &surrounded).as_deref(), Ok("1"));
+        assert_eq!(key("/a", &surrounded), Err(NoKey::Deep));
         assert_eq!(key(&"/0".repeat(200), &nested(300)).as_deref(), Ok(&*nested(100)));
     }
 
-    /// A value, by what makes it the same as another.
+    /// A value without the details that make no difference to its key.
     #[derive(Clone, Debug, PartialEq)]
     enum Tree {
         Plain(&'static str),
@@ -374,7 +291,7 @@ mod tests {
         Object(BTreeMap<String, Tree>),
     }
 
-    /// Values that are often nearly the same.
+    /// Generates values that often differ only a little.
     fn tree() -> impl Strategy<Value = Tree> {
         let text = || "[ab\"\\\\,{\\]\n\u{e9}]{0,2}";
         let plain = ["null", "true", "false", "0", "-0", "1", "1.0", "1e0", "10", "1E0"];
@@ -390,7 +307,7 @@ mod tests {
         })
     }
 
-    /// Writes a value, choosing by `dice` what does not matter.
+    /// Writes a value; `dice` chooses the details that make no difference.
     fn write(tree: &Tree, dice: &mut impl FnMut(usize) -> usize, out: &mut String) {
         let mut blank = |out: &mut String| out.push_str(["", "", " ", "\t\n\r "][dice(4)]);
         blank(out);
@@ -413,7 +330,7 @@ mod tests {
                 for at in (1..members.len()).rev() {
                     members.swap(at, dice(at + 1));
                 }
-                // One that does not count, since its name comes again.
+                // A member that does not count, since its name occurs again.
                 if let Some((name, _)) = members.last()
                     && dice(3) == 0
                 {
@@ -462,7 +379,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
         #[test]
-        fn keys_are_the_same_if_the_values_are(
+        fn keys_are_equal_exactly_if_the_values_are(
             a in tree(),
             b in tree(),
             seeds in any::<[u64; 3]>(),
@@ -476,9 +393,9 @@ mod tests {
             prop_assert_eq!(first == other, a == b, "{} {}", first, other);
         }
 
-        /// Any text at all: a key or none, the same as `serde_json` says, and no panic.
+        /// Any text has a key exactly if `serde_json` accepts it, and nothing panics.
         #[test]
-        fn any_text(record in r#"([\[\]{},:"\\ 01e.\-un]|null|"a"|\\u00e9|"a":){0,24}"#) {
+        fn any_text_has_a_key_if_it_is_json(record in r#"([\[\]{},:"\\ 01e.\-un]|null|"a"|\\u00e9|"a":){0,24}"#) {
             let valid = serde_json::from_str::<&RawValue>(&record).is_ok();
             prop_assert_eq!(key("", &record).is_ok(), valid);
             let _ = key("/a", &record);

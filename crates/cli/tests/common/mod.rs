@@ -1,4 +1,4 @@
-//! What the tests of the program share: the program, its data, and the exact answer.
+//! Shared by the tests of the program: how to run it, its data, and the exact answers.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -11,38 +11,40 @@ use std::{fs, process};
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 
-/// The program.
+/// Returns a command that runs the program.
 pub(crate) fn tamis() -> Command {
     cargo_bin_cmd!("tamis")
 }
 
-/// `tamis dedup --quiet`, with these arguments.
+/// Returns a command that runs `tamis dedup --quiet` with these arguments.
 pub(crate) fn dedup(args: &[&str]) -> Command {
     let mut command = tamis();
     command.arg("dedup").arg("--quiet").args(args);
     command
 }
 
-/// 58,781 lines, 29,919 of them distinct: real ones, or where the package lies alone and has none, made-up ones.
+/// Returns a file of 58,781 lines, 29,919 of them distinct: real ones, or generated ones if the package stands outside
+/// the workspace.
 pub(crate) fn homepages() -> PathBuf {
     static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
         let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tamis/data/homepages.txt");
-        if real.exists() { real } else { made_up(58_781, 29_919) }
+        if real.exists() { real } else { generated(58_781, 29_919) }
     });
     FILE.clone()
 }
 
-/// A file with the given numbers of lines and of distinct lines; every other line repeats an earlier one.
-fn made_up(lines: u64, distinct: u64) -> PathBuf {
+/// Writes a file with the given numbers of lines and of distinct lines; the other lines repeat earlier ones.
+fn generated(lines: u64, distinct: u64) -> PathBuf {
     let (mut text, mut last) = (String::new(), None);
     for line in 0..lines {
         let newest = line * distinct / lines;
         let site = if last == Some(newest) { line * line % (newest + 1) } else { newest };
-        writeln!(text, "https://www.site-{site}.example.org/").expect("a string takes all");
+        writeln!(text, "https://www.site-{site}.example.org/")
+            .expect("writes to a string do not fail");
         last = Some(newest);
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Other processes may be about to write it, too.
+    // Other processes may write it too, so each writes its own file and renames it.
     let part = folder.join(format!("homepages.{}", process::id()));
     let file = folder.join("homepages.txt");
     fs::write(&part, text).expect("written");
@@ -50,7 +52,7 @@ fn made_up(lines: u64, distinct: u64) -> PathBuf {
     file
 }
 
-/// The records of several inputs, without their separators; the last of each needs none.
+/// Splits several inputs into records, without their separators. The last record of an input may end without one.
 pub(crate) fn records<'a>(inputs: &[&'a [u8]], separator: u8) -> Vec<&'a [u8]> {
     let mut records = Vec::new();
     for input in inputs {
@@ -63,7 +65,7 @@ pub(crate) fn records<'a>(inputs: &[&'a [u8]], separator: u8) -> Vec<&'a [u8]> {
     records
 }
 
-/// What is to be printed: the first record of every key, and every record without one.
+/// Returns the exact answer: the first record of every key, and every record without a key.
 pub(crate) fn first_of_each<'a>(
     records: &[&'a [u8]],
     separator: u8,
@@ -80,7 +82,7 @@ pub(crate) fn first_of_each<'a>(
     output
 }
 
-/// The exact answer for whole lines.
+/// Returns the exact answer for whole lines.
 pub(crate) fn exact(inputs: &[&[u8]]) -> Vec<u8> {
     first_of_each(&records(inputs, b'\n'), b'\n', Some)
 }
