@@ -1,7 +1,7 @@
 //! The bits of a filter, anywhere or in a line: from a hash to the bits it means.
 
 use tamis_hash::{fastrange, split};
-use tamis_sync::{AllocError, LINE_BITS, LINE_BYTES, LINE_WORDS, BitSlice, SimdLevel};
+use tamis_sync::{AllocError, BitSlice, LINE_BITS, LINE_BYTES, LINE_WORDS, SimdLevel};
 
 use crate::bits::{Bits, Free, Writer, bits_from};
 use crate::geometry::{Geometry, Kind};

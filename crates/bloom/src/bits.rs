@@ -46,7 +46,7 @@
 
 use core::marker::PhantomData;
 
-use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, BitSlice};
+use tamis_sync::{AllocError, BitSlice, LINE_WORDS, Line, Lines, Ordering};
 
 /// The lock bit of a line, in its first word. No item's bit ever lies there.
 ///
@@ -215,7 +215,8 @@ impl<W: Writer> Bits<W> {
     ) -> bool {
         // Look first: an item seen before needs neither a lock nor exclusive access to the line. Set
         // bits stay set, so the answer holds. (Without a lock, `set` looks at each word.)
-        !(W::LOCKED && self.contains_branchless(line, pattern.clone())) && W::write(self, line, pattern)
+        !(W::LOCKED && self.contains_branchless(line, pattern.clone()))
+            && W::write(self, line, pattern)
     }
 
     /// Adds all bits of a line of another array.

@@ -6,8 +6,8 @@ use tamis_hash::HashItem;
 
 use crate::array::{Array, Classic, InLine};
 use crate::bits::Free;
-use crate::once_array::OnceArray;
 use crate::geometry::Kind;
+use crate::once_array::OnceArray;
 use crate::shared::Shared;
 use crate::{
     BlockedBloomFilter, BloomFilter, BuildError, Builder, Filter, Geometry, OnceBloomFilter,

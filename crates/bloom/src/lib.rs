@@ -76,7 +76,6 @@ mod builder;
 mod classic;
 mod collect;
 mod error;
-mod once_array;
 mod exclusive;
 mod figures;
 mod filter;
@@ -85,6 +84,7 @@ mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;
 mod once;
+mod once_array;
 #[cfg(feature = "rayon")]
 mod parallel;
 mod probe;

@@ -229,8 +229,8 @@ mod tests {
     use super::*;
     use crate::array::{Classic, InLine};
     use crate::bits::Free;
-    use crate::once_array::OnceArray;
     use crate::figures::ones;
+    use crate::once_array::OnceArray;
     use crate::probe::line::Shape;
 
     const BITS: u64 = (1 << 32) + (1 << 30) + 12_345;

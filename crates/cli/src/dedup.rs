@@ -25,118 +25,31 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use std::{process, thread};
 
-use tamis::hash::{Rapid, SipHash13};
-
+use crate::Error;
 use crate::input::Input;
-use crate::key::Key;
-use crate::{Error, Kind};
 
 mod chain;
 mod chunk;
 mod expected;
 mod growth;
+mod options;
 mod repeated;
 mod sink;
 mod source;
 mod summary;
 mod turnstile;
 
+pub use self::options::{CHUNK, Options, Seed};
 pub use self::sink::{Keyless, Tally, Watch};
 pub use self::summary::Summary;
 
 use self::chunk::{Chunk, Rules};
 use self::growth::Growth;
+use self::options::SHARDS;
 use self::repeated::Filters;
 use self::sink::Sink;
 use self::source::Source;
 use self::turnstile::Turnstile;
-
-/// The number of shards. It does not depend on the number of threads, because the output depends on it. It limits how
-/// many workers can decide at once, and each chunk takes this many locks, usually uncontended.
-const SHARDS: u32 = 64;
-
-/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many records at once, and
-/// few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs without a capacity take 1.07 s of CPU with
-/// chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2
-/// MiB of L2 per core. 1 MiB is not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
-pub const CHUNK: usize = 1 << 19;
-
-/// The options of a run. The default is what the program does without options, on one thread.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The byte that ends a record.
-    pub separator: u8,
-    /// The longest record accepted, in bytes without its separator.
-    pub max_record: u64,
-    /// Which part of a record is compared: records with equal keys are duplicates.
-    pub key: Key,
-    /// Whether to print the second record of every key, once per repeated key, instead of the first.
-    pub repeated: bool,
-    /// Whether a record without a key is an error. Otherwise it is printed; with [`repeated`](Self::repeated) it is
-    /// left out.
-    pub strict: bool,
-    /// The false-positive rate that the whole filter stays below.
-    pub rate: f64,
-    /// The number of items expected; the filter grows beyond it.
-    pub capacity: Option<u64>,
-    /// Whether to stop at the first new item after `capacity` items instead of growing.
-    pub fixed: bool,
-    /// The kind of filter.
-    pub kind: Kind,
-    /// How keys are hashed.
-    pub seed: Seed,
-    /// Worker threads, including the calling one; at most 64 are used.
-    pub threads: usize,
-    /// Bytes per chunk, 1 to 1 GiB.
-    pub chunk: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            separator: b'\n',
-            max_record: 1 << 30,
-            key: Key::record(),
-            repeated: false,
-            strict: false,
-            rate: 1e-6,
-            capacity: None,
-            fixed: false,
-            kind: Kind::Blocked,
-            seed: Seed::Fixed(0),
-            threads: 1,
-            chunk: CHUNK,
-        }
-    }
-}
-
-/// How keys are hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seed {
-    /// By rapidhash with this seed: the fastest, and every run gives the same result.
-    Fixed(u64),
-    /// By SipHash-1-3 with a random key: for input chosen by an attacker.
-    Random,
-}
-
-/// The hash function for keys.
-pub(crate) enum Hasher {
-    Fixed(Rapid),
-    Random(SipHash13),
-}
-
-impl Hasher {
-    fn new(seed: Seed) -> Result<Self, Error> {
-        Ok(match seed {
-            Seed::Fixed(seed) => Self::Fixed(Rapid::with_seed(seed)),
-            Seed::Random => {
-                let mut key = [0; 16];
-                getrandom::fill(&mut key).map_err(|_| Error::Random)?;
-                Self::Random(SipHash13::with_key(key))
-            }
-        })
-    }
-}
 
 /// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The output needs no buffer:
 /// it receives whole chunks.

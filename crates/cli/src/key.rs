@@ -1,14 +1,15 @@
 //! The key of a record, by which records are compared: the whole record or a part of it, optionally in a normal form.
 
-use core::fmt;
 use core::str;
 
 use crate::policy::Policy;
 
 mod fields;
 mod json;
+mod no_key;
 
 pub use self::fields::{Fields, Quotes};
+pub use self::no_key::NoKey;
 
 /// Which part of a record is its key, and the key's normal form.
 #[derive(Clone, Debug)]
@@ -33,54 +34,6 @@ pub enum Part {
     /// members have the same name, the last one counts. Under a URL policy the value must be a string, and the key is
     /// its decoded text.
     Json(String),
-}
-
-/// Why a record has no key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NoKey {
-    /// It is not hexadecimal, or has an odd number of digits.
-    Hex,
-    /// It has too few fields.
-    Field,
-    /// A field begins with a double quote, and no option says what that means.
-    Quoted,
-    /// A quoted field does not end in the record.
-    Open,
-    /// It is not JSON.
-    Json,
-    /// It has nothing at the pointer.
-    Pointer,
-    /// The value at the pointer is nested too deeply.
-    Deep,
-    /// The key is not an absolute URL.
-    Url,
-}
-
-impl fmt::Display for NoKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hex => "not hexadecimal; expected two digits for each byte",
-            Self::Field => "too few fields for --key-field",
-            Self::Quoted => {
-                "a field begins with a double quote; --csv parses such fields, --no-csv treats quotes as ordinary bytes"
-            }
-            Self::Open => {
-                "a quoted field does not end in this row; --csv reads rows that end on their line (or in NUL, with -0)"
-            }
-            Self::Json => "not JSON; expected one document per line for --json-key",
-            Self::Pointer => "nothing at the --json-key pointer",
-            Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
-            Self::Url => "the key is not an absolute URL, which --url expects",
-        })
-    }
-}
-
-impl NoKey {
-    /// Returns whether the records after this one may be cut in the wrong places too.
-    pub(crate) const fn is_fatal(self) -> bool {
-        matches!(self, Self::Quoted | Self::Open)
-    }
 }
 
 /// The buffers in which keys are built, kept from one record to the next.

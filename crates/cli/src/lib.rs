@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let done = match cli.command {
-        Command::Dedup(args) => dedup(args),
+        Command::Dedup(args) => deduplicate(args),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
             let mut text = Vec::new();
@@ -60,7 +60,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn dedup(args: DedupArgs) -> Result<(), Error> {
+/// Runs `tamis dedup`.
+fn deduplicate(args: DedupArgs) -> Result<(), Error> {
     // Check the options, then the inputs, then the output, before anything is read or written.
     let options = args.options()?;
     // With `-o FILE` an input may be the output, since the file is replaced only at the end.

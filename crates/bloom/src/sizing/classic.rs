@@ -30,7 +30,8 @@ pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
 /// small filters (Bose et al., "On the false-positive rate of Bloom filters", 2008).
 pub(crate) fn rate(bits: u64, probes: u32, items: u64) -> f64 {
     let throws = items as f64 * f64::from(probes);
-    if bits <= EXACT_BELOW * u64::from(probes).pow(2) && throws <= MAX_THROWS_PER_BIT * bits as f64 {
+    if bits <= EXACT_BELOW * u64::from(probes).pow(2) && throws <= MAX_THROWS_PER_BIT * bits as f64
+    {
         return exact(bits as usize, probes, throws as u64);
     }
     second_order(bits, probes, throws)

@@ -7,8 +7,8 @@ use std::sync::{Arc, MutexGuard};
 use tamis::hash::split;
 
 use super::chain::Entry;
+use super::options::{Hasher, Options, SHARDS};
 use super::repeated::{Filters, Verdicts};
-use super::{Hasher, Options, SHARDS};
 use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
 

@@ -23,7 +23,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Options, SHARDS};
+use super::options::{Options, SHARDS};
 use tamis::BuildError;
 
 use crate::geometry::Geometry;

@@ -2,9 +2,9 @@
 
 use tamis::hash::{HashItem, Rapid};
 
-use super::Options;
 use super::chain::{self, Entry, Shard};
 use super::growth::Growth;
+use super::options::Options;
 use crate::Error;
 
 /// The number of items that each slice of a filter has taken in; `None` if there is no such filter.

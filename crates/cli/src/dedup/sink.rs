@@ -4,8 +4,8 @@ use core::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
-use super::Options;
 use super::chunk::{Chunk, Why};
+use super::options::Options;
 use crate::Error;
 use crate::key::NoKey;
 use crate::packing::Refusal;

@@ -4,8 +4,8 @@ use core::mem;
 use std::io::{ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Options;
 use super::chunk::{Chunk, Stop, Why};
+use super::options::Options;
 use crate::input::Input;
 
 /// The size of the largest chunk. A chunk's records are numbered in 32 bits.

@@ -5,9 +5,10 @@ use core::time::Duration;
 
 use serde_json::json;
 
+use super::expected;
 use super::growth::Growth;
+use super::options::Options;
 use super::sink::{Keyless, Tally};
-use super::{Options, expected};
 use crate::Kind;
 use crate::units::{bytes, counted, grouped};
 

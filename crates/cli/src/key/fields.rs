@@ -2,7 +2,7 @@
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
-use super::NoKey;
+use super::no_key::NoKey;
 
 /// Which fields of a record are its key. Keys of several fields are equal if each field is: ("a", "bc") differs from
 /// ("ab", "c").

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 use serde_json::value::RawValue;
 
-use super::NoKey;
+use super::no_key::NoKey;
 
 mod cursor;
 

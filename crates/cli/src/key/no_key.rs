@@ -1,0 +1,51 @@
+//! The reasons for which a record has no key.
+
+use core::fmt;
+
+/// Why a record has no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoKey {
+    /// It is not hexadecimal, or has an odd number of digits.
+    Hex,
+    /// It has too few fields.
+    Field,
+    /// A field begins with a double quote, and no option says what that means.
+    Quoted,
+    /// A quoted field does not end in the record.
+    Open,
+    /// It is not JSON.
+    Json,
+    /// It has nothing at the pointer.
+    Pointer,
+    /// The value at the pointer is nested too deeply.
+    Deep,
+    /// The key is not an absolute URL.
+    Url,
+}
+
+impl fmt::Display for NoKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hex => "not hexadecimal; expected two digits for each byte",
+            Self::Field => "too few fields for --key-field",
+            Self::Quoted => {
+                "a field begins with a double quote; --csv parses such fields, --no-csv treats quotes as ordinary bytes"
+            }
+            Self::Open => {
+                "a quoted field does not end in this row; --csv reads rows that end on their line (or in NUL, with -0)"
+            }
+            Self::Json => "not JSON; expected one document per line for --json-key",
+            Self::Pointer => "nothing at the --json-key pointer",
+            Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
+            Self::Url => "the key is not an absolute URL, which --url expects",
+        })
+    }
+}
+
+impl NoKey {
+    /// Returns whether the records after this one may be cut in the wrong places too.
+    pub(crate) const fn is_fatal(self) -> bool {
+        matches!(self, Self::Quoted | Self::Open)
+    }
+}
