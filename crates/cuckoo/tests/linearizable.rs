@@ -49,7 +49,7 @@ impl Specification for Item {
             Operation::Insert(inserted) => (!inside, inserted),
             Operation::InsertOnce(Some(first)) => (first != inside, true),
             Operation::InsertOnce(None) => (!inside, false),
-            Operation::Remove(inserted) => (inserted == inside, false),
+            Operation::Remove(removed) => (removed == inside, false),
             Operation::Contains(result) => (result == inside, inside),
             Operation::Count(copies) => (copies == u32::from(inside), inside),
         }
