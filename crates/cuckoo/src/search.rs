@@ -17,8 +17,8 @@ const MAX: usize = 1024;
 ///
 /// Each additional read reduces the chance that a search fails by some factor. In a filter of N buckets about N
 /// searches must succeed, so the number grows with log N. MEASURED: with four slots, the load at the first failed
-/// insert is 0.974 for 2^18 buckets and 0.9715 for 2.5e7; with a quarter of this number it is 0.961 (a count,
-/// independent of the machine).
+/// insert is 0.974 for 2^18 buckets and 0.9715 for 2.5e7, instead of 0.961 with a quarter of this number (any machine:
+/// a count).
 pub(crate) const fn budget(buckets: u64) -> usize {
     let budget = 32 * (64 - buckets.leading_zeros()) as usize;
     if budget > MAX { MAX } else { budget }

@@ -27,8 +27,8 @@ pub(crate) struct Shared<T: ?Sized, S> {
 /// Defines operations by hash. The code for the default shape is inlined into the caller. The code for all six shapes
 /// is one function that is not inlined, because it saves and restores registers that only some of them need.
 ///
-/// MEASURED: a query executes 84 instructions, and 104 where all six shapes share the inlined function (counted by
-/// callgrind, x86-64 with AVX2).
+/// MEASURED: a query executes 84 instructions, instead of 104 where all six shapes share the inlined function (any machine:
+/// counted by callgrind on x86-64 with AVX2).
 macro_rules! of_a_hash {
     ($($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr;)*) => {$(
         #[inline(always)]
