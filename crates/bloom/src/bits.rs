@@ -56,7 +56,7 @@ use tamis_sync::{AllocError, BitSlice, LINE_WORDS, Line, Lines, Ordering};
 pub(crate) const LOCK: u64 = 1 << 62;
 
 /// How the bits are written, which fixes what a line holds.
-pub(crate) trait Writer: Sized {
+pub trait Writer: Sized {
     /// Whether one bit of the line is its lock.
     const LOCKED: bool;
 
@@ -72,7 +72,7 @@ pub(crate) trait Writer: Sized {
 
 /// Written by `fetch_or`, without a lock.
 #[derive(Debug)]
-pub(crate) enum Free {}
+pub enum Free {}
 
 impl Writer for Free {
     const LOCKED: bool = false;
@@ -90,7 +90,7 @@ impl Writer for Free {
 
 /// Written under the lock of the line.
 #[derive(Debug)]
-pub(crate) enum Locked {}
+pub enum Locked {}
 
 impl Writer for Locked {
     const LOCKED: bool = true;
@@ -125,7 +125,7 @@ impl Writer for Locked {
 
 /// The bits of a filter, in cache lines.
 #[derive(Debug)]
-pub(crate) struct Bits<W> {
+pub struct Bits<W> {
     lines: Lines,
     writer: PhantomData<W>,
 }

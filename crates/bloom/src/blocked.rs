@@ -3,13 +3,16 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, BuildError, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-use crate::array::InLine;
+use crate::array::line::InLine;
 use crate::bits::Free;
+use crate::builder::Builder;
+use crate::error::UnionError;
+use crate::exclusive::Exclusive;
+use crate::geometry::Geometry;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 
 /// A concurrent Bloom filter in which an item touches one cache line: the fast one.
 ///

@@ -2,8 +2,12 @@
 
 use core::fmt;
 
+use tamis_core::BuildError;
+
+use crate::array::Array;
 use crate::filter::{Buildable, InLines};
-use crate::{BuildError, Geometry};
+use crate::geometry::Geometry;
+use crate::shared::Shared;
 
 /// The rate of a filter whose user names none.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;
@@ -180,13 +184,20 @@ impl<F: Buildable> Builder<F> {
         let Self { capacity, rate, bits, probes, words, like, .. } = *self;
         match (capacity, rate, (bits, probes), like) {
             (_, None, (None, None), Some(geometry)) if words.is_none() => {
-                if geometry.kind() == F::KIND { Ok(geometry) } else { Err(BuildError::Layout) }
+                if geometry.kind() == F::Array::KIND {
+                    Ok(geometry)
+                } else {
+                    Err(BuildError::Layout)
+                }
             }
-            (Some(items), rate, (None, None), None) => {
-                Geometry::for_items(F::KIND, items as u64, rate.unwrap_or(DEFAULT_RATE), words)
-            }
+            (Some(items), rate, (None, None), None) => Geometry::for_items(
+                F::Array::KIND,
+                items as u64,
+                rate.unwrap_or(DEFAULT_RATE),
+                words,
+            ),
             (None, None, (Some(bits), Some(probes)), None) => {
-                Geometry::for_bits(F::KIND, bits, probes, words)
+                Geometry::for_bits(F::Array::KIND, bits, probes, words)
             }
             (None, _, (None, None), None) => Err(BuildError::Unsized),
             (None, None, _, None) => Err(BuildError::Incomplete),
@@ -212,7 +223,7 @@ impl<F: Buildable> Builder<F> {
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
         let capacity = self.capacity.unwrap_or_else(|| geometry.items_at_fill(0.5) as usize);
-        F::from_parts(geometry, capacity.max(1), self.hasher)
+        Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
     }
 }
 

@@ -3,12 +3,15 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, BuildError, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-use crate::array::Classic;
+use crate::array::classic::Classic;
+use crate::builder::Builder;
+use crate::error::UnionError;
+use crate::exclusive::Exclusive;
+use crate::geometry::Geometry;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 
 /// A concurrent Bloom filter with the fewest bits: 9.6 an item at 1 %, and 4.8 more for each tenfold
 /// lower rate.

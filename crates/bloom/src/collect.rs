@@ -6,20 +6,24 @@ use core::fmt;
 
 use tamis_core::AsItem;
 use tamis_hash::HashItem;
+use tamis_sync::out_of_memory;
 
+use crate::array::Array;
+use crate::blocked::BlockedBloomFilter;
 use crate::builder::DEFAULT_RATE;
+use crate::classic::BloomFilter;
 use crate::filter::Buildable;
 use crate::geometry::Geometry;
-use crate::shared::refused;
-use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use crate::once::OnceBloomFilter;
+use crate::shared::Shared;
 
 /// An empty filter for so many items, at the default rate. If there is no such size, or the memory is refused, it
 /// ends as std's collections do.
 fn sized_for<F: Buildable>(items: usize, hasher: F::Hasher) -> F {
-    let geometry = Geometry::for_items(F::KIND, items as u64, DEFAULT_RATE, None)
+    let geometry = Geometry::for_items(F::Array::KIND, items as u64, DEFAULT_RATE, None)
         .unwrap_or_else(|_| panic!("capacity overflow"));
-    F::from_parts(geometry, items.max(1), hasher)
-        .unwrap_or_else(|_| refused(geometry.size_in_bytes()))
+    let shared = Shared::new(geometry, items.max(1), hasher);
+    F::from_shared(shared.unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes())))
 }
 
 /// A filter of the items.
@@ -33,12 +37,12 @@ fn of_items<F: Buildable, I>(
         && count == most
     {
         let mut filter: F = sized_for(count, hasher);
-        filter.insert_all_mut(items, hash);
+        filter.shared_mut().insert_all_mut(items, hash);
         return filter;
     }
     let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
     let mut filter: F = sized_for(hashes.len(), hasher);
-    filter.insert_all_mut(hashes, |_, hash| hash);
+    filter.shared_mut().insert_all_mut(hashes, |_, hash| hash);
     filter
 }
 

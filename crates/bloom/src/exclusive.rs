@@ -54,7 +54,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         F::Item: Borrow<Q>,
         F::Hasher: HashItem<Q>,
     {
-        let hash = self.filter.hasher().hash_item(item);
+        let hash = self.filter.shared().hasher().hash_item(item);
         self.insert_hash(hash)
     }
 
@@ -71,7 +71,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// ```
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        self.filter.insert_hash_mut(hash)
+        self.filter.shared_mut().insert_hash_mut(hash)
     }
 
     /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls `on_result` in order,
@@ -94,7 +94,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        self.filter.insert_many_mut(
+        self.filter.shared_mut().insert_many_mut(
             items,
             |hasher, item| hasher.hash_item(item.as_item()),
             on_result,
@@ -122,7 +122,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        let hasher = self.filter.hasher();
+        let hasher = self.filter.shared().hasher();
         let hashes: Vec<u64> =
             items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
         let mut results = Vec::with_capacity(hashes.len());
@@ -147,7 +147,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.filter.insert_many_mut(hashes, |_, hash| hash, on_result);
+        self.filter.shared_mut().insert_many_mut(hashes, |_, hash| hash, on_result);
     }
 
     /// Whether the item may have been inserted.
@@ -168,7 +168,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         F::Item: Borrow<Q>,
         F::Hasher: HashItem<Q>,
     {
-        self.contains_hash(self.filter.hasher().hash_item(item))
+        self.contains_hash(self.filter.shared().hasher().hash_item(item))
     }
 
     /// Whether an item with this hash may have been inserted.
@@ -185,7 +185,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
-        self.filter.contains_hash(hash)
+        self.filter.shared().contains_hash(hash)
     }
 }
 
@@ -194,7 +194,9 @@ where
     F::Hasher: HashItem<I::Borrowed>,
 {
     fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-        self.filter.insert_all_mut(items, |hasher, item| hasher.hash_item(item.as_item()));
+        self.filter
+            .shared_mut()
+            .insert_all_mut(items, |hasher, item| hasher.hash_item(item.as_item()));
     }
 }
 

@@ -4,9 +4,8 @@ use libm::pow;
 use tamis_core::Sampled;
 use tamis_sync::LINE_WORDS;
 
-use crate::Geometry;
 use crate::array::Array;
-use crate::geometry::{Layout, with_equal_hashes};
+use crate::geometry::{Geometry, Layout, with_equal_hashes};
 use crate::probe::line::Shape;
 use crate::shared::Shared;
 use crate::sizing::line::chance_in_word;

@@ -1,8 +1,8 @@
 //! The sizes that fix where the bits of an item lie, and what can be computed from them alone.
 
+use tamis_core::BuildError;
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
-use crate::BuildError;
 use crate::probe::classic::MAX_PROBES as MAX_CLASSIC_PROBES;
 use crate::probe::line::{MAX_PROBES as MAX_LINE_PROBES, Shape, WORDS};
 use crate::probe::masks::MAX_PROBES_PER_WORD;

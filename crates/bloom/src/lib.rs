@@ -72,6 +72,7 @@ extern crate std;
 mod array;
 mod bits;
 mod blocked;
+mod build;
 mod builder;
 mod classic;
 mod collect;
@@ -84,13 +85,11 @@ mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;
 mod once;
-mod once_array;
-#[cfg(feature = "rayon")]
-mod parallel;
 mod probe;
 mod regions;
 mod shared;
 mod sizing;
+mod traits;
 
 pub use crate::blocked::BlockedBloomFilter;
 pub use crate::builder::Builder;

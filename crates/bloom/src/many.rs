@@ -1,56 +1,60 @@
-//! Many items at a time: hashed ahead, computed side by side, their memory asked for before it is needed.
-//!
-//! Three batches are under way at once. While one is answered, the memory of the next is asked for, item by
-//! item, and the one after that has been hashed.
+//! The batch operations of an array, as work for the batch pipeline.
 
-use core::mem::swap;
-use core::ops::Deref;
+use tamis_sync::{BATCH, BatchWork};
 
 use crate::array::Array;
-use crate::probe::batch::{BATCH, Batch};
+use crate::probe::batch::Batch;
 
-/// Tells each hash's number and answer, in order: batch after batch by `batch`, which takes the items of a batch
-/// in order, and what is left, less than a batch, by `one`, so that the answers are the same.
-#[inline]
-pub(crate) fn many<A: Array, R: Deref<Target = A>>(
-    mut array: R,
-    hashes: impl IntoIterator<Item = u64>,
-    one: impl Fn(&mut R, u64) -> bool,
-    batch: impl Fn(&mut R, &Batch, &Batch) -> u32,
-    mut on_result: impl FnMut(usize, bool),
-) {
-    let mut hashes = hashes.into_iter().fuse();
-    let mut hashed = [0; BATCH];
-    let mut taken = take(&mut hashed, &mut hashes);
-    let mut first = 0;
-    let mut tell = |answers: u32| {
-        (0..BATCH).for_each(|item| on_result(first + item, answers >> item & 1 != 0));
-        first += BATCH;
-    };
-    let mut room = [Batch::EMPTY, Batch::EMPTY];
-    let [mut this, mut next] = room.each_mut();
-    let mut is_first = true;
-    while taken == BATCH {
-        swap(&mut this, &mut next);
-        next.hashes = hashed;
-        array.spread(next);
-        taken = take(&mut hashed, &mut hashes);
-        if is_first {
-            next.hashes.iter().for_each(|&hash| array.prefetch(hash));
-        } else {
-            tell(batch(&mut array, this, next));
+/// Implements an operation: by `$one` on one hash, and by `$batch` on a batch.
+macro_rules! works {
+    ($($(#[$doc:meta])* $name:ident: $array:ty, $one:ident, $batch:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name<'a, A>(pub(crate) $array);
+
+        impl<A: Array> BatchWork for $name<'_, A> {
+            type Batch = Batch;
+            type Answer = bool;
+            const EMPTY: Batch = Batch::EMPTY;
+            const IDLE: bool = false;
+            // Queries, too: a panic in the iterator loses no result.
+            const PULLS_FIRST: bool = true;
+
+            #[inline(always)]
+            fn spread(&self, hashes: &[u64; BATCH], batch: &mut Batch) {
+                batch.hashes = *hashes;
+                self.0.spread(batch);
+            }
+
+            #[inline(always)]
+            fn prefetch(&self, hash: u64) {
+                self.0.prefetch(hash);
+            }
+
+            #[inline(always)]
+            fn prefetch_batch(&self, batch: &Batch) {
+                batch.hashes.iter().for_each(|&hash| self.0.prefetch(hash));
+            }
+
+            #[inline(always)]
+            fn one(&mut self, hash: u64) -> bool {
+                self.0.$one(hash)
+            }
+
+            #[inline(always)]
+            fn begin(&mut self, this: &Batch, next: &Batch, answers: &mut [bool; BATCH]) {
+                self.0.$batch(this, next, answers);
+            }
         }
-        is_first = false;
-    }
-    if !is_first {
-        // The last one; what is asked for once more is there already.
-        tell(batch(&mut array, next, next));
-    }
-    let rest = &hashed[..taken];
-    rest.iter().for_each(|&hash| array.prefetch(hash));
-    for (number, &hash) in (first..).zip(rest) {
-        on_result(number, one(&mut array, hash));
-    }
+    )*};
+}
+
+works! {
+    /// Queries.
+    Contains: &'a A, contains, contains_batch;
+    /// Inserts by atomic operations.
+    Insert: &'a A, insert, insert_batch;
+    /// Inserts by plain stores.
+    InsertMut: &'a mut A, insert_mut, insert_batch_mut;
 }
 
 /// Inserts the items one by one and passes on each result: for filters in which a batch would not be faster.
@@ -63,10 +67,4 @@ pub(crate) fn singly(
     for (number, hash) in hashes.into_iter().enumerate() {
         on_result(number, one(hash));
     }
-}
-
-/// Takes as many hashes as there is room for; how many that was.
-#[inline]
-fn take(room: &mut [u64; BATCH], hashes: impl Iterator<Item = u64>) -> usize {
-    room.iter_mut().zip(hashes).map(|(to, hash)| *to = hash).count()
 }

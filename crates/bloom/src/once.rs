@@ -3,12 +3,15 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, BuildError, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-use crate::once_array::OnceArray;
+use crate::array::once::OnceArray;
+use crate::builder::Builder;
+use crate::error::UnionError;
+use crate::exclusive::Exclusive;
+use crate::geometry::Geometry;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Exclusive, Geometry, Sampled, UnionError};
 
 /// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of racing
 /// inserts of an item returns `true`.

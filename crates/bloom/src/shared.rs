@@ -4,18 +4,21 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::marker::PhantomData;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, BuildError};
 use tamis_hash::{HashItem, ItemHasher};
-use tamis_sync::{LINE_BYTES, LINE_WORDS};
+use tamis_sync::{LINE_WORDS, out_of_memory, run_batches};
 
 use crate::array::Array;
-use crate::many::{many, singly};
-use crate::probe::batch::Batch;
-use crate::regions::insert_all;
-use crate::{BuildError, Geometry, UnionError};
+use crate::build::insert_all;
+#[cfg(feature = "rayon")]
+use crate::build::parallel;
+use crate::error::UnionError;
+use crate::geometry::Geometry;
+use crate::many::{Contains, Insert, InsertMut, singly};
 
 /// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
-pub(crate) struct Shared<A, T: ?Sized, S> {
+#[derive(Debug)]
+pub struct Shared<A, T: ?Sized, S> {
     pub(crate) array: A,
     geometry: Geometry,
     capacity: usize,
@@ -80,9 +83,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         if self.array.inserts_singly() {
             return singly(hashes, |hash| self.array.insert(hash), on_result);
         }
-        let one = |array: &mut &A, hash| array.insert(hash);
-        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.insert_batch(this, next);
-        many(&self.array, hashes, one, batch, on_result);
+        run_batches(Insert(&self.array), hashes, on_result);
     }
 
     #[inline]
@@ -91,9 +92,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        let one = |array: &mut &A, hash| array.contains(hash);
-        let batch = |array: &mut &A, this: &Batch, next: &Batch| array.contains_batch(this, next);
-        many(&self.array, hashes, one, batch, on_result);
+        run_batches(Contains(&self.array), hashes, on_result);
     }
 
     /// All of them, in any order.
@@ -119,7 +118,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     {
         let Self { array, hasher, .. } = self;
         let hasher = &*hasher;
-        crate::parallel::insert_all(array, items.map(|item| hash(hasher, item)));
+        parallel::insert_all(array, items.map(|item| hash(hasher, item)));
     }
 
     #[inline]
@@ -130,11 +129,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         on_result: impl FnMut(usize, bool),
     ) {
         let Self { array, hasher, .. } = self;
-        let hashes = items.into_iter().map(|item| hash(hasher, item));
-        let one = |array: &mut &mut A, hash| array.insert_mut(hash);
-        let batch =
-            |array: &mut &mut A, this: &Batch, next: &Batch| array.insert_batch_mut(this, next);
-        many(array, hashes, one, batch, on_result);
+        run_batches(InsertMut(array), items.into_iter().map(|item| hash(hasher, item)), on_result);
     }
 
     /// [`insert_many`](Self::insert_many) with the results collected. All hashes are pulled before the first is inserted: a
@@ -206,16 +201,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         S: Clone,
     {
         let Self { geometry, capacity, .. } = *self;
-        let array = self.array.copy().unwrap_or_else(|_| refused(geometry.size_in_bytes()));
+        let array = self.array.copy().unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
         Self { array, geometry, capacity, hasher: self.hasher.clone(), item: PhantomData }
     }
-}
-
-/// Memory is refused where std would not return an error either.
-pub(crate) fn refused(bytes: u64) -> ! {
-    let bytes = usize::try_from(bytes).unwrap_or(isize::MAX as usize);
-    let layout = core::alloc::Layout::from_size_align(bytes, LINE_BYTES);
-    alloc::alloc::handle_alloc_error(layout.unwrap_or(core::alloc::Layout::new::<u64>()))
 }
 
 #[cfg(test)]
@@ -227,10 +215,11 @@ mod tests {
     use tamis_sync::LINE_BITS;
 
     use super::*;
-    use crate::array::{Classic, InLine};
+    use crate::array::classic::Classic;
+    use crate::array::line::InLine;
+    use crate::array::once::OnceArray;
     use crate::bits::Free;
     use crate::figures::ones;
-    use crate::once_array::OnceArray;
     use crate::probe::line::Shape;
 
     const BITS: u64 = (1 << 32) + (1 << 30) + 12_345;

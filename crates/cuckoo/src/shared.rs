@@ -7,7 +7,8 @@ use core::marker::PhantomData;
 
 use tamis_core::Sampled;
 use tamis_hash::{HashItem, ItemHasher};
-use tamis_sync::{AllocError, Counter, LINE_BYTES};
+pub(crate) use tamis_sync::out_of_memory as refused;
+use tamis_sync::{AllocError, Counter};
 
 use crate::bucket::{Shape, with_known_shape};
 use crate::place::{Class, alternate};
@@ -264,11 +265,4 @@ pub(crate) fn collect_results<R>(
 
 fn bytes(error: AllocError) -> u64 {
     u64::try_from(error.bytes).unwrap_or(u64::MAX)
-}
-
-/// Memory is refused where std would not return an error either.
-pub(crate) fn refused(bytes: u64) -> ! {
-    let bytes = usize::try_from(bytes).unwrap_or(isize::MAX as usize);
-    let layout = core::alloc::Layout::from_size_align(bytes, LINE_BYTES);
-    alloc::alloc::handle_alloc_error(layout.unwrap_or(core::alloc::Layout::new::<u64>()))
 }

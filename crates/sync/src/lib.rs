@@ -20,6 +20,7 @@
 extern crate alloc;
 
 mod backoff;
+mod batches;
 mod bit_slice;
 mod counter;
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
@@ -29,6 +30,7 @@ mod lines;
 mod memory;
 #[cfg(tamis_loom)]
 pub mod model;
+mod out_of_memory;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
 mod simd;
@@ -44,10 +46,12 @@ pub use core::sync::atomic::Ordering;
 pub use crossbeam_utils::CachePadded;
 
 pub use crate::backoff::Backoff;
+pub use crate::batches::{BATCH, BatchWork, run_batches};
 pub use crate::bit_slice::BitSlice;
 pub use crate::counter::Counter;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
+pub use crate::out_of_memory::out_of_memory;
 pub use crate::simd::{Kernel, SimdLevel};
 pub use crate::word::Word;
 

@@ -10,8 +10,12 @@ use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
 use tamis_sync::{Ordering, Word};
 
-use super::{Array, Classic, classic, fastrange};
+use tamis_hash::fastrange;
+
+use super::Array;
+use super::classic::Classic;
 use crate::geometry::{Geometry, Kind};
+use crate::probe::classic::probes;
 
 const NONE_NEW: &str = "nobody was told that the item is new";
 const NOT_ONE: &str = "not exactly one was told that the item is new";
@@ -48,9 +52,9 @@ impl Model {
         Self { x, y, ..model }
     }
 
-    /// Where the bits of an item lie; `set` is seen to use these.
+    /// Where the bits of an item lie; `insert` is seen to use these.
     fn places(self, hash: u64) -> Vec<u64> {
-        classic::probes(hash, self.probes).map(|share| fastrange(share, self.bits)).collect()
+        probes(hash, self.probes).map(|share| fastrange(share, self.bits)).collect()
     }
 
     fn filter(self) -> Classic {
@@ -108,7 +112,7 @@ const RACES: [(u64, u32, usize, Option<usize>, usize); 4] = [
 fn model_at_least_one_is_new() {
     for (words, probes, racers, preemptions, at_least) in RACES {
         let model = Model::new(words, probes);
-        check(at_least, preemptions, move || at_least_one_is_new(model, racers, set));
+        check(at_least, preemptions, move || at_least_one_is_new(model, racers, insert));
     }
 }
 
@@ -142,7 +146,7 @@ fn mutant_the_first_missing_bit_decides() {
 fn mutant_lossy_or_loses_a_bit() {
     let model = Model::new(1, 2);
     must_fail_with(Mutant::LossyOr, MISSED, || {
-        check(1, None, move || at_least_one_is_new(model, 1, set));
+        check(1, None, move || at_least_one_is_new(model, 1, insert));
     });
 }
 
@@ -162,7 +166,7 @@ fn one_sets_the_last_bit(model: Model, insert: Insert) {
 #[test]
 fn model_one_sets_the_last_bit() {
     let model = Model::new(3, 3);
-    check(55, None, move || one_sets_the_last_bit(model, set));
+    check(55, None, move || one_sets_the_last_bit(model, insert));
 }
 
 /// The look before the `fetch_or` decides, not what it replaced.

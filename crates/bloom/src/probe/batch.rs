@@ -2,20 +2,16 @@
 //! in loops that the compiler makes vector instructions of.
 
 use tamis_hash::{narrow_range, split};
-use tamis_sync::{Kernel, SimdLevel};
+use tamis_sync::{BATCH, Kernel, SimdLevel};
 
 use super::line::{GROUPS_PER_PATTERN, MAX_PATTERNS, Shape, Tables};
-
-/// Items of a batch: as many as fill the widest vectors four times, and as there are lines on their way
-/// from memory at a time.
-pub(crate) const BATCH: usize = 32;
 
 /// A number for each item of a batch.
 type Lanes = [u64; BATCH];
 
 /// Where the bits of some items lie.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub struct Batch {
     pub(crate) hashes: Lanes,
     lines: Lanes,
     /// As [`split::pattern`], and those that follow it.

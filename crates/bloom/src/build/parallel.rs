@@ -12,10 +12,10 @@ use core::mem::swap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
+use tamis_sync::BATCH;
 
 use crate::array::Array;
 use crate::bits::Region;
-use crate::probe::batch::BATCH;
 use crate::regions::{LOG_LINES, Partition, Regions};
 
 /// Hashes that a thread gathers for a region, at most, and for all regions together. MEASURED: 10 million items take

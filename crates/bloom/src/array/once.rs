@@ -2,7 +2,8 @@
 
 use tamis_sync::{AllocError, LINE_WORDS};
 
-use crate::array::{Array, InLine};
+use super::line::InLine;
+use super::{Answers, Array};
 use crate::bits::{Free, Locked};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
@@ -10,7 +11,7 @@ use crate::regions::Regions;
 
 /// An array that is of one kind for good, as its geometry has it.
 #[derive(Debug)]
-pub(crate) enum OnceArray {
+pub enum OnceArray {
     /// All bits of an item lie in one word, so one atomic operation finds what was missing and sets it.
     Word(InLine<Free>),
     /// They lie in several, and are read and written under the lock of their line.
@@ -67,16 +68,16 @@ impl Array for OnceArray {
         either!(self, array => array.spread(batch));
     }
 
-    fn contains_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.contains_batch(batch, next))
+    fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        either!(self, array => array.contains_batch(batch, next, answers));
     }
 
-    fn insert_batch(&self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.insert_batch(batch, next))
+    fn insert_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        either!(self, array => array.insert_batch(batch, next, answers));
     }
 
-    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch) -> u32 {
-        either!(self, array => array.insert_batch_mut(batch, next))
+    fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        either!(self, array => array.insert_batch_mut(batch, next, answers));
     }
 
     fn lines(&self) -> usize {

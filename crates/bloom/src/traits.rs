@@ -1,0 +1,134 @@
+//! The common traits, implemented for the three filter types.
+
+use core::convert::Infallible;
+
+use tamis_core::{BuildError, Filter, OnceFilter, Sampled, WithRate};
+use tamis_hash::HashItem;
+
+use crate::array::classic::Classic;
+use crate::array::line::InLine;
+use crate::array::once::OnceArray;
+use crate::bits::Free;
+use crate::blocked::BlockedBloomFilter;
+use crate::builder::Builder;
+use crate::classic::BloomFilter;
+use crate::filter::{Buildable, InLines, sealed};
+use crate::once::OnceBloomFilter;
+use crate::shared::Shared;
+
+macro_rules! filters {
+    ($($name:ident, $array:ty;)*) => {$(
+        impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
+            type Array = $array;
+            type Stored = T;
+            type Hasher = S;
+
+            fn from_shared(shared: Shared<$array, T, S>) -> Self {
+                Self { shared }
+            }
+
+            #[inline]
+            fn shared(&self) -> &Shared<$array, T, S> {
+                &self.shared
+            }
+
+            #[inline]
+            fn shared_mut(&mut self) -> &mut Shared<$array, T, S> {
+                &mut self.shared
+            }
+        }
+
+        impl<T: ?Sized, S> Buildable for $name<T, S> {
+            type Item = T;
+            type WithHasher<R> = $name<T, R>;
+        }
+
+        impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
+            type Item = T;
+            type Hasher = S;
+            type InsertError = Infallible;
+
+            #[inline]
+            fn hasher(&self) -> &S {
+                self.shared.hasher()
+            }
+
+            #[inline]
+            fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
+                Ok(self.shared.insert_hash(hash))
+            }
+
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.contains_hash(hash)
+            }
+
+            #[inline]
+            fn try_insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                mut on_result: impl FnMut(usize, Result<bool, Infallible>),
+            ) {
+                self.shared.insert_many(hashes, |number, new| on_result(number, Ok(new)));
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.contains_many(hashes, on_result);
+            }
+
+            fn capacity(&self) -> usize {
+                self.shared.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.geometry().size_in_bytes()
+            }
+
+            fn len_estimate(&self) -> f64 {
+                self.shared.len_estimate()
+            }
+
+            fn saturation(&self) -> f64 {
+                self.shared.saturation()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.shared.false_positive_rate()
+            }
+
+            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+                self.shared.len_estimate_sampled(lines)
+            }
+
+            fn saturation_sampled(&self, lines: u64) -> Sampled {
+                self.shared.saturation_sampled(lines)
+            }
+
+            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+                self.shared.false_positive_rate_sampled(lines)
+            }
+        }
+
+        impl<T: ?Sized, S: HashItem<T>> WithRate for $name<T, S> {
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                Builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+        }
+    )*};
+}
+
+filters! {
+    BloomFilter, Classic;
+    BlockedBloomFilter, InLine<Free>;
+    OnceBloomFilter, OnceArray;
+}
+
+impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceBloomFilter<T, S> {}
+
+impl<T: ?Sized, S> InLines for BlockedBloomFilter<T, S> {}
+impl<T: ?Sized, S> InLines for OnceBloomFilter<T, S> {}
