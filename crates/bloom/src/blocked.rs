@@ -1,4 +1,4 @@
-//! The blocked Bloom filter: an item's bits lie in one cache line, the fewest memory accesses.
+//! The blocked Bloom filter: the bits of an item lie in one cache line, so it needs the fewest memory accesses.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -14,16 +14,16 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter in which an item touches one cache line: the fast one.
+/// A concurrent Bloom filter in which an operation touches one cache line: the fastest of the three.
 ///
-/// The hash picks a 64-byte line and in it a few words with a few bits each (Putze, Sanders and
-/// Singler 2007; cache-sectorized as in Lang et al. 2019). The number of words, 1 to 8, is chosen for
-/// the rate: each costs an insert one atomic operation. Lines fill unevenly, which takes a few more
-/// bits for the same rate: 12.0 per item at 1 %, 16.8 at 0.1 %, 40.7 at 1e-6; sizes and rates are solved
-/// for that. [`words`](Builder::words) trades speed for memory: two words instead of one need 10.2 bits at 1 %.
+/// The hash picks a 64-byte line, a few words in it, and a few bits in each word (Putze, Sanders and Singler 2007;
+/// cache-sectorized as in Lang et al. 2019). The sizing chooses the number of words, 1 to 8, for the rate: each word
+/// costs an insert one atomic operation. Lines fill unevenly, so the same rate takes a few more bits: 12.0 per item at
+/// 1 %, 16.8 at 0.1 %, 40.7 at 1e-6. Sizes and rates account for that. [`words`](Builder::words) trades speed for
+/// memory: with two words instead of one, 1 % takes 10.2 bits per item.
 ///
-/// Lock-free: an insert is one `fetch_or` for each word that misses a bit. See the [crate](crate) for
-/// what holds under races.
+/// An insert is lock-free: one `fetch_or` for each word that lacks a bit. A query is wait-free. See [the crate](crate)
+/// for the guarantees under concurrency.
 ///
 /// # Examples
 ///
@@ -46,12 +46,12 @@ pub struct BlockedBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> BlockedBloomFilter<T> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of 1 %, with a randomly
-    /// keyed hasher. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
+    /// A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -68,7 +68,7 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// A builder: sizes by items and rate, or by bits and probes; any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
     ///
     /// # Examples
     ///
@@ -87,11 +87,12 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of 1 %. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with the given hasher. A
+    /// capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -108,7 +109,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Builder::new(hasher).capacity(items).build()
     }
 
-    /// A builder that starts from a hasher. Without feature `std` there is no other.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
     ///
@@ -125,12 +126,12 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item. `true`: this call set a bit, so the item was certainly not in before.
+    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in the filter before.
     ///
-    /// Under a race **at least one** of the inserts of a new item returns `true`, perhaps several:
-    /// it is no test-and-set (for that, [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
-    /// `false` if the item was a false positive, or becomes one during the race. `false` gives no
-    /// view of what else the thread that inserted the item had written.
+    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is no test-and-set (for
+    /// that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a false positive, or
+    /// becomes one during the race. A `false` does not synchronize with the thread that inserted the item: its other
+    /// writes may be invisible.
     ///
     /// Lock-free; one cache line, at most [`words`](Geometry::words) atomic operations.
     ///
@@ -153,11 +154,11 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert(item)
     }
 
-    /// Whether the item may have been inserted. `false` is certain: it was not inserted before.
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
     /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before it; of an insert that runs beside it, it may
-    /// see all, some or nothing.
+    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs concurrently, it may see all
+    /// bits, some, or none.
     ///
     /// # Examples
     ///
@@ -178,9 +179,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains(item)
     }
 
-    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
     ///
-    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate.
     ///
     /// # Examples
     ///
@@ -199,7 +201,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert_hash(hash)
     }
 
-    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -219,9 +221,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than one by one in filters beyond the caches, and as fast in small ones.
-    /// Each insert returns under a race what [`insert`](Self::insert) does.
-    /// [Batches](crate#batches) says what a slow iterator and a panic mean.
+    /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
+    /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
+    /// See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -244,11 +246,11 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`insert_many`](Self::insert_many) with the results collected: what [`insert`](Self::insert) would have
-    /// returned for each item.
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
+    /// [`insert_many`](Self::insert_many).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item: if the iterator or the hasher panics,
-    /// nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -272,9 +274,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than one by one, most of all in filters beyond the caches.
-    /// Up to 32 items are looked up before the first call of `on_result`, so an insert made in `on_result` may be
-    /// invisible to the results after it; see [batches](crate#batches).
+    /// Faster than single queries, most of all in filters larger than the caches.
+    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -303,8 +305,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) with the results collected: what [`contains`](Self::contains) would
-    /// have returned for each item.
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
+    /// [`contains_many`](Self::contains_many).
     ///
     /// # Examples
     ///
@@ -326,7 +328,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_each(self.shared.hashes(items))
     }
 
-    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -348,7 +351,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert_many(hashes, on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -369,9 +373,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_many(hashes, on_result);
     }
 
-    /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many
-    /// hashes at hand, ask for the one some 16 places on before each operation. A hint: it changes no
-    /// answer, and it helps only where the filter is larger than the cache.
+    /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes, prefetch the hash about
+    /// 16 places ahead before each operation. A hint: it changes no result, and it helps only in filters larger
+    /// than the cache.
     ///
     /// # Examples
     ///
@@ -393,7 +397,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.prefetch(hash);
     }
 
-    /// The filter for one thread alone, which then inserts by plain stores.
+    /// Returns exclusive access to the filter, through which inserts are plain stores.
     ///
     /// # Examples
     ///
@@ -409,7 +413,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Exclusive::new(self)
     }
 
-    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
     ///
     /// # Examples
     ///
@@ -426,15 +430,15 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Adds all items of `other`, as if they had been inserted one by one, by `fetch_or`.
+    /// Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.
     ///
-    /// Both filters may be in use: what is inserted into `other` meanwhile may or may not come along.
-    /// The united filter's rate is that of its fill, which may be past its design: see
+    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may be added or not.
+    /// The rate of the united filter follows from its fill and may exceed the rate it was built for: see
     /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`], with nothing changed, unless both have the same geometry and hash alike.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
     ///
     /// # Examples
     ///
@@ -457,10 +461,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// A copy, taken while others may insert. It has every item whose insert happened before; of one
-    /// inserted meanwhile it may have all bits, some, or none. `clone` is the same.
+    /// Copies the filter while other threads may insert. The copy has every item whose insert happened before the call.
+    /// Of an item inserted concurrently it may have all bits, some, or none. `clone` does the same.
     ///
-    /// Aborts, as std's collections do, if the memory is refused.
+    /// If the allocation fails, aborts as std's collections do.
     ///
     /// # Examples
     ///
@@ -482,7 +486,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Self { shared: self.shared.snapshot() }
     }
 
-    /// The number of distinct items that the filter was built for.
+    /// Returns the number of distinct items that the filter was built for.
     ///
     /// # Examples
     ///
@@ -497,9 +501,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// The number of distinct items, estimated from the fill (Swamidass and Baldi 2007): unbiased to
-    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is
-    /// overfilled, the less it tells. Reads all bits: `O(bits)`.
+    /// Estimates the number of distinct items from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
+    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is overfilled, the
+    /// less accurate it is. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -518,10 +522,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.len_estimate()
     }
 
-    /// [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -538,7 +542,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.len_estimate_sampled(lines)
     }
 
-    /// The share of bits that are set, 0 to 1. Reads all bits: `O(bits)`.
+    /// Returns the share of bits that are set, from 0 to 1. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -553,10 +557,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.fill()
     }
 
-    /// [`fill`](Self::fill) from a sample, with its standard error.
+    /// Returns [`fill`](Self::fill) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -573,8 +577,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.fill_sampled(lines)
     }
 
-    /// The estimated number of items over the capacity: 1 means full by design; above it the rate is
-    /// higher than was asked for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
+    /// and its rate is higher than the rate it was built for. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -593,10 +597,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// [`saturation`](Self::saturation) from a sample, with its standard error.
+    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -613,9 +617,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.saturation_sampled(lines)
     }
 
-    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
-    /// is taken for one that was. From the contents: the mean over the
-    /// lines, to a few thousandths (a hundredth in a filter that is nearly empty). Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
+    /// inserted returns `true`. Computed from the contents as the mean over the lines, with an error of a few
+    /// thousandths (a hundredth in a nearly empty filter). Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -634,10 +638,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
+    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -654,7 +658,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.false_positive_rate_sampled(lines)
     }
 
-    /// Bytes of memory that the bits take.
+    /// Returns the size of the bit array in bytes.
     ///
     /// # Examples
     ///
@@ -670,7 +674,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.geometry().size_in_bytes()
     }
 
-    /// The sizes that fix where the bits of an item lie.
+    /// Returns the sizes that determine where the bits of an item lie.
     ///
     /// # Examples
     ///
@@ -686,7 +690,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.geometry()
     }
 
-    /// The hasher.
+    /// Returns the hasher.
     ///
     /// # Examples
     ///

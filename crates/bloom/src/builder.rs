@@ -1,4 +1,4 @@
-//! From what a user knows (items and a rate, or bits and probes) to a filter.
+//! The builder: from items and a rate, or bits and probes, to a filter.
 
 use core::fmt;
 
@@ -9,17 +9,21 @@ use crate::filter::{Buildable, InLines};
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// The rate of a filter whose user names none.
+/// The false-positive rate when none is given.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;
 
-/// Collects the sizes and the hasher of a filter, and builds it.
+/// A builder: collects the sizes and the hasher of a filter, and builds it.
 ///
-/// Give either a [`capacity`](Self::capacity), with or without a
-/// [`false_positive_rate`](Self::false_positive_rate) (1 % if none is given), or
-/// [`bits`](Self::bits) with [`probes`](Self::probes), or the sizes of an existing filter
-/// ([`like`](Self::like)). Filters in lines take [`words`](Self::words), too: memory against speed. Sizes for a rate are
-/// solved by search, which takes a fraction of a millisecond: to build many filters of one size, solve them once and pass
-/// the geometry to [`like`](Self::like).
+/// Set one of:
+///
+/// * a [`capacity`](Self::capacity), with or without a [`false_positive_rate`](Self::false_positive_rate) (1 % by
+///   default);
+/// * [`bits`](Self::bits) and [`probes`](Self::probes);
+/// * the sizes of an existing filter ([`like`](Self::like)).
+///
+/// Filters whose items lie in one line also take [`words`](Self::words), which trades memory for speed. Finding the
+/// sizes for a rate is a search that takes a fraction of a millisecond. To build many filters of one size, search once
+/// and pass the geometry to [`like`](Self::like).
 ///
 /// # Examples
 ///
@@ -59,7 +63,8 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// The number of distinct items that the filter is to hold at its rate. 0 counts as 1 and makes a smallest filter.
+    /// Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and gives the smallest
+    /// filter.
     ///
     /// # Examples
     ///
@@ -75,7 +80,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The false-positive rate expected when the filter holds its capacity; between 0 and 1.
+    /// Sets the false-positive rate that is expected when the filter holds its capacity; between 0 and 1.
     ///
     /// # Examples
     ///
@@ -92,9 +97,9 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The number of bits, at least 1; the line layouts round it up to whole lines of 512.
+    /// Sets the number of bits, at least 1. The line layouts round it up to whole lines of 512.
     ///
-    /// The capacity of a filter made so is the number of items that fill half of its bits.
+    /// The capacity of a filter built from bits is the number of items that fill half of them.
     ///
     /// # Examples
     ///
@@ -112,8 +117,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The number of bits that an item sets: 1 to 64, in the line layouts 1 to 32, spread there over
-    /// 1, 2, 4 or 8 words (up to 5, 10, 20, 32 probes).
+    /// Sets the number of bits that an item sets: 1 to 64, in the line layouts 1 to 32. The line layouts spread them
+    /// over 1, 2, 4 or 8 words (up to 5, 10, 20, 32 probes).
     ///
     /// # Examples
     ///
@@ -129,8 +134,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Exactly the sizes of another filter of this type, such as one to union_line with. A
-    /// [`capacity`](Self::capacity) may go with them, to say what they are meant for.
+    /// Sets the sizes of an existing filter of this type, for example one to unite with. A [`capacity`](Self::capacity)
+    /// may go with them: the number of items that the sizes are meant for.
     ///
     /// # Examples
     ///
@@ -147,7 +152,7 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// The hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -165,11 +170,11 @@ impl<F: Buildable> Builder<F> {
         Builder { capacity, rate, bits, probes, words, like, hasher }
     }
 
-    /// The sizes that the filter would have, without making it.
+    /// Returns the sizes that the filter would have, without building it.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), except for memory.
+    /// As [`build`](Self::build), apart from a failed allocation.
     ///
     /// # Examples
     ///
@@ -183,6 +188,7 @@ impl<F: Buildable> Builder<F> {
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
         let Self { capacity, rate, bits, probes, words, like, .. } = *self;
         match (capacity, rate, (bits, probes), like) {
+            // The sizes of another filter of the same type; only a capacity may go with them.
             (_, None, (None, None), Some(geometry)) if words.is_none() => {
                 if geometry.kind() == F::Array::KIND {
                     Ok(geometry)
@@ -190,27 +196,29 @@ impl<F: Buildable> Builder<F> {
                     Err(BuildError::Layout)
                 }
             }
+            // By items and rate.
             (Some(items), rate, (None, None), None) => Geometry::for_items(
                 F::Array::KIND,
                 items as u64,
                 rate.unwrap_or(DEFAULT_RATE),
                 words,
             ),
+            // By bits and probes.
             (None, None, (Some(bits), Some(probes)), None) => {
                 Geometry::for_bits(F::Array::KIND, bits, probes, words)
             }
+            // Too little, or too much.
             (None, _, (None, None), None) => Err(BuildError::Unsized),
             (None, None, _, None) => Err(BuildError::Incomplete),
             _ => Err(BuildError::Conflict),
         }
     }
 
-    /// Builds the filter, empty.
+    /// Builds an empty filter.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or the memory is
-    /// refused.
+    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation fails.
     ///
     /// # Examples
     ///
@@ -228,10 +236,11 @@ impl<F: Buildable> Builder<F> {
 }
 
 impl<F: InLines> Builder<F> {
-    /// The number of 64-bit words that an item touches in its line: 1, 2, 4 or 8. Memory against speed.
+    /// Sets the number of 64-bit words that an item touches in its line: 1, 2, 4 or 8. Trades memory for speed.
     ///
-    /// Without it, the sizing takes the fewest words that need at most 21 % more memory than the best number does. Up to 4,
-    /// more words need less memory; each takes longer. For a blocked filter (a once filter needs up to 0.7 % more):
+    /// By default, the sizing takes the fewest words that need at most 21 % more memory than the best number of words.
+    /// Up to 4, more words need less memory; each word takes time. The memory of a blocked filter (a once filter needs
+    /// up to 0.7 % more):
     ///
     /// | rate | bits per item with 1 / 2 / 4 / 8 words | default |
     /// |---|---|---|
@@ -240,12 +249,12 @@ impl<F: InLines> Builder<F> {
     /// | 1e-4 | 57.9 / 25.6 / 22.4 / 22.9 | 2 |
     /// | 1e-6 | 3907 / 55.7 / 40.7 / 38.9 | 4 |
     ///
-    /// The price of a word: in the second cache, in batches, an insert takes 12, 21 and 48 ns on 1, 2 and 4 words, a query
-    /// 4.6, 5.7 and 11 ns (100,000 items, one thread of an Emerald Rapids Xeon). Out of the caches the memory takes most of
-    /// the time, and words cost less. In an [`OnceBloomFilter`](crate::OnceBloomFilter) one word needs no lock; with more, an insert of a new item locks its
-    /// line for a few stores.
+    /// The price of a word: in L2, in batches, an insert on 1, 2 and 4 words takes 12, 21 and 48 ns, and a query 4.6,
+    /// 5.7 and 11 ns (100,000 items, one thread of an Emerald Rapids Xeon). Out of the caches, memory takes most of the
+    /// time, and words cost less. In an [`OnceBloomFilter`](crate::OnceBloomFilter), one word needs no lock; with more
+    /// words, an insert of a new item locks its line for a few stores.
     ///
-    /// With [`probes`](Self::probes), each word takes 1 to 8 of them.
+    /// With [`probes`](Self::probes), each word has 1 to 8 of them.
     ///
     /// # Examples
     ///

@@ -1,5 +1,5 @@
-//! The traits of a collection, for all three filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and
-//! their parallel counterparts.
+//! The traits of a collection for all three filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and their parallel
+//! counterparts.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,8 +17,8 @@ use crate::geometry::Geometry;
 use crate::once::OnceBloomFilter;
 use crate::shared::Shared;
 
-/// An empty filter for so many items, at the default rate. If there is no such size, or the memory is refused, it
-/// ends as std's collections do.
+/// Builds an empty filter for `items` items at the default rate. If the size overflows or the allocation fails, ends as
+/// std's collections do.
 fn sized_for<F: Buildable>(items: usize, hasher: F::Hasher) -> F {
     let geometry = Geometry::for_items(F::Array::KIND, items as u64, DEFAULT_RATE, None)
         .unwrap_or_else(|_| panic!("capacity overflow"));
@@ -26,13 +26,14 @@ fn sized_for<F: Buildable>(items: usize, hasher: F::Hasher) -> F {
     F::from_shared(shared.unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes())))
 }
 
-/// A filter of the items.
+/// Builds a filter that contains the items.
 fn of_items<F: Buildable, I>(
     items: impl IntoIterator<Item = I>,
     hasher: F::Hasher,
     hash: impl Fn(&F::Hasher, I) -> u64,
 ) -> F {
     let items = items.into_iter();
+    // The iterator knows its length: size the filter for it.
     if let (count, Some(most)) = items.size_hint()
         && count == most
     {
@@ -40,6 +41,7 @@ fn of_items<F: Buildable, I>(
         filter.shared_mut().insert_all_mut(items, hash);
         return filter;
     }
+    // It does not: hash all items to count them.
     let hashes: Vec<u64> = items.map(|item| hash(&hasher, item)).collect();
     let mut filter: F = sized_for(hashes.len(), hasher);
     filter.shared_mut().insert_all_mut(hashes, |_, hash| hash);
@@ -48,14 +50,14 @@ fn of_items<F: Buildable, I>(
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// A [`snapshot`](Self::snapshot).
+        /// Takes a [`snapshot`](Self::snapshot).
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 self.snapshot()
             }
         }
 
-        /// The shape, never the bits.
+        /// Shows the sizes, never the bits.
         impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
@@ -65,34 +67,34 @@ macro_rules! collection {
             }
         }
 
-        /// All at once, in whatever order is fastest: while it runs, it may take as much memory again as the
-        /// filter, if that is to be had. If the iterator panics, items before it may be missing.
+        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much memory again as the
+        /// filter, and does without if the allocation fails. If the iterator panics, earlier items may be missing.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
                 self.shared.insert_all_mut(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
             }
         }
 
-        /// Through a shared reference: others may insert and query meanwhile.
+        /// Inserts through a shared reference: other threads may insert and query concurrently.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
                 self.insert_many(items, |_, _| ());
             }
         }
 
-        /// Makes a filter for exactly this number of items at the default rate of 1 %.
+        /// Builds a filter for exactly this number of items at the default rate of 1 %.
         ///
-        /// If the iterator does not know how many there will be, all are hashed first, which takes 8 bytes per
-        /// item; if it does, it is believed, and inserting takes at most the memory of the filter once more. If
-        /// memory for the filter is refused, it ends as std's collections do.
+        /// If the iterator reports its exact length, the filter is sized for that length, and inserting takes at most
+        /// as much memory again as the filter. If not, all items are hashed first, which takes 8 bytes per item. If
+        /// the allocation of the filter fails, ends as std's collections do.
         impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I> for $name<T, S> {
             fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
                 of_items(items, S::default(), |hasher: &S, item: I| hasher.hash_item(item.as_item()))
             }
         }
 
-        /// As collecting the array. (For an array of references say which filter it is, `Filter::<str>::from(["a"])`: its items
-        /// may be the references, or what they refer to.)
+        /// Collects the array. For an array of references name the item type, as in `Filter::<str>::from(["a"])`: the
+        /// items may be the references or what they refer to.
         #[cfg(feature = "std")]
         impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $name<T> {
             fn from(items: [T; N]) -> Self {
@@ -100,7 +102,7 @@ macro_rules! collection {
             }
         }
 
-        /// As collecting the array.
+        /// Collects the array.
         #[cfg(feature = "std")]
         impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]> for $name<T> {
             fn from(items: [&'a T; N]) -> Self {
@@ -132,8 +134,8 @@ macro_rules! collection {
             }
         }
 
-        /// All at once, in whatever order is fastest: while it runs, it may take as much memory again as the
-        /// filter, if that is to be had. If the iterator panics, any items may be missing.
+        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much memory again as the
+        /// filter, and does without if the allocation fails. If the iterator panics, any items may be missing.
         #[cfg(feature = "rayon")]
         impl<T: Send, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<T> for $name<T, S> {
             fn par_extend<I: rayon::iter::IntoParallelIterator<Item = T>>(&mut self, items: I) {
@@ -150,7 +152,7 @@ macro_rules! collection {
             }
         }
 
-        /// In parallel; as [`FromIterator`] otherwise.
+        /// As [`FromIterator`], in parallel.
         #[cfg(feature = "rayon")]
         impl<T: Send, S: HashItem<T> + Default + Sync> rayon::iter::FromParallelIterator<T>
             for $name<T, S>
@@ -161,7 +163,7 @@ macro_rules! collection {
             }
         }
 
-        /// In parallel; as [`FromIterator`] otherwise.
+        /// As [`FromIterator`], in parallel.
         #[cfg(feature = "rayon")]
         impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Default + Sync>
             rayon::iter::FromParallelIterator<&'a T> for $name<T, S>

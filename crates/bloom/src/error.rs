@@ -1,8 +1,8 @@
-//! Why two filters cannot be united.
+//! The error of a union of two filters.
 
 use core::fmt;
 
-/// Two filters cannot be united; nothing has been changed.
+/// The reason why two filters cannot be united. Nothing has been changed.
 ///
 /// # Examples
 ///
@@ -18,9 +18,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnionError {
-    /// The filters differ in bits, probes or layout: the same item has other bits in each.
+    /// The filters differ in bits, probes or layout: an item has different bits in each.
     Geometry,
-    /// The filters hash the same item differently: other algorithms, or other seeds.
+    /// The filters hash an item differently: different algorithms or seeds.
     Hash,
 }
 

@@ -1,4 +1,4 @@
-//! A filter in the hands of one thread: plain loads and stores.
+//! Exclusive access to a filter: plain loads and stores.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -9,9 +9,9 @@ use tamis_hash::HashItem;
 
 use crate::filter::Buildable;
 
-/// A filter that nobody else can touch for now, from `get_mut`.
+/// Exclusive access to a filter, from `get_mut`.
 ///
-/// Inserts are plain stores, several times cheaper than atomic ones. For queries in batches ask the filter itself.
+/// Inserts are plain stores, several times cheaper than atomic operations. To query in batches, use the filter itself.
 ///
 /// # Examples
 ///
@@ -20,9 +20,9 @@ use crate::filter::Buildable;
 /// use tamis::BlockedBloomFilter;
 ///
 /// let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
-/// let mut alone = filter.get_mut();
+/// let mut exclusive = filter.get_mut();
 /// for item in 0..1000 {
-///     alone.insert(&item);
+///     exclusive.insert(&item);
 /// }
 /// assert!(filter.contains(&999));
 /// # Ok::<(), tamis::BuildError>(())
@@ -36,7 +36,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         Self { filter }
     }
 
-    /// Inserts an item; whether it was certainly new.
+    /// Inserts an item. Returns `true` if it was certainly new.
     ///
     /// # Examples
     ///
@@ -58,7 +58,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         self.insert_hash(hash)
     }
 
-    /// Inserts an item by its hash; whether it was certainly new.
+    /// Inserts an item by its hash. Returns `true` if it was certainly new.
     ///
     /// # Examples
     ///
@@ -75,7 +75,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     }
 
     /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls `on_result` in order,
-    /// with each item's number and whether it was certainly new. See [batches](crate#batches).
+    /// with each item's number and `true` if it was certainly new. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -101,10 +101,10 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         );
     }
 
-    /// [`insert_many`](Self::insert_many) with the results collected: for each item whether it was certainly new.
+    /// Inserts many items and collects for each whether it was certainly new. See [`insert_many`](Self::insert_many).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item: if the iterator or the hasher panics,
-    /// nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -130,7 +130,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         results
     }
 
-    /// [`insert_many`](Self::insert_many) by hash.
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many).
     ///
     /// # Examples
     ///
@@ -150,7 +150,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         self.filter.shared_mut().insert_many_mut(hashes, |_, hash| hash, on_result);
     }
 
-    /// Whether the item may have been inserted.
+    /// Returns whether the item may have been inserted.
     ///
     /// # Examples
     ///
@@ -171,7 +171,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         self.contains_hash(self.filter.shared().hasher().hash_item(item))
     }
 
-    /// Whether an item with this hash may have been inserted.
+    /// Returns whether an item with this hash may have been inserted.
     ///
     /// # Examples
     ///

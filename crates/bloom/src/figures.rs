@@ -1,4 +1,4 @@
-//! Figures read from the bits: fill, number of items, saturation, false-positive rate; each also from a sample.
+//! Figures read from the bits: fill, number of items, saturation and false-positive rate; each also from a sample.
 
 use libm::pow;
 use tamis_core::Sampled;
@@ -21,11 +21,11 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
 
     pub(crate) fn fill_sampled(&self, lines: u64) -> Sampled {
         let all = self.geometry().lines();
-        // By the mean of usable bits: the mean over all lines is then the fill, although the last line of a classic
-        // filter has fewer.
+        // Divide by the mean of usable bits per line: the mean over all lines is then the fill, although the last line
+        // of a classic filter has fewer.
         let usable = self.geometry().usable_bits() as f64 / all as f64;
         let sampled = Sampled::mean(self.sample(lines).map(|line| ones(line) as f64 / usable), all);
-        // A full line has more than the mean where the last one is short.
+        // Where the last line is short, a full line has more than the mean.
         Sampled { value: sampled.value.min(1.0), ..sampled }
     }
 
@@ -64,16 +64,17 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             }
             Err(probes) => self.fill_sampled(lines).map(|fill| pow(fill, probes)),
         };
-        // Without the error of its own: the chance of an equal hash is below 2^-30 in any filter of this world.
+        // The error of this part is ignored: the probability of an equal hash is below 2^-30 in any real filter.
         let items = self.len_estimate_sampled(lines).value;
         of_bits.map(|rate| with_equal_hashes(rate, items))
     }
 
+    /// Reads all lines.
     fn lines(&self) -> impl Iterator<Item = LineBits> {
         (0..self.geometry().lines()).map(|line| self.array.read(line))
     }
 
-    /// Evenly spread lines: at least this number, if the filter has them, and at most twice as many.
+    /// Reads evenly spread lines: at least `lines` (all if the filter has fewer), and at most twice that number.
     fn sample(&self, lines: u64) -> impl Iterator<Item = LineBits> {
         let all = self.geometry().lines();
         let step = (all / lines.max(1)).max(1);
@@ -83,22 +84,23 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 }
 
-/// The number of bits that are set in a line.
+/// Counts the bits that are set in a line.
 pub(crate) fn ones(line: LineBits) -> u64 {
     line.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// The probability that a query for an absent item that falls on a given line finds all its bits set.
 struct LineRate {
-    /// The probability that a query finds its bits in a word, by the number of ones: for words in which an item has
-    /// the most bits, and for those with one bit less.
+    /// The probability that a query finds its bits in a word, by the number of ones in the word: for groups in which an
+    /// item has the most bits, and for groups with one bit less.
     chances: [[f64; 65]; 2],
     shape: Shape,
     locked: bool,
 }
 
 impl LineRate {
-    /// For a filter in lines; for a classic filter, in which a line says nothing, the number of probes.
+    /// Returns the tables for a filter in lines. For a classic filter, which has no rate per line, returns the number
+    /// of probes.
     fn new(geometry: Geometry) -> Result<Self, f64> {
         let shape = match geometry.layout() {
             Layout::Classic { probes } => return Err(f64::from(probes)),
@@ -108,18 +110,19 @@ impl LineRate {
             core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
         };
         let most = shape.group_probes(0);
-        // Where the most is one bit, no group has less.
+        // If the most is one bit, no group has less.
         let chances = [table(most), table(most.max(2) - 1)];
         Ok(Self { chances, shape, locked: geometry.locked() })
     }
 
+    /// Returns the rate of a line: the product over its groups.
     fn of(&self, line: LineBits) -> f64 {
         let most = self.shape.group_probes(0);
         let words = self.shape.group_words() as usize;
         let groups = line.chunks(words).zip(0..).map(|(group, number)| {
             let chances = &self.chances[(most - self.shape.group_probes(number)) as usize];
             let of_words = group.iter().zip(0..).map(|(word, index)| {
-                // A query takes the lock bit, which is masked here, as set.
+                // A query takes the lock bit as set. It was masked when the line was read.
                 let lock = usize::from(self.locked && number == 0 && index == 0);
                 chances[word.count_ones() as usize + lock]
             });

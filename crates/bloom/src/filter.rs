@@ -1,12 +1,16 @@
-//! What the three filter types have in common: traits for this crate's generic types, and for signatures of users.
+//! The traits that the three filter types have in common: for generic types of this crate, and for signatures of users.
 
-/// Access to the shared part of a filter, for this crate alone.
+/// Access to the shared part of a filter, for this crate only.
+///
+/// The types that the trait names are `pub`, since it is a supertrait of a public one; no path leads to them from
+/// outside.
 pub(crate) mod sealed {
     use crate::array::Array;
     use crate::shared::Shared;
 
     pub trait Sealed: Sized {
         type Array: Array;
+        /// The type of the items, by another name than the one in `Buildable`.
         type Stored: ?Sized;
         type Hasher;
 
@@ -16,10 +20,10 @@ pub(crate) mod sealed {
     }
 }
 
-/// A filter type of this crate: what [`Builder`](crate::Builder) builds and
-/// [`Exclusive`](crate::Exclusive) gives alone.
+/// A filter type of this crate: [`Builder`](crate::Builder) builds it, and [`Exclusive`](crate::Exclusive) gives
+/// exclusive access to it.
 ///
-/// Sealed, for signatures; code that is generic over filters uses [`Filter`].
+/// The trait is sealed and serves signatures. Code that is generic over filters uses [`Filter`](crate::Filter).
 ///
 /// # Examples
 ///
@@ -38,14 +42,14 @@ pub(crate) mod sealed {
 /// # Ok::<(), BuildError>(())
 /// ```
 pub trait Buildable: sealed::Sealed {
-    /// What is inserted.
+    /// The type of the items.
     type Item: ?Sized;
 
-    /// The same type of filter with another hasher.
+    /// The same filter type with another hasher.
     type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
 }
 
-/// A filter type whose items lie in one line each: what [`Builder::words`] is for. Sealed.
+/// A filter type in which each item lies in one line, for [`Builder::words`](crate::Builder::words). Sealed.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! The sizes that fix where the bits of an item lie, and what can be computed from them alone.
+//! The sizes that determine where the bits of an item lie, and what follows from them alone.
 
 use tamis_core::BuildError;
 use tamis_sync::{LINE_BITS, LINE_BYTES};
@@ -11,10 +11,10 @@ use crate::sizing::{classic, line, solve};
 /// The number of 64-bit hashes.
 pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
-/// The sizes of a filter: how many bits, how many of them an item sets, and in which layout.
+/// The sizes of a filter: the number of bits, the number of bits that an item sets, and the layout.
 ///
-/// Two filters with equal geometry (and equal hashing) give an item the same bits. Everything here
-/// is arithmetic: there need be no filter.
+/// Two filters with equal geometry and equal hashing give an item the same bits. Everything here is arithmetic and
+/// needs no filter.
 ///
 /// # Examples
 ///
@@ -42,11 +42,11 @@ pub struct Geometry {
 pub(crate) enum Layout {
     /// Anywhere.
     Classic { probes: u32 },
-    /// In one line; `once` if of racing inserts of an item exactly one is to be told that it is new.
+    /// In one line; `once` if exactly one of concurrent inserts of an item returns `true`.
     Line { shape: Shape, once: bool },
 }
 
-/// The layouts before their sizes are known: one for each type of filter.
+/// A layout without its sizes: one for each type of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Classic,
@@ -54,8 +54,8 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// A filter of this kind that keeps `rate` at `items` (at least 1), as small as possible. In the line layouts, with
-    /// `words` words per item; if none is given, the fewest with at most 21 % more memory than the best.
+    /// Returns the smallest sizes of this kind that keep `rate` at `items` items (at least 1). In the line layouts an
+    /// item touches `words` words; by default the fewest that need at most 21 % more memory than the best number.
     pub(crate) fn for_items(
         kind: Kind,
         items: u64,
@@ -68,16 +68,16 @@ impl Geometry {
         {
             return Err(BuildError::Words { words });
         }
-        // Written so that NaN is refused too.
+        // Written so that NaN is an error, too.
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate });
         }
-        // Any filter needs log2(1 / rate) bits an item.
+        // Any filter needs log2(1 / rate) bits per item.
         if items as f64 * -libm::log2(rate) >= ALL_HASHES {
             return Err(BuildError::TooLarge);
         }
-        // Items that share their hash with one of so many are false positives whatever the bits; the
-        // bits are given what is left of the rate, at least half of it.
+        // An item whose hash equals the hash of an inserted item is a false positive whatever the bits. The bits get
+        // what is left of the rate, which must be at least half of it.
         let floor = items as f64 / ALL_HASHES;
         if rate < 2.0 * floor {
             return Err(BuildError::RateTooLow { rate, lowest: 2.0 * floor });
@@ -92,8 +92,9 @@ impl Geometry {
         sizes.ok_or(BuildError::TooLarge)
     }
 
-    /// A filter of this kind with `bits` bits (a line layout rounds up to whole lines) and `probes` probes; in the line
-    /// layouts over `words` words, or over the number that the sizing chooses for them.
+    /// Returns the sizes of a filter of this kind with `bits` bits (a line layout rounds up to whole lines) and
+    /// `probes` probes. In the line layouts they spread over `words` words; by default over the number that suits the
+    /// probes.
     pub(crate) fn for_bits(
         kind: Kind,
         bits: u64,
@@ -124,13 +125,13 @@ impl Geometry {
         })
     }
 
+    /// Returns the sizes of a filter of `lines` lines.
     pub(crate) fn of_lines(lines: u64, shape: Shape, once: bool) -> Self {
-        // 2^55 lines would have 2^64 bits: the count of bits saturates, and so much memory is
-        // refused anyway.
+        // 2^55 lines would have 2^64 bits. The count of bits saturates, and the allocation fails anyway.
         Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, once } }
     }
 
-    /// Bits of the filter. The line layouts have a multiple of 512, the lock bits included.
+    /// Returns the number of bits. The line layouts have a multiple of 512, the lock bits included.
     ///
     /// # Examples
     ///
@@ -146,7 +147,7 @@ impl Geometry {
         self.bits
     }
 
-    /// Bits that an item sets; in the classic layout some may fall together.
+    /// Returns the number of bits that an item sets. In the classic layout some may coincide.
     ///
     /// # Examples
     ///
@@ -165,8 +166,8 @@ impl Geometry {
         }
     }
 
-    /// 64-bit words that an item touches at most: the price of an atomic insert. In the line layouts
-    /// they share one cache line, in the classic one each lies in a line of its own.
+    /// Returns the largest number of 64-bit words that an item touches: the price of an atomic insert. In the line
+    /// layouts they share one cache line; in the classic layout each usually lies in a line of its own.
     ///
     /// # Examples
     ///
@@ -185,7 +186,7 @@ impl Geometry {
         }
     }
 
-    /// Bytes of memory for the bits: whole cache lines.
+    /// Returns the size of the bit array in bytes: whole cache lines.
     ///
     /// # Examples
     ///
@@ -201,7 +202,7 @@ impl Geometry {
         self.lines().saturating_mul(LINE_BYTES as u64)
     }
 
-    /// The share of bits that are expected to be set after `items` distinct items.
+    /// Returns the share of bits that is expected to be set after `items` distinct items.
     ///
     /// # Examples
     ///
@@ -217,19 +218,20 @@ impl Geometry {
         self.fill(items as f64)
     }
 
-    /// The false-positive rate to be expected after `items` distinct items: the chance that an item
-    /// that was not inserted is taken for one that was. Solved for the layout, not the textbook's
-    /// formula, and true to a thousandth at the rates that filters are made for (half a hundredth in line layouts that
-    /// are nearly empty); with the chance of `items / 2^64` that its hash is another item's.
+    /// Returns the false-positive rate that is expected after `items` distinct items: the probability that a query for
+    /// an item that was not inserted returns `true`.
     ///
-    /// Takes microseconds; longer, up to milliseconds, for many probes in few bits.
+    /// Computed for the actual layout, not by the textbook's formula. The error is a thousandth at the rates that
+    /// filters are built for, and half a hundredth in nearly empty line layouts. Includes the probability
+    /// `items / 2^64` that the hash of the item equals the hash of an inserted one. Takes microseconds; up to
+    /// milliseconds for many probes in few bits.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
-    /// // 20 bits and 6 probes an item: 0.0303 %, as published.
+    /// // 20 bits per item and 6 probes: 0.0303 %, as published.
     /// let geometry = BloomFilter::<str>::builder().bits(1_600_000).probes(6).geometry()?;
     /// let per_cent = geometry.false_positive_rate_at(80_000) * 100.0;
     /// assert_eq!((per_cent * 10_000.0).round(), 303.0);
@@ -257,7 +259,7 @@ impl Geometry {
         }
     }
 
-    /// The shape of the pattern in a line; for the classic layout, which has none, one word.
+    /// Returns the shape of an item's pattern in its line. The classic layout has none and returns one word.
     pub(crate) const fn shape(&self) -> Shape {
         match self.layout {
             Layout::Line { shape, .. } => shape,
@@ -265,31 +267,31 @@ impl Geometry {
         }
     }
 
-    /// Whether one bit of each line is its lock: several words are written under it, one needs none.
+    /// Returns whether one bit of each line is its lock. A pattern of several words needs the lock, one word does not.
     pub(crate) const fn locked(&self) -> bool {
         matches!(self.layout, Layout::Line { shape, once: true } if shape.words > 1)
     }
 
-    /// Cache lines of the array.
+    /// Returns the number of cache lines of the array.
     pub(crate) const fn lines(&self) -> u64 {
         self.bits.div_ceil(LINE_BITS)
     }
 
-    /// Bits that an item can set.
+    /// Returns the number of bits that items can set.
     pub(crate) const fn usable_bits(&self) -> u64 {
         if self.locked() { self.bits - self.lines() } else { self.bits }
     }
 
-    /// The items after which a filter with this share of bits set is expected to have it: the
-    /// inverse of the expected fill (Swamidass and Baldi 2007 for the classic layout).
+    /// Returns the number of items after which this share of bits is expected to be set: the inverse of the expected
+    /// fill (Swamidass and Baldi 2007 for the classic layout).
     ///
-    /// OnceArray to the resolution of one bit; a full filter is taken as one that lacks half a bit.
+    /// Exact to the resolution of one bit. A full filter is taken as one that lacks half a bit.
     pub(crate) fn items_at_fill(&self, fill: f64) -> f64 {
         if fill <= 0.0 {
             return 0.0;
         }
         let fill = fill.min(1.0 - 0.5 / self.usable_bits() as f64);
-        // The expected fill grows with the items; 64 items a bit fill every layout.
+        // Bisection: the expected fill grows with the items, and 64 items per bit fill every layout.
         let (mut low, mut high) = (0.0, 64.0 * self.bits as f64);
         for _ in 0..200 {
             let middle = (low + high) / 2.0;
@@ -313,13 +315,13 @@ impl Geometry {
     }
 }
 
-/// The rate when items with equal hashes are counted too.
+/// Adds the probability of equal hashes to the rate of the bits.
 pub(crate) fn with_equal_hashes(of_bits: f64, items: f64) -> f64 {
     (of_bits + items / ALL_HASHES).min(1.0)
 }
 
-/// The words over which so many probes are spread when the probes are given: what the sizing chooses
-/// for the rates at which it chooses so many probes.
+/// Returns the number of words for a given number of probes: what the sizing chooses at the rates at which it chooses
+/// this number of probes.
 const fn words_for(probes: u32) -> u32 {
     match probes {
         0..=5 => 1,

@@ -1,18 +1,26 @@
-//! Concurrent Bloom filters over atomic words: sets that answer "seen before?" from many threads.
+//! Concurrent Bloom filters over atomic words: sets that answer "was this item inserted?" for many threads.
+//!
+//! A query returns `false` only if the item was not inserted. It may return `true` for an item that was not: a false
+//! positive, at a rate that you choose.
 //!
 //! | | [`BloomFilter`] | [`BlockedBloomFilter`] | [`OnceBloomFilter`] |
 //! |---|---|---|---|
-//! | an item's bits lie | anywhere | in one cache line | in one cache line |
-//! | memory at 1 % / 0.1 % / 1e-6, bits an item | 9.6 / 14.4 / 29.0 | 12.0 / 16.8 / 40.7 | 12.0 / 16.9 / 40.8 |
-//! | cache lines an operation touches | up to the number of probes | 1 | 1 |
-//! | racing inserts of one new item | at least one `true` | at least one `true` | **exactly one** `true` |
-//! | insert is | lock-free | lock-free | lock-free at 1 % and above, else locks one line for a few stores |
-//! | contains is | wait-free | wait-free | wait-free |
-//! | take it when | memory is what counts | speed is what counts | each item must be claimed by one |
+//! | choose it for | the least memory | the highest speed | claiming each item once |
+//! | where the bits of an item lie | anywhere | in one cache line | in one cache line |
+//! | bits per item at 1 % / 0.1 % / 1e-6 | 9.6 / 14.4 / 29.0 | 12.0 / 16.8 / 40.7 | 12.0 / 16.9 / 40.8 |
+//! | cache lines per operation | up to one per probe | 1 | 1 |
+//! | concurrent inserts of a new item | at least one returns `true` | at least one returns `true` | **exactly one** returns `true` |
+//! | insert | lock-free | lock-free | lock-free at 1 % and above; below, locks one line for a few stores |
+//! | contains | wait-free | wait-free | wait-free |
 //!
-//! All of them: no false negative, ever, for an insert that happens before the query; a
-//! false-positive rate that is solved for the very layout and reported for the contents as they are;
-//! any size, up to 2^64 bits; methods on `&self` may race, methods on `&mut self` cannot.
+//! All three types have:
+//!
+//! * no false negatives: a query finds every item whose insert happens before it;
+//! * a false-positive rate that is computed for the actual layout when the filter is built, and reported for the
+//!   current contents at any time;
+//! * any size, up to 2^64 bits;
+//! * methods on `&self` that any number of threads may call concurrently, and methods on `&mut self` that have
+//!   exclusive access.
 //!
 //! # Examples
 //!
@@ -29,41 +37,43 @@
 //!
 //! # Batches
 //!
-//! `insert_many`, `contains_many` and their relatives hash items ahead, request their memory ahead, and work on 32 items
-//! at a time; where that gains nothing, as for inserts into filters that fit in a cache, they go one by one. They take items owned or borrowed ([`AsItem`]) and pass results in order to a callback; `insert_each` and
-//! `contains_each` collect the results.
+//! `insert_many`, `contains_many` and their variants work on 32 items at a time: they hash items ahead and request
+//! their memory ahead. Where that gains nothing, as for inserts into filters that fit in a cache, they work on one item
+//! at a time. They take owned or borrowed items ([`AsItem`]) and pass the results to a callback, in order.
+//! `insert_each` and `contains_each` collect the results.
 //!
-//! * **They look ahead.** Up to 32 items are looked up before the first result is passed on. What the callback inserts
-//!   may be invisible to the results after it. Up to 96 items are pulled from the iterator before the first result.
-//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
-//!   items that are at hand (`receiver.try_iter()`), and block for the first of the next batch only.
-//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any of their batch is inserted,
-//!   so every inserted item has had its result passed on (`insert_each` hashes all items first). After a panic in the callback up to 31 further items are in
-//!   whose results were not passed on. The filter stays valid either way.
+//! * **Batches look ahead.** Up to 32 items are queried before the first result is passed on, so the results that
+//!   follow may miss what the callback inserts. Up to 96 items are pulled from the iterator before the first result.
+//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. With a channel, pass only
+//!   the items that are ready (`receiver.try_iter()`), and block only for the first item of the next batch.
+//! * **A panic in the iterator or the hasher loses no result.** The items of a batch are pulled before any of them is
+//!   inserted, so the result of every inserted item has been passed on. (`insert_each` hashes all items first.) After a
+//!   panic in the callback, up to 31 further items are inserted whose results were not passed on. The filter stays
+//!   valid in every case.
 //!
 //! # Metrics
 //!
 //! `fill`, `len_estimate`, `saturation` and `false_positive_rate` read all bits. Each has a `_sampled` form that reads
-//! some lines and states its own error ([`Sampled`]).
+//! some lines and returns the estimate with its standard error ([`Sampled`]).
 //!
 //! # Memory order
 //!
-//! An insert that *happens before* a query is seen by it: after a `join`, through a channel, a mutex,
-//! or any other Release and Acquire. Without such an edge it may be seen late, never half-wrong. A
-//! `false` from `insert` or a `true` from `contains` gives no view of what else the thread that
-//! inserted the item had written.
+//! A query sees every insert that *happens before* it: through a `join`, a channel, a mutex, or any other pair of
+//! Release and Acquire. Without such an edge a query may return `false` for an item whose insert has already returned;
+//! it cannot be wrong in any other way. A `false` from `insert` or a `true` from `contains` does not synchronize with
+//! the thread that inserted the item: its other writes may be invisible.
 //!
 //! # Features
 //!
 //! `std` (default): random keys for the default hasher; waiting threads yield. Without it the crate
-//! needs `alloc` and 64-bit atomics only. `rayon`: parallel collection.
+//! needs only `alloc` and 64-bit atomics. `rayon`: parallel collection.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-// For the examples, which use this crate under the name `tamis`.
+// The examples use this crate under the name `tamis`.
 #[doc(hidden)]
 pub extern crate self as bloom;
 #[cfg(any(test, feature = "rayon"))]
@@ -102,7 +112,7 @@ pub use crate::once::OnceBloomFilter;
 pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 
-/// The README's example, compiled and run.
+/// Compiles and runs the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

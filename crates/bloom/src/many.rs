@@ -57,7 +57,7 @@ works! {
     InsertMut: &'a mut A, insert_mut, insert_batch_mut;
 }
 
-/// Inserts the items one by one and passes on each result: for filters in which a batch would not be faster.
+/// Inserts item by item and passes on each result: for filters in which a batch would not be faster.
 #[inline]
 pub(crate) fn singly(
     hashes: impl IntoIterator<Item = u64>,

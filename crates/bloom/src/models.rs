@@ -1,10 +1,9 @@
-//! loom models of the bits: what the types promise under every interleaving, and the bugs that the
-//! models must find.
+//! loom models of the bits: the guarantees of the types under every interleaving, and planted bugs that the models must
+//! find.
 //!
-//! Each property is a function over the operation it is about. A `model` runs it with the operation of
-//! this crate; a `mutant` runs it with one that has a planted bug, and it must fail with the message
-//! of the property. The minimum of executions that a model must explore is about half of what it
-//! explores now.
+//! Each property is a function that takes the operation under test. A `model` runs it with the operation of this crate.
+//! A `mutant` runs it with an operation that has a planted bug, and must fail with the message of the property. The
+//! minimum of executions that a model must explore is about half of what it explores now.
 
 use alloc::vec::Vec;
 
@@ -40,7 +39,7 @@ fn new<K: Writer>() -> Arc<Bits<K>> {
     Arc::new(Bits::zeroed(1).unwrap())
 }
 
-// L1: racing inserts lose no bit.
+// L1: concurrent inserts lose no bit.
 
 const LOST: &str = "a bit was lost";
 
@@ -67,7 +66,7 @@ fn mutant_lossy_or_loses_a_bit() {
     must_fail_with(Mutant::LossyOr, LOST, || check(1, None, racing_inserts_lose_no_bit));
 }
 
-// L2: an insert that happens before a query is seen by it, whatever races beside.
+// L2: a query sees every insert that happens before it, whatever runs concurrently.
 
 const MISSED: &str = "a published item was missed";
 
@@ -103,10 +102,10 @@ fn mutant_without_a_release_the_item_is_missed() {
     must_fail(MISSED, || check(1, None, || a_published_item_is_found(Ordering::Relaxed)));
 }
 
-// L3: of racing inserts of one item at least one is told that it is new, and none later. Another item
-// that sets one of its bits meanwhile changes nothing.
+// L3: at least one of concurrent inserts of one item returns `true`, and no later insert does. A concurrent insert of
+// another item that shares a bit changes nothing.
 
-const NONE_NEW: &str = "nobody was told that the item is new";
+const NONE_NEW: &str = "no insert returned that the item is new";
 
 fn at_least_one_is_new(insert: Insert<Free>, item: Pattern, neighbour: Pattern) {
     let bits = new();
@@ -118,7 +117,7 @@ fn at_least_one_is_new(insert: Insert<Free>, item: Pattern, neighbour: Pattern) 
     assert!(!insert(&bits, item), "an item was new twice");
 }
 
-/// Shares the second word of X, and all of its bits there.
+/// An item that shares the second word of X and all bits of X in it.
 const NEAR_X: Pattern = &[(2, 0b001), (3, 0b001)];
 
 #[test]
@@ -135,7 +134,7 @@ fn mutant_the_last_word_decides() {
     must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, X, NEAR_X)));
 }
 
-/// New only if none of its bits was set: another item's bit takes the verdict away.
+/// Returns `true` only if none of the bits was set: the bit of another item makes the result wrong.
 #[test]
 fn mutant_new_only_if_every_bit_is() {
     fn insert(bits: &Bits<Free>, pattern: Pattern) -> bool {
@@ -147,9 +146,9 @@ fn mutant_new_only_if_every_bit_is() {
     must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, W, V)));
 }
 
-// L4: with all bits in one word, one `fetch_or` tells exactly one inserter.
+// L4: with all bits in one word, exactly one insert returns `true` from its `fetch_or`.
 
-const NOT_ONE: &str = "not exactly one was told that the item is new";
+const NOT_ONE: &str = "not exactly one insert returned that the item is new";
 
 fn exactly_one_is_new<K: Writer + 'static>(racers: usize, insert: Insert<K>, item: Pattern)
 where
@@ -166,16 +165,16 @@ where
 }
 
 #[test]
-fn model_one_word_tells_exactly_one() {
+fn model_one_word_has_exactly_one_winner() {
     check(900, None, || exactly_one_is_new::<Free>(3, insert, W));
 }
 
 #[test]
-fn mutant_two_words_tell_several() {
+fn mutant_two_words_have_several_winners() {
     must_fail(NOT_ONE, || check(1, None, || exactly_one_is_new::<Free>(3, insert, X)));
 }
 
-// L14: a snapshot taken after an insert has it, and no bit that nobody set; above all no lock.
+// L14: a snapshot has every insert that happened before it, and no bit that no insert set; above all no lock bit.
 
 fn a_snapshot_has_what_came_before<K: Writer + 'static>(publish: Ordering)
 where
@@ -197,7 +196,7 @@ where
     for (index, word) in copy.read_raw(0).into_iter().enumerate() {
         let parts = X.iter().chain(Z).filter(|part| part.0 == index);
         let inserted = parts.fold(0, |mask, part| mask | part.1);
-        assert_eq!(word & !inserted, 0, "the copy has a bit that nobody set");
+        assert_eq!(word & !inserted, 0, "the copy has a bit that no insert set");
     }
     thread.join().unwrap();
 }
@@ -215,10 +214,10 @@ fn mutant_a_snapshot_after_a_relaxed_flag() {
     });
 }
 
-const STUCK: &str = "the lock came along";
+const STUCK: &str = "the copy has the lock bit";
 
-/// What a reader takes from a line that is being written never has the lock bit set.
-fn a_read_leaves_the_lock(read: fn(&Bits<Locked>) -> [u64; 8]) {
+/// A reader of a line that is being written never gets the lock bit.
+fn a_read_masks_the_lock(read: fn(&Bits<Locked>) -> [u64; 8]) {
     let bits = new();
     let other = Arc::clone(&bits);
     let thread = spawn(move || insert(&other, X));
@@ -227,16 +226,16 @@ fn a_read_leaves_the_lock(read: fn(&Bits<Locked>) -> [u64; 8]) {
 }
 
 #[test]
-fn model_a_copy_leaves_the_lock() {
-    check(65, None, || a_read_leaves_the_lock(|bits| bits.copy().unwrap().read_raw(0)));
+fn model_a_copy_masks_the_lock() {
+    check(65, None, || a_read_masks_the_lock(|bits| bits.copy().unwrap().read_raw(0)));
 }
 
 #[test]
 fn mutant_a_copy_of_the_raw_words() {
-    must_fail(STUCK, || check(1, None, || a_read_leaves_the_lock(|bits| bits.read_raw(0))));
+    must_fail(STUCK, || check(1, None, || a_read_masks_the_lock(|bits| bits.read_raw(0))));
 }
 
-// L16: the line lock. Two writers of different items lose nothing, a reader misses nothing.
+// L16: the line lock. Two writers of different items lose nothing, and a reader misses nothing.
 
 fn locked_inserts_lose_no_bit(publish: Ordering) {
     let bits = new::<Locked>();
@@ -273,7 +272,7 @@ fn mutant_a_reader_without_a_release_misses() {
     must_fail(MISSED, || check(1, Some(3), || locked_inserts_lose_no_bit(Ordering::Relaxed)));
 }
 
-/// loom itself finds the unordered read under the lock.
+/// loom itself detects the unordered read under the lock.
 const UNORDERED: &str = "Causality violation";
 
 #[test]
@@ -290,10 +289,10 @@ fn mutant_lock_relaxed() {
     });
 }
 
-/// The very mistake that the types forbid: a lock-free writer on a line that has a lock.
+/// The mistake that the types forbid: a lock-free writer on a line that has a lock.
 #[test]
-fn mutant_a_free_writer_beside_the_lock() {
-    fn insert_free_beside_locked() {
+fn mutant_a_free_writer_despite_the_lock() {
+    fn insert_free_despite_lock() {
         let line = Arc::new(tamis_sync::Line::default());
         let other = Arc::clone(&line);
         let thread = spawn(move || {
@@ -304,21 +303,21 @@ fn mutant_a_free_writer_beside_the_lock() {
         thread.join().unwrap();
         assert_eq!(line.words[0].load(Ordering::Relaxed), 0b11, "{LOST}");
     }
-    must_fail(LOST, || check(1, None, insert_free_beside_locked));
+    must_fail(LOST, || check(1, None, insert_free_despite_lock));
 }
 
-// L16: exactly one, and with a merge.
+// L16: exactly one winner, also during a union.
 
 #[test]
-fn model_the_lock_tells_exactly_one() {
+fn model_the_lock_has_exactly_one_winner() {
     check(45, None, || exactly_one_is_new::<Locked>(2, insert, X));
     check(13, None, || exactly_one_is_new::<Locked>(2, insert, Z));
     check(120, Some(1), || exactly_one_is_new::<Locked>(3, insert, X));
 }
 
-/// The look before the lock decides, instead of the bits under it.
+/// The check before the lock decides, instead of the bits under the lock.
 #[test]
-fn mutant_the_look_before_the_lock_decides() {
+fn mutant_the_check_before_the_lock_decides() {
     fn insert(bits: &Bits<Locked>, pattern: Pattern) -> bool {
         let new = !contains(bits, pattern);
         Locked::write(bits, 0, pattern.iter().copied());
@@ -329,10 +328,9 @@ fn mutant_the_look_before_the_lock_decides() {
     must_fail(NOT_ONE, || check(1, Some(1), || exactly_one_is_new(3, insert, X)));
 }
 
-/// A merge into the line that inserts write: nothing is lost on either side. It brings a part of X,
-/// which must not make X old, and all of Y: either the insert of Y is told that it is new, or the
-/// merge was first.
-fn a_merge_and_an_insert() {
+/// A union into the line that inserts write: neither side loses a bit. The union has a part of X, which must not make X
+/// present, and all of Y: either the insert of Y returns `true`, or the union came first.
+fn a_union_and_an_insert() {
     let bits = new::<Locked>();
     let other = Arc::clone(&bits);
     let thread = spawn(move || other.union_line(0, [0b100, 0b011, 0b010, 0b100, 0, 0, 0, 0]));
@@ -346,33 +344,33 @@ fn a_merge_and_an_insert() {
 }
 
 #[test]
-fn model_a_merge_and_an_insert() {
-    check(260, None, a_merge_and_an_insert);
+fn model_a_union_and_an_insert() {
+    check(260, None, a_union_and_an_insert);
 }
 
-/// The same without a lock, where the bits of an item lie in one word.
-fn a_merge_and_inserts_of_one_word() {
+/// The same without a lock, with the bits of an item in one word.
+fn a_union_and_inserts_of_one_word() {
     let bits = new::<Free>();
-    let (merger, racer) = (Arc::clone(&bits), Arc::clone(&bits));
-    let merge = spawn(move || merger.union_line(0, [0, 0b1010, 0, 0, 0, 0, 0, 0]));
+    let (united, racer) = (Arc::clone(&bits), Arc::clone(&bits));
+    let union = spawn(move || united.union_line(0, [0, 0b1010, 0, 0, 0, 0, 0, 0]));
     let race = spawn(move || insert(&racer, W));
     let first = insert(&bits, W);
     assert!(first != race.join().unwrap(), "{NOT_ONE}");
-    merge.join().unwrap();
+    union.join().unwrap();
     assert!(contains(&bits, W) && bits.contains_mask(0, 1, 0b1010), "{LOST}");
 }
 
 #[test]
-fn model_a_merge_and_inserts_of_one_word() {
-    check(300, None, a_merge_and_inserts_of_one_word);
+fn model_a_union_and_inserts_of_one_word() {
+    check(300, None, a_union_and_inserts_of_one_word);
 }
 
 #[test]
-fn mutant_a_lossy_merge_into_one_word() {
-    must_fail_with(Mutant::LossyOr, NOT_ONE, || check(1, None, a_merge_and_inserts_of_one_word));
+fn mutant_a_lossy_union_into_one_word() {
+    must_fail_with(Mutant::LossyOr, NOT_ONE, || check(1, None, a_union_and_inserts_of_one_word));
 }
 
 #[test]
-fn mutant_a_merge_under_a_relaxed_lock() {
-    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || check(1, None, a_merge_and_an_insert));
+fn mutant_a_union_under_a_relaxed_lock() {
+    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || check(1, None, a_union_and_an_insert));
 }

@@ -1,4 +1,4 @@
-//! The once filter: of all racing inserts of an item exactly one is told that it was first.
+//! The once filter: exactly one of all concurrent inserts of an item returns `true`.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -13,23 +13,23 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of racing
-/// inserts of an item returns `true`.
+/// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts of
+/// an item returns `true`.
 ///
-/// For claiming work: of all crawlers that find a URL at once, one gets it. No Bloom filter whose items have
-/// bits in several words can do this by atomic operations on them, since the bits do not say whose they
-/// are. So this one has an item's bits in one word, at rates of 1 % and above, where an insert is one
-/// `fetch_or`. At lower rates, where a word is too narrow, one bit of each 64-byte line is the lock of that
-/// line, and an insert sets the rest by plain stores under it. Either way it is one atomic operation an insert.
+/// Use it to claim work: of all crawlers that find a URL at the same time, one gets it. If the bits of an item lie in
+/// several words, atomic operations on the words cannot do this, because a bit does not record which item set it. At
+/// rates of 1 % and above, this filter therefore keeps the bits of an item in one word, and an insert is one
+/// `fetch_or`. At lower rates one word is too narrow. There one bit of each 64-byte line is the lock of the line, and
+/// an insert sets the other bits by plain stores under the lock. Either way an insert takes one atomic operation.
 ///
-/// Exactly one, or none: an item that is a false positive, or becomes one during the race, is refused
-/// to all. That happens at the [`false_positive_rate`](Self::false_positive_rate), 1e-6 say, and is
-/// the one way to lose an item.
+/// Exactly one, or none: if an item is a false positive, or becomes one during the race, every insert of it returns
+/// `false`. That happens at the [`false_positive_rate`](Self::false_positive_rate), for example 1e-6. It is the only
+/// way to lose an item.
 ///
-/// Queries, and inserts of items that are in already, take no lock and wait for nobody. Where there are locks,
-/// an insert waits only for another insert into its own line, which is done after a few stores. The memory is
-/// the blocked filter's, with the same choice of [`words`](Builder::words); where there are locks 1 bit in 512 is one, and a query whose probes fall on it takes
-/// it as set (reported with the rate).
+/// Queries and inserts of present items take no lock and never wait. In a filter with locks, an insert waits only for
+/// another insert into the same line, which takes a few stores. The memory is that of the blocked filter, with the same
+/// choice of [`words`](Builder::words). In a filter with locks, 1 bit in 512 is a lock. A query whose probes fall on it
+/// takes it as set; the reported rate includes that.
 ///
 /// # Examples
 ///
@@ -50,12 +50,12 @@ pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceBloomFilter<T> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of 1 %, with a randomly
-    /// keyed hasher. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
+    /// A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -72,7 +72,7 @@ impl<T: ?Sized> OnceBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// A builder: sizes by items and rate, or by bits and probes; any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
     ///
     /// # Examples
     ///
@@ -91,11 +91,12 @@ impl<T: ?Sized> OnceBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceBloomFilter<T, S> {
-    /// An empty filter for `items` distinct items, at a false-positive rate of 1 %. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with the given hasher. A
+    /// capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the memory is refused.
+    /// [`BuildError`] if the allocation fails.
     ///
     /// # Examples
     ///
@@ -112,7 +113,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         Builder::new(hasher).capacity(items).build()
     }
 
-    /// A builder that starts from a hasher. Without feature `std` there is no other.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
     ///
@@ -129,14 +130,14 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item. `true`: the item is new, and this call alone is told so.
+    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns `true`.
     ///
-    /// Under a race **exactly one** of the inserts of a new item returns `true`; or none, if the item
-    /// was a false positive or becomes one during the race. `false` gives no view of what else the
-    /// thread that inserted the item had written.
+    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was a false positive or
+    /// becomes one during the race. A `false` does not synchronize with the thread that inserted the item: its other
+    /// writes may be invisible.
     ///
-    /// One cache line. An item that is in already is found by loads alone; a new one takes one `fetch_or`, or,
-    /// at rates below 1 %, the lock of its line for a few stores.
+    /// Touches one cache line. A present item is found by loads alone. A new item takes one `fetch_or` or, at rates
+    /// below 1 %, the lock of its line for a few stores.
     ///
     /// # Examples
     ///
@@ -157,11 +158,11 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert(item)
     }
 
-    /// Whether the item may have been inserted. `false` is certain: it was not inserted before.
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
     /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before it; of an insert that runs beside it, it may
-    /// see all, some or nothing.
+    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs concurrently, it may see all
+    /// bits, some, or none.
     ///
     /// # Examples
     ///
@@ -182,9 +183,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.contains(item)
     }
 
-    /// [`insert`](Self::insert) by hash: 64 well-mixed bits, the same for the same item every time.
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
     ///
-    /// For hashing once and asking many filters. A weak hash (an identity, a counter) ruins the rate.
+    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate.
     ///
     /// # Examples
     ///
@@ -203,7 +205,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert_hash(hash)
     }
 
-    /// [`contains`](Self::contains) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -223,9 +225,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than one by one in filters beyond the caches, and as fast in small ones.
-    /// As with [`insert`](Self::insert), of concurrent inserts of a new item **exactly one** returns `true`.
-    /// [Batches](crate#batches) says what a slow iterator and a panic mean.
+    /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
+    /// As with [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns `true`.
+    /// See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -248,11 +250,11 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`insert_many`](Self::insert_many) with the results collected: what [`insert`](Self::insert) would have
-    /// returned for each item.
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
+    /// [`insert_many`](Self::insert_many).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item: if the iterator or the hasher panics,
-    /// nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -276,9 +278,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
     /// [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than one by one, most of all in filters beyond the caches.
-    /// Up to 32 items are looked up before the first call of `on_result`, so an insert made in `on_result` may be
-    /// invisible to the results after it; see [batches](crate#batches).
+    /// Faster than single queries, most of all in filters larger than the caches.
+    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -307,8 +309,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.contains_many(self.shared.hashes(items), on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) with the results collected: what [`contains`](Self::contains) would
-    /// have returned for each item.
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
+    /// [`contains_many`](Self::contains_many).
     ///
     /// # Examples
     ///
@@ -330,7 +332,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.contains_each(self.shared.hashes(items))
     }
 
-    /// [`insert_many`](Self::insert_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -352,7 +355,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert_many(hashes, on_result);
     }
 
-    /// [`contains_many`](Self::contains_many) by hash; see [`insert_hash`](Self::insert_hash).
+    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
     ///
@@ -373,9 +377,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.contains_many(hashes, on_result);
     }
 
-    /// Asks the processor for the memory of an item, a little ahead of its insert or query: with many
-    /// hashes at hand, ask for the one some 16 places on before each operation. A hint: it changes no
-    /// answer, and it helps only where the filter is larger than the cache.
+    /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes, prefetch the hash about
+    /// 16 places ahead before each operation. A hint: it changes no result, and it helps only in filters larger
+    /// than the cache.
     ///
     /// # Examples
     ///
@@ -397,7 +401,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.prefetch(hash);
     }
 
-    /// The filter for one thread alone, which then inserts by plain stores.
+    /// Returns exclusive access to the filter, through which inserts are plain stores.
     ///
     /// # Examples
     ///
@@ -413,7 +417,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         Exclusive::new(self)
     }
 
-    /// Forgets all items. `&mut`, since a query that runs beside it would miss items.
+    /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
     ///
     /// # Examples
     ///
@@ -430,16 +434,15 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Adds all items of `other`, as if they had been inserted one by one, with at most one line locked at a
-    /// time.
+    /// Adds all items of `other`, as if they had been inserted one by one. Locks at most one line at a time.
     ///
-    /// Both filters may be in use: what is inserted into `other` meanwhile may or may not come along.
-    /// The united filter's rate is that of its fill, which may be past its design: see
+    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may be added or not.
+    /// The rate of the united filter follows from its fill and may exceed the rate it was built for: see
     /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`], with nothing changed, unless both have the same geometry and hash alike.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
     ///
     /// # Examples
     ///
@@ -462,10 +465,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// A copy, taken while others may insert. It has every item whose insert happened before; of one
-    /// inserted meanwhile it may have all bits, some, or none. `clone` is the same.
+    /// Copies the filter while other threads may insert. The copy has every item whose insert happened before the call.
+    /// Of an item inserted concurrently it may have all bits, some, or none. `clone` does the same.
     ///
-    /// Aborts, as std's collections do, if the memory is refused.
+    /// If the allocation fails, aborts as std's collections do.
     ///
     /// # Examples
     ///
@@ -487,7 +490,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         Self { shared: self.shared.snapshot() }
     }
 
-    /// The number of distinct items that the filter was built for.
+    /// Returns the number of distinct items that the filter was built for.
     ///
     /// # Examples
     ///
@@ -502,9 +505,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// The number of distinct items, estimated from the fill (Swamidass and Baldi 2007): unbiased to
-    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is
-    /// overfilled, the less it tells. Reads all bits: `O(bits)`.
+    /// Estimates the number of distinct items from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
+    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is overfilled, the
+    /// less accurate it is. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -523,10 +526,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.len_estimate()
     }
 
-    /// [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -543,7 +546,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.len_estimate_sampled(lines)
     }
 
-    /// The share of bits that are set, 0 to 1. Reads all bits: `O(bits)`.
+    /// Returns the share of bits that are set, from 0 to 1. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -558,10 +561,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.fill()
     }
 
-    /// [`fill`](Self::fill) from a sample, with its standard error.
+    /// Returns [`fill`](Self::fill) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -578,8 +581,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.fill_sampled(lines)
     }
 
-    /// The estimated number of items over the capacity: 1 means full by design; above it the rate is
-    /// higher than was asked for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
+    /// and its rate is higher than the rate it was built for. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -598,10 +601,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// [`saturation`](Self::saturation) from a sample, with its standard error.
+    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -618,9 +621,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.saturation_sampled(lines)
     }
 
-    /// The false-positive rate of the filter as it is: the chance that an item that was not inserted
-    /// is taken for one that was. From the contents: the mean over the
-    /// lines, to a few thousandths (a hundredth in a filter that is nearly empty). Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
+    /// inserted returns `true`. Computed from the contents as the mean over the lines, with an error of a few
+    /// thousandths (a hundredth in a nearly empty filter). Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -639,10 +642,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
+    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines, evenly spread, if it has them, and at most twice as many:
-    /// `O(lines)`, for metrics. With 1024 lines a scrape takes less than a millisecond whatever the size.
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -659,7 +662,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.false_positive_rate_sampled(lines)
     }
 
-    /// Bytes of memory that the bits take.
+    /// Returns the size of the bit array in bytes.
     ///
     /// # Examples
     ///
@@ -675,7 +678,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.geometry().size_in_bytes()
     }
 
-    /// The sizes that fix where the bits of an item lie.
+    /// Returns the sizes that determine where the bits of an item lie.
     ///
     /// # Examples
     ///
@@ -691,7 +694,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.geometry()
     }
 
-    /// The hasher.
+    /// Returns the hasher.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! What the three filter types share: hashing an item, and reaching its bits.
+//! The part that the three filter types share: from an item to its hash, and to the operation on the array.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -16,14 +16,14 @@ use crate::error::UnionError;
 use crate::geometry::Geometry;
 use crate::many::{Contains, Insert, InsertMut, singly};
 
-/// A filter: the bits, what they mean, and how items are hashed. The public types are names for it.
+/// A filter: the bits, their layout, and the hasher. The public types wrap it.
 #[derive(Debug)]
 pub struct Shared<A, T: ?Sized, S> {
     pub(crate) array: A,
     geometry: Geometry,
     capacity: usize,
     hasher: S,
-    /// Items pass through and none is kept: `Send` and `Sync` whatever `T` is.
+    /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
 }
 
@@ -41,7 +41,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         T: Borrow<Q>,
         S: HashItem<Q>,
     {
-        // The user's code runs here, before a line is touched or locked.
+        // The user's code runs in `hash_item`, before a line is touched or locked.
         self.array.insert(self.hasher.hash_item(item))
     }
 
@@ -80,6 +80,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
+        // In a small array item by item is faster: see `inserts_singly`.
         if self.array.inserts_singly() {
             return singly(hashes, |hash| self.array.insert(hash), on_result);
         }
@@ -95,7 +96,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         run_batches(Contains(&self.array), hashes, on_result);
     }
 
-    /// All of them, in any order.
+    /// Inserts all items, in any order.
     #[inline]
     pub(crate) fn insert_all_mut<I>(
         &mut self,
@@ -106,7 +107,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         insert_all(array, items.into_iter().map(|item| hash(hasher, item)));
     }
 
-    /// All of them, in any order, on all threads.
+    /// Inserts all items, in any order, on all threads.
     #[cfg(feature = "rayon")]
     pub(crate) fn par_insert_all_mut<I: rayon::iter::ParallelIterator>(
         &mut self,
@@ -132,8 +133,8 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         run_batches(InsertMut(array), items.into_iter().map(|item| hash(hasher, item)), on_result);
     }
 
-    /// [`insert_many`](Self::insert_many) with the results collected. All hashes are pulled before the first is inserted: a
-    /// panic in the iterator loses no result.
+    /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
+    /// iterator loses no result.
     #[inline]
     pub(crate) fn insert_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let hashes: Vec<u64> = hashes.collect();
@@ -142,7 +143,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         results
     }
 
-    /// [`contains_many`](Self::contains_many) with the results collected.
+    /// Queries many items and collects the results.
     #[inline]
     pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let mut results = Vec::with_capacity(hashes.size_hint().0);
@@ -150,7 +151,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         results
     }
 
-    /// The hashes of items. The user's code runs here, before a line is touched or locked.
+    /// Hashes items. The user's code runs here, before a line is touched or locked.
     #[inline]
     pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
     where
@@ -187,7 +188,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
             return Err(UnionError::Hash);
         }
         for line in 0..self.geometry.lines() {
-            // Read first, then write: at no time is a lock held while another line is waited for.
+            // Read first, then write: no lock is held while the thread waits for another line.
             let bits = other.array.read(line);
             if bits != [0; LINE_WORDS] {
                 self.array.union_line(line, bits);
@@ -208,7 +209,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
 
 #[cfg(test)]
 mod tests {
-    //! A filter of more than 2^32 bits: positions that 32 bits cannot hold.
+    //! Filters of more than 2^32 bits: positions that 32 bits cannot hold.
 
     use statrs::distribution::{Binomial, DiscreteCDF};
     use tamis_hash::Rapid;
@@ -249,8 +250,8 @@ mod tests {
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
             let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
-            // Bits of one item in one line are not independent of each other: so few probes are here
-            // that the count spreads at most by their root as far. A region missed would have none.
+            // The bits of an item in one line are not independent. With `probes` probes the standard deviation of the
+            // count grows at most by their root. A region that no item reaches would have no ones.
             let usable = region * geometry.usable_bits() / lines;
             let spread = (ones as f64 - fill * usable as f64).abs();
             let sigma = (fill * usable as f64 * f64::from(probes)).sqrt();

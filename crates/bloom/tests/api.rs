@@ -1,4 +1,4 @@
-//! The public face: std-shaped use, traits, and every bad input a typed error.
+//! The public API: use as std's collections, traits, and a typed error for every bad input.
 
 use core::hash::BuildHasher as _;
 #[cfg(feature = "rayon")]
@@ -23,7 +23,7 @@ fn filters_are_send_and_sync_whatever_the_item() {
 }
 
 #[test]
-fn items_are_asked_for_by_what_they_borrow_as() -> Result<(), BuildError> {
+fn items_are_queried_by_their_borrowed_form() -> Result<(), BuildError> {
     let strings = BloomFilter::<String>::with_capacity(100)?;
     assert!(strings.insert("a"));
     assert!(strings.contains(&String::from("a")));
@@ -78,7 +78,7 @@ fn collections_collect_in_parallel() {
     assert!((0..20_000).all(|item| filter.contains(&item)));
 }
 
-/// The same filter, whoever builds it: with its length known and not, in parallel and not.
+/// Collecting gives the same filter with a known and an unknown length, in parallel and not.
 #[cfg(feature = "rayon")]
 #[test]
 fn all_ways_to_collect_are_the_same() {
@@ -119,7 +119,7 @@ fn all_ways_to_collect_are_the_same() {
 }
 
 #[test]
-fn clones_are_copies_and_clear_forgets() -> Result<(), BuildError> {
+fn clones_are_copies_and_clear_removes_all_items() -> Result<(), BuildError> {
     let mut filter = OnceBloomFilter::<u64>::with_capacity(100)?;
     filter.extend(0..50_u64);
     let copy = filter.clone();
@@ -151,7 +151,7 @@ fn debug_shows_the_shape_and_no_secret() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// A table over one type of filter, called for each.
+/// Checks every bad size, for one type of filter.
 fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>, most_probes: u32, other: Geometry) {
     let geometry = |builder: Builder<F>| builder.geometry().map(|_| ());
     assert_eq!(geometry(new()), Err(BuildError::Unsized));
@@ -191,11 +191,11 @@ fn bad_sizes<F: Buildable>(new: impl Fn() -> Builder<F>, most_probes: u32, other
     assert_eq!(geometry(new().like(sizes).bits(1).probes(1)), Err(BuildError::Conflict));
     assert_eq!(geometry(new().like(sizes).false_positive_rate(0.1)), Err(BuildError::Conflict));
     assert_eq!(geometry(new().like(other)), Err(BuildError::Layout));
-    // More memory than any machine has: an error and no abort.
+    // More memory than any machine has: an error, no abort.
     for builder in [new().capacity(1 << 50), new().bits(u64::MAX).probes(most_probes)] {
         assert!(matches!(builder.build(), Err(BuildError::Alloc { bytes }) if bytes > 1 << 50));
     }
-    // The lowest rates that are allowed can be had.
+    // The lowest rates that are allowed can be built.
     for items in [1, 10, 1 << 40] {
         let lowest = items as f64 / 2.0_f64.powi(63);
         let geometry = new().capacity(items).false_positive_rate(lowest).geometry().unwrap();
@@ -230,7 +230,7 @@ fn unions_need_the_same_geometry_and_hash() -> Result<(), BuildError> {
     let fill = a.fill();
     a.union_with(&a).unwrap();
     assert_eq!(a.fill(), fill, "a union with itself changes nothing");
-    // Filters for other capacities that came out alike may be united: the bits are what counts.
+    // Filters of different capacities with the same geometry can be united.
     let tight =
         BlockedBloomFilter::<u64>::builder().bits(5120).probes(6).hasher(Rapid::with_seed(1));
     assert!(
@@ -260,7 +260,7 @@ impl InsertAll for OnceBloomFilter<u64, Rapid> {
     }
 }
 
-/// A panic in the user's code leaves the filter as it was, and usable.
+/// A panic in the user's code leaves the filter unchanged and usable.
 #[test]
 fn a_panicking_hash_leaves_the_filter_valid() {
     struct Bomb;

@@ -1,4 +1,4 @@
-//! Many items at a time do what one after the other does: the same answers, and the same bits.
+//! Batch methods have the results of single calls, and set the same bits.
 
 use proptest::prelude::*;
 use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
@@ -7,7 +7,7 @@ use tamis_hash::Rapid;
 macro_rules! same {
     ($($test:ident $filter:ident;)*) => {$(
         proptest! {
-            /// In small filters, so that items meet, also within a batch; in parts of every length.
+            /// In small filters, so that items repeat, also within a batch; in parts of every length.
             #[test]
             fn $test(
                 probes in 1..=16_u32,
@@ -19,27 +19,27 @@ macro_rules! same {
                     let builder = $filter::<u16>::builder().bits(bits).probes(probes);
                     builder.hasher(Rapid::with_seed(7)).build().unwrap()
                 };
-                let (one, many, mut alone) = (new(), new(), new());
+                let (one, many, mut exclusive) = (new(), new(), new());
                 for items in items.chunks(part) {
                     let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
-                    let (mut told, mut told_alone) = (vec![], vec![]);
-                    many.insert_many(items, |number, new| told.push((number, new)));
-                    alone.get_mut().insert_many(items, |number, new| {
-                        told_alone.push((number, new));
+                    let (mut results, mut exclusive_results) = (vec![], vec![]);
+                    many.insert_many(items, |number, new| results.push((number, new)));
+                    exclusive.get_mut().insert_many(items, |number, new| {
+                        exclusive_results.push((number, new));
                     });
                     let expected: Vec<_> = expected.into_iter().enumerate().collect();
-                    prop_assert_eq!(&told, &expected);
-                    prop_assert_eq!(&told_alone, &expected);
+                    prop_assert_eq!(&results, &expected);
+                    prop_assert_eq!(&exclusive_results, &expected);
                 }
-                let asked: Vec<u16> = (0..1000).collect();
-                let expected: Vec<_> = asked.iter().map(|item| one.contains(item)).collect();
-                for filter in [&many, &alone] {
-                    let mut told = vec![];
-                    filter.contains_many(&asked, |number, hit| {
-                        assert_eq!(number, told.len());
-                        told.push(hit);
+                let queried: Vec<u16> = (0..1000).collect();
+                let expected: Vec<_> = queried.iter().map(|item| one.contains(item)).collect();
+                for filter in [&many, &exclusive] {
+                    let mut results = vec![];
+                    filter.contains_many(&queried, |number, hit| {
+                        assert_eq!(number, results.len());
+                        results.push(hit);
                     });
-                    prop_assert_eq!(&told, &expected);
+                    prop_assert_eq!(&results, &expected);
                     prop_assert_eq!(filter.fill(), one.fill());
                 }
             }
@@ -55,7 +55,7 @@ same! {
 
 macro_rules! same_in_memory {
     ($($test:ident $filter:ident;)*) => {$(
-        /// So large that batches go another way than in a cache; where one word is enough and where it is not.
+        /// Filters larger than the caches, where batches take another path; with patterns of one and of several words.
         #[test]
         fn $test() {
             for rate in [0.01, 1e-6] {
@@ -65,17 +65,17 @@ macro_rules! same_in_memory {
                     builder.build().unwrap()
                 };
                 let (one, many) = (new(), new());
-                // Every third comes again, at once or after some batches.
+                // Every third item repeats another, at once or some batches later.
                 let items: Vec<u64> = (0..100_000).map(|n| if n % 3 == 0 { n / 2 } else { n }).collect();
                 let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
-                let mut told = vec![];
-                many.insert_many(&items, |_, new| told.push(new));
-                assert!(told == expected, "inserts at {rate}");
-                let asked: Vec<u64> = (50_000..1_000_000).collect();
-                let expected: Vec<_> = asked.iter().map(|item| one.contains(item)).collect();
-                let mut told = vec![];
-                many.contains_many(&asked, |_, hit| told.push(hit));
-                assert!(told == expected, "queries at {rate}");
+                let mut results = vec![];
+                many.insert_many(&items, |_, new| results.push(new));
+                assert!(results == expected, "inserts at {rate}");
+                let queried: Vec<u64> = (50_000..1_000_000).collect();
+                let expected: Vec<_> = queried.iter().map(|item| one.contains(item)).collect();
+                let mut results = vec![];
+                many.contains_many(&queried, |_, hit| results.push(hit));
+                assert!(results == expected, "queries at {rate}");
                 assert!(items.iter().all(|item| one.contains(item)), "a false negative at {rate}");
             }
         }
@@ -88,8 +88,7 @@ same_in_memory! {
     once_in_memory OnceBloomFilter;
 }
 
-/// Threads that insert the same items in batches: each item is told to exactly one, but for false
-/// positives, which are told to none.
+/// Threads insert the same items in batches: for each item exactly one insert returns `true`.
 #[test]
 fn racing_batches_have_one_winner() {
     const ITEMS: u64 = 200_000;
@@ -99,16 +98,16 @@ fn racing_batches_have_one_winner() {
         .build()
         .unwrap();
     let items: Vec<u64> = (0..ITEMS).collect();
-    let told: Vec<Vec<bool>> = std::thread::scope(|scope| {
+    let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
         let race = || {
-            let mut told = Vec::new();
-            filter.insert_many(&items, |_, new| told.push(new));
-            told
+            let mut results = Vec::new();
+            filter.insert_many(&items, |_, new| results.push(new));
+            results
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for item in 0..ITEMS as usize {
-        assert_eq!(told.iter().filter(|told| told[item]).count(), 1, "{item}");
+        assert_eq!(results.iter().filter(|new| new[item]).count(), 1, "{item}");
     }
 }

@@ -11,10 +11,10 @@ use tamis_hash::Rapid;
 #[derive(Clone, Debug)]
 enum Op {
     Insert(u16),
-    InsertAlone(u16),
+    InsertExclusive(u16),
     Contains(u16),
     Snapshot,
-    /// Unite with a filter of these items.
+    /// Unites with a filter of these items.
     Union(Vec<u16>),
     Clear,
 }
@@ -22,7 +22,7 @@ enum Op {
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         8 => any::<u16>().prop_map(Op::Insert),
-        4 => any::<u16>().prop_map(Op::InsertAlone),
+        4 => any::<u16>().prop_map(Op::InsertExclusive),
         4 => any::<u16>().prop_map(Op::Contains),
         1 => Just(Op::Snapshot),
         1 => prop::collection::vec(any::<u16>(), 0..20).prop_map(Op::Union),
@@ -35,7 +35,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 struct Type<F> {
     insert: fn(&F, u64) -> bool,
     contains: fn(&F, u64) -> bool,
-    insert_alone: fn(&mut F, u64) -> bool,
+    insert_exclusive: fn(&mut F, u64) -> bool,
     snapshot: fn(&F) -> F,
     union: fn(&F, &F),
     clear: fn(&mut F),
@@ -51,16 +51,16 @@ fn run<F: Buildable>(new: impl Fn() -> Builder<F>, ops: Vec<Op>, on: &Type<F>) {
     let mut oracle = HashSet::new();
     for op in ops {
         match op {
-            Op::Insert(item) | Op::InsertAlone(item) => {
+            Op::Insert(item) | Op::InsertExclusive(item) => {
                 let known = (on.contains)(&filter, hash(item));
                 let insert = |filter: &mut F| match op {
                     Op::Insert(_) => (on.insert)(filter, hash(item)),
-                    _ => (on.insert_alone)(filter, hash(item)),
+                    _ => (on.insert_exclusive)(filter, hash(item)),
                 };
-                // Alone, "new" and "may be in" are opposites.
+                // With exclusive access, an insert returns `true` exactly if a query returned `false`.
                 assert_eq!(insert(&mut filter), !known);
                 assert!((on.contains)(&filter, hash(item)));
-                assert!(known || oracle.insert(item), "an item that was in was new");
+                assert!(known || oracle.insert(item), "a present item was new");
                 oracle.insert(item);
             }
             Op::Contains(item) => {
@@ -93,7 +93,7 @@ macro_rules! on {
         Type {
             insert: $type::insert_hash,
             contains: $type::contains_hash,
-            insert_alone: |filter, hash| Exclusive::insert_hash(&mut filter.get_mut(), hash),
+            insert_exclusive: |filter, hash| Exclusive::insert_hash(&mut filter.get_mut(), hash),
             snapshot: $type::snapshot,
             union: |a, b| a.union_with(b).unwrap(),
             clear: $type::clear,
@@ -111,16 +111,16 @@ proptest! {
         run(|| OnceBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops, &on!(OnceBloomFilter));
     }
 
-    /// What one way of inserting sets, the other finds, for every shape.
+    /// Atomic inserts and exclusive inserts set the same bits, for every shape.
     #[test]
-    fn alone_and_together_set_the_same_bits(hashes in prop::collection::vec(any::<u64>(), 1..50), probes in 1..=32_u32) {
+    fn exclusive_and_shared_inserts_set_the_same_bits(hashes in prop::collection::vec(any::<u64>(), 1..50), probes in 1..=32_u32) {
         let new = || OnceBloomFilter::<u16>::builder().bits(4096).probes(probes).build().unwrap();
-        let (together, mut alone) = (new(), new());
+        let (shared, mut exclusive) = (new(), new());
         for &hash in &hashes {
-            together.insert_hash(hash);
-            alone.get_mut().insert_hash(hash);
+            shared.insert_hash(hash);
+            exclusive.get_mut().insert_hash(hash);
         }
-        prop_assert_eq!(together.fill(), alone.fill());
-        prop_assert!(hashes.iter().all(|&hash| together.contains_hash(hash) && alone.contains_hash(hash)));
+        prop_assert_eq!(shared.fill(), exclusive.fill());
+        prop_assert!(hashes.iter().all(|&hash| shared.contains_hash(hash) && exclusive.contains_hash(hash)));
     }
 }

@@ -1,4 +1,4 @@
-//! Real threads insert the same items at once: who is told "new"?
+//! Threads insert the same items concurrently: which inserts return `true`?
 
 mod common;
 
@@ -11,22 +11,22 @@ use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 use tamis_hash::{HashItem, Rapid};
 
 const THREADS: usize = 4;
-/// POWER: of these, some 1500 have two winners in a blocked filter (of the long form's 20,000), so a window of a 200th of
-/// its would be found with a chance of 0.999 (a 2900th).
+/// POWER: in a blocked filter about 1500 of these items have two winners (20,000 in the long form). A window 200 times
+/// smaller (2900 times in the long form) would be found with a probability of 0.999.
 const ITEMS: u64 = sample(2_000_000, 10_000_000);
-/// Items between two meetings of all threads, so that they keep racing for the same ones.
+/// Items between two barriers of all threads, so that they keep racing for the same items.
 const ROUND: u64 = 10_000;
 
-/// How many items were new to nobody, to one, and to several of the threads.
+/// The numbers of items for which no thread, one thread, and several threads got `true`.
 #[derive(Debug, Default, PartialEq)]
-struct Verdicts {
+struct Winners {
     none: u64,
     one: u64,
     several: u64,
 }
 
-/// All threads insert all items, in the same order, at the same time.
-fn race(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Verdicts {
+/// All threads insert all items concurrently, in the same order.
+fn race(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Winners {
     let barrier = Barrier::new(THREADS);
     let hasher = Rapid::with_seed(11);
     let won: Vec<Vec<u64>> = thread::scope(|scope| {
@@ -45,19 +45,19 @@ fn race(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Verdicts {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(racer)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let mut verdicts = Verdicts::default();
+    let mut counts = Winners::default();
     for item in 0..items as usize {
         let winners = won.iter().filter(|won| won[item / 64] >> (item % 64) & 1 == 1).count();
         match winners {
-            0 => verdicts.none += 1,
-            1 => verdicts.one += 1,
-            _ => verdicts.several += 1,
+            0 => counts.none += 1,
+            1 => counts.one += 1,
+            _ => counts.several += 1,
         }
     }
-    verdicts
+    counts
 }
 
-/// The number of items that are false positives when they come, if the filter fills from empty.
+/// Returns the expected number of items that are false positives when they are inserted, in a filter that starts empty.
 fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
     const STEPS: u64 = 1000;
     let middles = (0..STEPS).map(|step| (2 * step + 1) * ITEMS / (2 * STEPS));
@@ -65,35 +65,35 @@ fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
 }
 
 fn assert_lost_by_chance(none: u64, expected: f64) {
-    // Above: racers may complete each other's false positives a little early, by less than the
-    // items in flight.
+    // The upper bound holds, too: concurrent inserts may make an item a false positive a little early, by fewer items
+    // than are in flight.
     let poisson = Poisson::new(expected).unwrap();
     let (low, high) = (poisson.inverse_cdf(1e-6), poisson.inverse_cdf(1.0 - 1e-6));
     assert!((low..=high).contains(&none), "{none} lost, {low}..={high} expected");
 }
 
 #[test]
-fn the_once_filter_tells_exactly_one_by_one_word() {
-    once_tells_exactly_one(1e-2, 1);
+fn the_once_filter_has_exactly_one_winner_by_one_word() {
+    once_has_exactly_one_winner(1e-2, 1);
 }
 
 #[test]
-fn the_once_filter_tells_exactly_one_under_locks() {
-    once_tells_exactly_one(1e-3, 2);
+fn the_once_filter_has_exactly_one_winner_under_locks() {
+    once_has_exactly_one_winner(1e-3, 2);
 }
 
-fn once_tells_exactly_one(rate: f64, words: u32) {
+fn once_has_exactly_one_winner(rate: f64, words: u32) {
     let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .false_positive_rate(rate)
         .build()
         .unwrap();
     assert_eq!(filter.geometry().words(), words);
-    let verdicts = race(ITEMS, |hash| filter.insert_hash(hash));
-    assert_eq!(verdicts.several, 0, "{verdicts:?}");
-    assert_eq!(verdicts.one + verdicts.none, ITEMS);
+    let counts = race(ITEMS, |hash| filter.insert_hash(hash));
+    assert_eq!(counts.several, 0, "{counts:?}");
+    assert_eq!(counts.one + counts.none, ITEMS);
     assert_lost_by_chance(
-        verdicts.none,
+        counts.none,
         expected_lost(|items| filter.geometry().false_positive_rate_at(items as usize)),
     );
     let hasher = Rapid::with_seed(11);
@@ -104,7 +104,7 @@ fn once_tells_exactly_one(rate: f64, words: u32) {
 }
 
 #[test]
-fn the_lock_free_filters_tell_at_least_one() {
+fn the_lock_free_filters_have_at_least_one_winner() {
     macro_rules! check {
         ($type:ident) => {
             let filter = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
@@ -112,35 +112,35 @@ fn the_lock_free_filters_tell_at_least_one() {
                 .false_positive_rate(1e-3)
                 .build()
                 .unwrap();
-            let verdicts = race(ITEMS, |hash| filter.insert_hash(hash));
-            assert_eq!(verdicts.one + verdicts.several + verdicts.none, ITEMS);
+            let counts = race(ITEMS, |hash| filter.insert_hash(hash));
+            assert_eq!(counts.one + counts.several + counts.none, ITEMS);
             let expected =
                 expected_lost(|items| filter.geometry().false_positive_rate_at(items as usize));
-            assert_lost_by_chance(verdicts.none, expected);
+            assert_lost_by_chance(counts.none, expected);
             let hasher = Rapid::with_seed(11);
             assert!(
                 (0..ITEMS).all(|item| filter.contains_hash(hasher.hash_item(&item))),
                 "a false negative"
             );
-            println!("{}: {verdicts:?}", stringify!($type));
+            println!("{}: {counts:?}", stringify!($type));
         };
     }
     check!(BloomFilter);
     check!(BlockedBloomFilter);
 }
 
-/// The control: looking first and then believing what was seen. The count must see it.
+/// The control: an insert that decides by a query beforehand has two winners, and the count must find them.
 #[test]
-fn the_count_would_see_two_winners() {
+fn the_count_finds_two_winners() {
     let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .build()
         .unwrap();
-    let verdicts = race(ITEMS, |hash| {
+    let counts = race(ITEMS, |hash| {
         let new = !filter.contains_hash(hash);
         filter.insert_hash(hash);
         new
     });
-    println!("{verdicts:?}");
-    assert!(verdicts.several > 0, "{verdicts:?}");
+    println!("{counts:?}");
+    assert!(counts.several > 0, "{counts:?}");
 }

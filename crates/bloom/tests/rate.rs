@@ -1,9 +1,9 @@
-//! The measured false-positive rate against the reported one: exact binomial bounds at alpha 1e-6,
-//! for every layout, at 10, 16 and 20 bits an item, with random, sequential and URL items.
+//! Compares the measured false-positive rate with the reported one, by exact binomial bounds at alpha = 1e-6: for every
+//! layout, at 10, 16 and 20 bits per item, with random, sequential and URL items.
 //!
-//! The null is the filter's own reported rate, which follows from its contents: given the bits,
-//! queries are independent, and little but chance may lie between. (The planted mutant that this
-//! test must refuse is in `src/probe/line.rs`, where patterns can be exchanged.)
+//! The null hypothesis is the rate that the filter reports, which follows from its contents: given the bits, queries
+//! are independent. (The planted mutants that the test must reject are in `src/probe/line.rs`, where patterns are
+//! exchangeable.)
 
 mod common;
 
@@ -15,11 +15,11 @@ use tamis_hash::Rapid;
 const ITEMS: u64 = 100_000;
 const ALPHA: f64 = 1e-6;
 
-/// False positives counted at least, on average. POWER: a rate that is off by `8 / sqrt(EXPECTED)` is found with a
-/// chance of 0.999 (4.9 standard deviations for alpha, 3.1 for the chance): 28 %, in the long form 5 %.
+/// Expected number of false positives, at least. POWER: an error of the rate by `8 / sqrt(EXPECTED)` is found with a
+/// probability of 0.999 (4.9 standard deviations for alpha, 3.1 for the power): 28 %, in the long form 5 %.
 const EXPECTED: f64 = sample(800, 25_500) as f64;
 
-/// Item number `i` of a family, as bytes; distinct for distinct numbers.
+/// Returns item number `i` of a family, as bytes; distinct for distinct numbers.
 type Family = fn(u64, &mut Vec<u8>);
 
 const FAMILIES: [(&str, Family); 3] = [
@@ -39,17 +39,20 @@ const FAMILIES: [(&str, Family); 3] = [
 
 #[test]
 fn the_measured_rate_is_the_reported_one() {
-    for (bits_an_item, probes) in [(10, 6), (16, 9), (20, 12)] {
+    for (bits_per_item, probes) in [(10, 6), (16, 9), (20, 12)] {
         for (family, item) in FAMILIES {
             macro_rules! check {
                 ($type:ident) => {
-                    let hasher = Rapid::with_seed(bits_an_item);
+                    let hasher = Rapid::with_seed(bits_per_item);
                     let filter = $type::<[u8], _>::builder_with_hasher(hasher)
-                        .bits(bits_an_item * ITEMS)
+                        .bits(bits_per_item * ITEMS)
                         .probes(probes)
                         .build()
                         .unwrap();
-                    let what = format!("{} {bits_an_item} bits, {family} items", stringify!($type));
+                    let what = format!(
+                        "{} {bits_per_item} bits per item, {family} items",
+                        stringify!($type)
+                    );
                     measure(
                         &what,
                         ITEMS,
@@ -58,7 +61,7 @@ fn the_measured_rate_is_the_reported_one() {
                         |item| filter.contains(item),
                         || filter.false_positive_rate(),
                     );
-                    // The other half of P2: the reported rate is the expected one.
+                    // The other half of P2: the reported rate is the expected rate.
                     let expected = filter.geometry().false_positive_rate_at(ITEMS as usize);
                     let ratio = filter.false_positive_rate() / expected;
                     assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");
@@ -71,7 +74,7 @@ fn the_measured_rate_is_the_reported_one() {
     }
 }
 
-/// The published table of a classic filter with 20 bits an item: 6, 14 and 10 probes, measured.
+/// The published table of a classic filter with 20 bits per item, with 6, 14 and 10 probes, measured.
 #[test]
 fn the_published_rates_are_measured() {
     for (items, probes, per_cent) in
@@ -91,7 +94,7 @@ fn the_published_rates_are_measured() {
             |item| filter.contains(item),
             || filter.false_positive_rate(),
         );
-        // One filter's own rate lies within a few per cent of the mean over all filters.
+        // The rate of one filter lies within a few per cent of the mean over all filters.
         let ratio = filter.false_positive_rate() * 100.0 / per_cent;
         assert!((0.95..1.05).contains(&ratio), "{probes} probes: {ratio} of the published rate");
     }

@@ -1,4 +1,4 @@
-//! The sizes keep what they promise (DESIGN P2), and agree with what others published.
+//! The sizes keep the promised rates (DESIGN P2), and agree with published ones.
 
 mod common;
 
@@ -26,7 +26,7 @@ const TYPES: [(&str, Sizing); 3] = [
 const RATES: [f64; 9] = [0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9];
 
 #[test]
-fn the_expected_rate_is_what_was_asked_for() {
+fn the_expected_rate_is_the_requested_one() {
     for (name, sizing) in TYPES {
         for rate in RATES {
             for items in [1, 2, 3, 7, 50, 1000, 99_999, 100_000, 1_234_567, 10_u64.pow(9), 1 << 36]
@@ -45,8 +45,8 @@ fn the_expected_rate_is_what_was_asked_for() {
     }
 }
 
-/// More items never take fewer bits. A lower rate may where it changes the number of words or of probes, by no more than
-/// what fewer of them may cost.
+/// More items never take fewer bits. A lower rate may take fewer bits where it changes the number of words or probes,
+/// by at most the factor that fewer words or probes may cost.
 #[test]
 fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     for (name, sizing) in TYPES {
@@ -67,7 +67,7 @@ fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     }
 }
 
-/// Every rate that the arithmetic gives lies between 0 and 1 and grows with the items.
+/// Every computed rate and fill lies between 0 and 1 and grows with the items.
 #[test]
 fn rates_and_fills_grow_with_the_items() {
     for bits in (1..130).chain([512, 1000, 10_000]) {
@@ -95,10 +95,12 @@ fn rates_and_fills_grow_with_the_items() {
     }
 }
 
-/// Bits per item: of classic filters by the textbook's formula for the fewest probes that cost at most 1 % more than the
-/// published optimum (4.81, 9.59, 14.38, 19.17, 28.76), of blocked ones by exact Poisson sums of an independent program. (It has the published 11.84 at 1 % where any two items have different masks; from tables of 256 it is 11.95.)
+/// Bits per item: of classic filters by the textbook's formula for the fewest probes that cost at most 1 % more than
+/// the published optimum (4.81, 9.59, 14.38, 19.17, 28.76), of blocked ones by exact Poisson sums of an independent
+/// program. (That program gives the published 11.84 at 1 % if any two items have different masks, and 11.95 for tables
+/// of 256 masks.)
 #[test]
-fn bits_an_item_agree_with_other_programs() {
+fn bits_per_item_agree_with_other_programs() {
     let table = [
         ("classic", 0.1, 4.81),
         ("classic", 0.01, 9.617),
@@ -120,7 +122,7 @@ fn bits_an_item_agree_with_other_programs() {
     }
 }
 
-/// The published table of a classic filter: 20 bits an item, 6, 14 and 10 probes.
+/// The published table of a classic filter: 20 bits per item, with 6, 14 and 10 probes.
 #[test]
 fn the_published_rates_are_reproduced() {
     for (items, probes, per_cent) in
@@ -133,8 +135,8 @@ fn the_published_rates_are_reproduced() {
     }
 }
 
-/// The expected rate is the mean of the rates that real filters report, over many seeds, where the
-/// textbook's formula and the Poisson limit are worst: in filters of a few items.
+/// The expected rate is the mean of the rates that real filters report, over many seeds: in filters of a few items,
+/// where the textbook's formula and the Poisson limit are worst.
 #[test]
 fn small_filters_have_the_expected_rate_on_average() {
     fn mean<F>(
@@ -142,8 +144,8 @@ fn small_filters_have_the_expected_rate_on_average() {
         fill: impl Fn(&mut F),
         rate: impl Fn(&F) -> f64,
     ) -> (f64, f64) {
-        // POWER: a mean that is 0.3 to 2.3 % off, by size, is found with a chance of 0.999 (0.1 to 0.7 % in the long
-        // form); the textbook's formula is 5 % off in the smallest.
+        // POWER: a mean that is wrong by 0.3 to 2.3 %, depending on the size, is found with a probability of 0.999 (0.1
+        // to 0.7 % in the long form); the textbook's formula is wrong by 5 % in the smallest filter.
         const SEEDS: u64 = sample(20_000, 200_000);
         let rates = (0..SEEDS).map(|seed| {
             let mut filter = new(seed);
@@ -183,7 +185,7 @@ fn small_filters_have_the_expected_rate_on_average() {
     }
 }
 
-/// The estimate of the items is right on average, up to twice the capacity.
+/// The estimated number of items is right on average, up to twice the capacity.
 #[test]
 fn the_number_of_items_is_estimated() {
     for (capacity, items) in [(1000, 100), (10_000, 10_000), (10_000, 20_000)] {
@@ -218,11 +220,11 @@ fn figures<F: Filter>(filter: &F, lines: u64) -> [(&'static str, f64, Sampled); 
     ]
 }
 
-/// A sample is off by its stated standard error: the squares of the ratios sum to chi-square, within its quantiles for
-/// alpha = 1e-6. (The standard error is itself estimated, from 128 lines: that adds 2 % to the mean of the squares.)
-/// 300 filters find an error stated 30 % off with power 0.99.
+/// The error of a sample is as large as its stated standard error: the sum of the squared ratios lies within the
+/// quantiles of chi-square for alpha = 1e-6. (The standard error is itself estimated, from 128 lines, which adds 2 % to
+/// the mean of the squares.) With 300 filters, a standard error that is wrong by 30 % is found with power 0.99.
 #[test]
-fn a_sample_is_off_by_its_stated_error() {
+fn a_sample_has_its_stated_error() {
     const FILTERS: u64 = 300;
     let squares = ChiSquared::new(FILTERS as f64).unwrap();
     let bounds = squares.inverse_cdf(0.5e-6)..=1.02 * squares.inverse_cdf(1.0 - 0.5e-6);
@@ -254,7 +256,7 @@ fn a_sample_is_off_by_its_stated_error() {
     check!(OnceBloomFilter, 1e-3);
 }
 
-/// A sample of all lines is no sample: it agrees with the figure and has no error, also where the last line is cut short.
+/// A sample of all lines equals the figure and has no error, also where the last line is short.
 #[test]
 fn a_sample_of_all_lines_is_exact() {
     for (bits, items) in [(513, 50), (1025, 100), (1 << 20, 100_000)] {

@@ -1,9 +1,8 @@
 //! A program for ThreadSanitizer: the races of the other tests, by `spawn` and `join` alone.
 //!
-//! `harness = false`: libtest and `thread::scope` give false reports without an instrumented std.
-//! The filters' words are atomics, which never race by definition; what is watched is the rest, the
-//! handing over of whole filters. With `TAMIS_TSAN_PLANT=1` it commits a true race, which the
-//! sanitizer must report.
+//! `harness = false`: libtest and `thread::scope` give false reports without an instrumented std. The words of the
+//! filters are atomics, which never race by definition. The sanitizer watches the rest: whole filters that pass from
+//! thread to thread. With `TAMIS_TSAN_PLANT=1` the program has a real data race, which the sanitizer must report.
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -44,7 +43,7 @@ macro_rules! race {
             .collect();
         let new: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
         assert!(new >= ITEMS * 9 / 10);
-        // Alone again: plain stores after the join.
+        // Exclusive access again: plain stores after the join.
         let mut filter = Arc::into_inner(filter).unwrap();
         filter.get_mut().insert(&0);
         filter.clear();
@@ -67,13 +66,13 @@ fn main() {
 /// A data race, on purpose.
 fn plant() {
     struct Shared(UnsafeCell<u64>);
-    // SAFETY: there is none: this is the bug that the sanitizer has to find. It runs only on demand.
+    // SAFETY: none: this is the bug that the sanitizer must find. It runs only on demand.
     unsafe impl Sync for Shared {}
     let shared = Arc::new(Shared(UnsafeCell::new(0)));
     let other = Arc::clone(&shared);
     let write = |shared: &Shared| {
         for i in 0..1000 {
-            // SAFETY: as above, none.
+            // SAFETY: none, as above.
             unsafe { *shared.0.get() = i };
         }
     };

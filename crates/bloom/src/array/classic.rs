@@ -1,4 +1,4 @@
-//! The classic array: the bits of an item lie anywhere in it.
+//! The classic array: the bits of an item may lie in any line.
 
 use tamis_hash::fastrange;
 use tamis_sync::{AllocError, BitSlice, LINE_BITS, LINE_BYTES, LINE_WORDS};
@@ -10,7 +10,7 @@ use crate::probe::batch::Batch;
 use crate::probe::classic::{self, Probes};
 use crate::regions::Regions;
 
-/// Bits anywhere in the array.
+/// An array in which the bits of an item lie anywhere.
 #[derive(Debug)]
 pub struct Classic {
     pub(super) bits: Bits<Free>,
@@ -19,38 +19,46 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// Lines from which on a batch is asked for ahead. MEASURED: hits, misses and inserts in 1.2 MB take 13,
-    /// 22 and 67 ns without and 17, 25 and 65 with it; in 12 MB 30, 34 and 83 without and 29, 30 and 71 with it;
-    /// in 120 MB it halves them.
+    /// Size in lines from which a batch requests the memory of the next one: 4 MiB.
+    ///
+    /// MEASURED (ns per hit, miss and insert): in 1.2 MB 13, 22 and 67 without requests, and 17, 25 and 65 with them;
+    /// in 12 MB 30, 34 and 83 without, and 29, 30 and 71 with them; in 120 MB requests halve the times (machine not
+    /// recorded).
     const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
-    /// Lines below which a classic array is taken to lie in a cache. MEASURED: hits, misses and half of each of 6 probes take
-    /// 10.0, 9.6 and 9.7 ns at once in 11.5 MiB, 9.8, 10.6 and 16.8 by two; in 29 MiB 57, 63 and 64, and 58, 42 and 53 (one
-    /// by one, Zen 5 with 32 MiB of L3).
+    /// Size in lines below which the array is assumed to lie in a cache: 16 MiB.
+    ///
+    /// MEASURED (ns per hit, miss, and half of each, with 6 probes, item by item): in 11.5 MiB 10.0, 9.6 and
+    /// 9.7 with one branch for all probes, and 9.8, 10.6 and 16.8 with one per two probes; in 29 MiB 57, 63 and 64, and
+    /// 58, 42 and 53 (Zen 5 with 32 MiB of L3).
     const NEAR: usize = (16 << 20) / LINE_BYTES;
 
-    /// Probes that are looked at all at once in a cache; of more, four and four.
+    /// Largest number of probes that a query in a cache tests with one branch. More are tested with one branch per
+    /// four.
     ///
-    /// MEASURED: hits, misses and half of each in L2 take, with 7 probes, 5.1, 5.1 and 5.1 ns at once, 5.6, 4.2 and 11.5 by
-    /// four, 5.4, 13.7 and 10.6 one by one; with 13, 8.9, 9.0 and 9.0 at once, 9.6, 4.3 and 13.9 by four; with 20, 13.4
-    /// at once, 13.7, 4.2 and 15.4 by four.
+    /// MEASURED (ns per hit, miss, and half of each, in L2): with 7 probes 5.1, 5.1 and 5.1 with one branch, 5.6, 4.2
+    /// and 11.5 with one per four probes, 5.4, 13.7 and 10.6 with one per probe; with 13 probes 8.9, 9.0 and 9.0 with
+    /// one branch, 9.6, 4.3 and 13.9 with one per four; with 20 probes 13.4 with one branch, 13.7, 4.2 and 15.4 with
+    /// one per four (Zen 5).
     const MAX_AT_ONCE: u32 = 16;
 
-    /// Probes from which on each has its own branch in an array in memory; fewer are looked at two and two.
+    /// Number of probes from which a query out of cache has one branch per probe, unrolled by six. Fewer probes are
+    /// tested with one branch per two.
     ///
-    /// MEASURED: hits, misses and half of each of 100 million items take, with 6 probes, 66, 45 and 62 ns by two, 58, 46
-    /// and 52 with a branch per probe, unrolled by six, 84, 53 and 72 in a loop not unrolled, 76, 49 and 75 by three;
-    /// with 3 probes, 34, 33 and 36 by two, 36, 40 and 38 with a branch per probe (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, 100 million items): with 6 probes 66, 45 and 62 with one branch
+    /// per two probes, 58, 46 and 52 with one per probe, unrolled by six, 84, 53 and 72 with one per probe in a loop,
+    /// 76, 49 and 75 with one per three; with 3 probes 34, 33 and 36 with one per two, 36, 40 and 38 with one per probe
+    /// (Zen 5).
     const SINGLE_FROM: u32 = 6;
 
-    /// Whether all these bits are set, without a branch for each.
+    /// Returns whether all these bits are set. Branches once for all.
     #[inline(always)]
     fn all_set(bits: BitSlice<'_>, shares: impl IntoIterator<Item = u64>) -> bool {
-        // Of truth values the compiler would make branches.
+        // Folds words, not `bool`s: the compiler would turn those into branches.
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
-    /// Whether all these bits are set. Branches once per `COUNT` probes.
+    /// Returns whether all these bits are set. Branches once per `COUNT` probes.
     #[inline(always)]
     fn all_set_by<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
         while let Some(shares) = probes.next_chunk::<COUNT>() {
@@ -61,8 +69,8 @@ impl Classic {
         Self::all_set(bits, probes)
     }
 
-    /// Whether all these bits are set. Branches once per probe, unrolled by `COUNT`, so that each branch has its own
-    /// history; the last few probes by two.
+    /// Returns whether all these bits are set. Branches once per probe. The loop is unrolled by `COUNT`, so that each
+    /// branch has its own history in the branch predictor. The last probes, fewer than `COUNT`, are tested by two.
     #[inline(always)]
     fn all_set_singly<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
         while let Some(shares) = probes.next_chunk::<COUNT>() {
@@ -73,7 +81,7 @@ impl Classic {
         Self::all_set_by::<2>(bits, probes)
     }
 
-    /// Asks for the lines of an item of the next batch.
+    /// Requests the lines of an item of the next batch, if the array is larger than the caches.
     #[inline]
     fn prefetch_next(&self, next: &Batch, item: usize) {
         if self.bits.lines() >= Self::PREFETCHED_FROM {
@@ -81,7 +89,7 @@ impl Classic {
         }
     }
 
-    /// Where in the array the bit with this share lies.
+    /// Returns the place in the array of the bit with this share of 2^64.
     #[inline]
     pub(super) fn place(&self, share: u64) -> u64 {
         fastrange(share, self.size)
@@ -112,6 +120,8 @@ impl Array for Classic {
     fn contains(&self, hash: u64) -> bool {
         let (bits, probes) = (self.bits.bit_slice(self.size), self.probes(hash));
         let is_near = self.bits.lines() < Self::NEAR;
+        // In a cache a mispredicted branch costs more than the loads: test all probes, or many, with one branch. Out of
+        // cache a load saved makes room for the loads of the next items: stop at the first probes that miss.
         if is_near && self.probes <= Self::MAX_AT_ONCE {
             Self::all_set(bits, probes)
         } else if is_near {
@@ -125,16 +135,17 @@ impl Array for Classic {
 
     #[inline]
     fn insert(&self, hash: u64) -> bool {
-        // By places: without the check of a bound between two probes the compiler sets two bits at a time, and the
-        // branch on odd and even is one guess more. MEASURED: inserts out of the caches take 1.1 to 1.2 of the time;
-        // with all lines asked for to write before the first, 1.1 in 57 MiB (Zen 5).
+        // By places, with a bounds check per probe. Without the check the compiler sets two bits at a time, and the
+        // branch on an odd or even number is one more to mispredict. MEASURED: without the checks, inserts out of the
+        // caches take 1.1 to 1.2 times as long; with the checks, and with all lines requested for writing before the
+        // first probe, 1.1 times as long in 57 MiB (Zen 5).
         let mut places = self.probes(hash).map(|share| self.place(share));
         while let Some(place) = places.next() {
-            // Look first: an item seen before then costs no exclusive access to any line.
+            // Load first: a present item then needs no exclusive access to any line.
             if self.bits.contains_bit(place) {
                 continue;
             }
-            // From the first that is missing on all are set without a look, which would be a guess.
+            // From the first missing bit on, set all bits without loading first: that branch would be mispredicted.
             let mut new = self.bits.insert_bit(place);
             for place in places {
                 new |= self.bits.insert_bit(place);

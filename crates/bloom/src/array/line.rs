@@ -10,13 +10,15 @@ use crate::probe::batch::Batch;
 use crate::probe::line::{Shape, Tables, with_words};
 use crate::regions::{Partition, Regions};
 
-/// Lines below which an array of lines is taken to lie in a cache: all words of a query are loaded before one decision,
-/// since a wrongly predicted branch costs more than the loads. Larger arrays are read word by word: fewer loads per item
-/// leave room for those of the next items. MEASURED: hits, misses and halves of both of a blocked filter at 1e-6 take 46, 33 and 47 ns in 19 MiB word by
-/// word and 46, 50 and 52 at once (Zen 5, an L3 that others use).
+/// Size in lines below which the array is assumed to lie in a cache: 8 MiB. There a query loads all its words before
+/// one branch, since a mispredicted branch costs more than the loads. In larger arrays a query of four or eight words
+/// stops at the first word that lacks a bit: fewer loads per item leave room for the loads of the next items.
+///
+/// MEASURED (ns per hit, miss, and half of each, blocked filter at 1e-6, 19 MiB): 46, 33 and 47 word by word, and 46,
+/// 50 and 52 with one branch (Zen 5, an L3 that other programs use).
 const NEAR: usize = (8 << 20) / LINE_BYTES;
 
-/// Bits in one line of the array.
+/// An array in which the bits of an item lie in one line.
 #[derive(Debug)]
 pub struct InLine<W> {
     pub(crate) bits: Bits<W>,
@@ -26,22 +28,28 @@ pub struct InLine<W> {
     simd: SimdLevel,
 }
 
-// The shape of the default rate is a constant in what is inlined where the filter is used; the others are
-// out of the way.
+// Only the code for the shape of the default rate, a constant there, is inlined into the caller. The code for the other
+// shapes is in functions of its own (`*_rarer`).
 impl<W: Writer> InLine<W> {
-    /// Lines from which on many inserts into one word each go in batches. MEASURED: in 0.14 MiB 5.8 ns one after the
-    /// other and 6.7 in batches, in 1.4 MiB 6.4 and 7.1, in 14 MiB 29 and 7.5 (Zen 5).
+    /// Size in lines from which `insert_many` works in batches if an item has one word: 4 MiB.
+    ///
+    /// MEASURED (ns per insert): in 0.14 MiB 5.8 item by item and 6.7 in batches, in 1.4 MiB 6.4 and 7.1, in 14 MiB 29
+    /// and 7.5 (Zen 5).
     const BATCHED_FROM: u64 = (4 << 20) / LINE_BYTES as u64;
 
-    /// Lines from which on a batch of inserts asks for the next one's: beyond L2. MEASURED: below, of one word 6.4 ns
-    /// without and 6.7 with it, of two 11.6 and 11.7, of four 22.7 and 23.0 (Zen 5).
+    /// Size in lines from which a batch of inserts requests the lines of the next batch: 1 MiB, beyond L2.
+    ///
+    /// MEASURED (ns per insert in smaller arrays): on one word 6.4 without requests and 6.7 with them, on two 11.6 and
+    /// 11.7, on four 22.7 and 23.0 (Zen 5).
     const INSERTS_AHEAD_FROM: u64 = (1 << 20) / LINE_BYTES as u64;
 
-    /// The same of queries: beyond L1. MEASURED: in 14 KiB 2.2 ns without and 2.3 with it, in 0.14 MiB 2.4 and 2.35,
-    /// of four words in 0.5 MiB 5.2 and 4.6 (Zen 5).
+    /// Size in lines from which a batch of queries requests the lines of the next batch: 32 KiB, beyond L1.
+    ///
+    /// MEASURED (ns per query): in 14 KiB 2.2 without requests and 2.3 with them, in 0.14 MiB 2.4 and 2.35, on four
+    /// words in 0.5 MiB 5.2 and 4.6 (Zen 5).
     const QUERIES_AHEAD_FROM: u64 = (32 << 10) / LINE_BYTES as u64;
 
-    /// Whether the shape is the one of the default rate, which is of one word and so needs no lock.
+    /// Returns whether the shape is that of the default rate. It has one word, so it needs no lock.
     #[inline(always)]
     fn is_default(&self) -> bool {
         !W::LOCKED && self.shape == Shape::DEFAULT
@@ -50,6 +58,7 @@ impl<W: Writer> InLine<W> {
     #[inline(always)]
     fn contains_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
         let (line, pattern) = (split::place(hash, self.lines), shape.pattern(tables, hash));
+        // One branch for all words, or one per word: see `NEAR`. With two words one branch is faster in any size.
         if shape.words <= 2 || self.bits.lines() < NEAR {
             self.bits.contains_branchless(line, pattern)
         } else {
@@ -70,6 +79,7 @@ impl<W: Writer> InLine<W> {
         pattern: impl Iterator<Item = (usize, u64)> + Clone,
     ) -> bool {
         if W::LOCKED {
+            // Compute the pattern before the lock is taken.
             self.bits.insert(line, shape.at_once(pattern))
         } else {
             self.bits.insert(line, pattern)
@@ -93,6 +103,7 @@ impl<W: Writer> InLine<W> {
 
     #[inline(never)]
     fn insert_mut_rarer(&mut self, hash: u64) -> bool {
+        // A copy, so that the array can be borrowed mutably.
         let tables = self.tables;
         with_words!(self.shape, shape => self.insert_mut_in(shape, &tables, hash))
     }
@@ -149,6 +160,7 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
         let ahead = self.lines >= Self::QUERIES_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
@@ -162,6 +174,7 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn insert_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
         let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
@@ -175,6 +188,7 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch, answers: &mut Answers) {
+        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
         let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();

@@ -1,4 +1,4 @@
-//! The array of a filter: the operations that every layout offers on a hash.
+//! The array of a filter without its hasher: the operations on hashes that every layout offers.
 
 use tamis_sync::{AllocError, BATCH, LINE_WORDS};
 
@@ -12,41 +12,41 @@ pub(crate) mod line;
 mod models;
 pub(crate) mod once;
 
-/// A filter without its hasher.
+/// An array of bits in one layout. It knows hashes, not items.
 pub trait Array: Sized {
     const KIND: Kind;
 
-    /// Zeros, for a geometry of this kind.
+    /// Allocates an array of zeros for a geometry of this kind.
     fn zeroed(geometry: Geometry) -> Result<Self, AllocError>;
-    /// Asks for the lines of the hash ahead of the access to them.
+    /// Requests the lines of a hash ahead of the access to them.
     fn prefetch(&self, hash: u64);
-    /// Whether all bits of the hash are set.
+    /// Returns whether all bits of a hash are set.
     fn contains(&self, hash: u64) -> bool;
-    /// Sets the bits of the hash; whether one was missing.
+    /// Sets the bits of a hash by atomic operations; returns whether this call set one that was missing.
     fn insert(&self, hash: u64) -> bool;
-    /// The same by plain stores.
+    /// As [`insert`](Self::insert), by plain stores.
     fn insert_mut(&mut self, hash: u64) -> bool;
-    /// Whether `insert_many` inserts one by one, because a batch would not be faster.
+    /// Returns whether `insert_many` inserts item by item, because a batch would not be faster.
     fn inserts_singly(&self) -> bool;
-    /// Computes what follows from the hashes of a batch.
+    /// Computes the lines and patterns of a batch from its hashes, where the layout has them.
     fn spread(&self, batch: &mut Batch);
-    /// For each item of a batch whether all its bits are set. Asks for the memory of those of the next batch.
+    /// Answers [`contains`](Self::contains) for each item of a batch, and requests the memory of the next batch.
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers);
-    /// The same for [`set`](Self::set).
+    /// As [`contains_batch`](Self::contains_batch), for [`insert`](Self::insert).
     fn insert_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers);
-    /// The same for [`insert_mut`](Self::insert_mut).
+    /// As [`contains_batch`](Self::contains_batch), for [`insert_mut`](Self::insert_mut).
     fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch, answers: &mut Answers);
-    /// Lines of the array.
+    /// Returns the number of lines of the array.
     fn lines(&self) -> usize;
-    /// The array, partition into regions of so many lines, a power of two; none if an item lies in many regions.
+    /// Partitions the array into regions of `1 << log_lines` lines. Returns `None` if an item lies in many regions.
     fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>>;
-    /// A copy while others may write.
+    /// Copies the array while other threads may write.
     fn copy(&self) -> Result<Self, AllocError>;
-    /// The words of a line, without a lock.
+    /// Reads the words of a line, without its lock bit.
     fn read(&self, line: u64) -> [u64; LINE_WORDS];
-    /// Adds all bits of a line of another array.
+    /// Sets all bits that a line of another array has.
     fn union_line(&self, line: u64, other: [u64; LINE_WORDS]);
-    /// Takes all bits away.
+    /// Clears all bits.
     fn clear(&mut self);
 }
 

@@ -1,7 +1,7 @@
-//! loom models of the classic layout: its own insert and query, of bits that lie in many words. A child of
-//! `array`, since the bugs are made of its private parts.
+//! loom models of the classic layout: its own insert and query of bits in many words. A child of `array`, because the
+//! planted bugs use its private parts.
 //!
-//! As in the models of the bits, a property is a function over the operation it is about. The minimum of
+//! As in the models of the bits, a property is a function that takes the operation under test. The minimum of
 //! executions that a model must explore is about half of what it explores now.
 
 use alloc::vec::Vec;
@@ -17,20 +17,20 @@ use super::classic::Classic;
 use crate::geometry::{Geometry, Kind};
 use crate::probe::classic::probes;
 
-const NONE_NEW: &str = "nobody was told that the item is new";
-const NOT_ONE: &str = "not exactly one was told that the item is new";
+const NONE_NEW: &str = "no insert returned that the item is new";
+const NOT_ONE: &str = "not exactly one insert returned that the item is new";
 const MISSED: &str = "an inserted item was missed";
 
 type Insert = fn(&Classic, u64) -> bool;
 
-/// A filter of three words, or with all bits in one.
+/// A filter of three words, or with all bits in one word.
 #[derive(Clone, Copy)]
 struct Model {
     bits: u64,
     probes: u32,
-    /// An item whose bits all differ, each in its own word where there are as many.
+    /// An item whose bits all differ; each lies in its own word if the filter has several words.
     x: u64,
-    /// One whose last bit is the first of `x`, and which shares no other with it.
+    /// An item whose last bit is the first bit of `x`, and which shares no other bit with it.
     y: u64,
 }
 
@@ -52,7 +52,7 @@ impl Model {
         Self { x, y, ..model }
     }
 
-    /// Where the bits of an item lie; `insert` is seen to use these.
+    /// Returns where the bits of an item lie, computed as `insert` does.
     fn places(self, hash: u64) -> Vec<u64> {
         probes(hash, self.probes).map(|share| fastrange(share, self.bits)).collect()
     }
@@ -63,7 +63,7 @@ impl Model {
     }
 }
 
-/// Whether each of the places lies in a different group of `size` bits.
+/// Returns whether each of the places lies in a different group of `size` bits.
 fn differ(places: &[u64], size: u64) -> bool {
     let cells = places.iter().map(|place| place / size);
     cells.clone().enumerate().all(|(at, cell)| !cells.clone().take(at).any(|other| other == cell))
@@ -73,8 +73,8 @@ fn insert(filter: &Classic, hash: u64) -> bool {
     filter.insert(hash)
 }
 
-// L3, L1: of concurrent inserts of a new item at least one returns `true`, and no later one, though a neighbour sets its
-// first bit meanwhile; and whoever has inserted an item finds it, whatever the verdict.
+// L3, L1: at least one of concurrent inserts of a new item returns `true`, and no later insert does, although another
+// item sets its first bit meanwhile. A thread that has inserted an item finds it, whatever the insert returned.
 
 fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
     let Model { x, y, .. } = model;
@@ -100,7 +100,7 @@ fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
     assert!(!insert(&filter, x), "an item was new twice");
 }
 
-/// Words, probes, who insert the item, bound on preemptions, and executions.
+/// Words, probes, threads that insert the item, bound on preemptions, and executions.
 const RACES: [(u64, u32, usize, Option<usize>, usize); 4] = [
     (3, 3, 1, None, 2100),
     (3, 3, 2, Some(2), 25_000),
@@ -116,7 +116,7 @@ fn model_at_least_one_is_new() {
     }
 }
 
-/// The verdict of the first bit that was missing when it was looked at, whatever the others say.
+/// Only the first bit that the check found missing decides, whatever the other bits return.
 #[test]
 fn mutant_the_first_missing_bit_decides() {
     fn insert(filter: &Classic, hash: u64) -> bool {
@@ -141,7 +141,7 @@ fn mutant_the_first_missing_bit_decides() {
     }
 }
 
-/// A load and a store: what another set in between is lost.
+/// A load and a store instead of an RMW: a bit that another thread sets in between is lost.
 #[test]
 fn mutant_lossy_or_loses_a_bit() {
     let model = Model::new(1, 2);
@@ -169,9 +169,9 @@ fn model_one_sets_the_last_bit() {
     check(55, None, move || one_sets_the_last_bit(model, insert));
 }
 
-/// The look before the `fetch_or` decides, not what it replaced.
+/// The check before the `fetch_or` decides, not the value that it replaced.
 #[test]
-fn mutant_the_look_decides() {
+fn mutant_the_check_decides() {
     fn insert(filter: &Classic, hash: u64) -> bool {
         let new = !filter.contains(hash);
         filter.insert(hash);
@@ -181,8 +181,8 @@ fn mutant_the_look_decides() {
     must_fail(NOT_ONE, || check(1, None, move || one_sets_the_last_bit(model, insert)));
 }
 
-// L2: an insert that happens before a query is seen by it, also one that had nothing to set, since others' inserts
-// of the same item, which do not happen before the query, had set the bits.
+// L2: a query sees every insert that happens before it. That includes an insert that had nothing to set, because
+// concurrent inserts of the same item, which do not happen before the query, had set the bits.
 
 fn an_inserted_item_is_found(model: Model, publish: Ordering) {
     let filter = Arc::new(model.filter());

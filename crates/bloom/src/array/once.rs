@@ -1,4 +1,4 @@
-//! The bits of a filter that tells exactly one insert that it was first: in one word, or under a lock.
+//! The array of the once filter: exactly one insert of an item returns `true`, by one word or by a lock.
 
 use tamis_sync::{AllocError, LINE_WORDS};
 
@@ -9,19 +9,19 @@ use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
 use crate::regions::Regions;
 
-/// An array that is of one kind for good, as its geometry has it.
+/// An array that is of one kind for its whole life, as its geometry says.
 #[derive(Debug)]
 pub enum OnceArray {
-    /// All bits of an item lie in one word, so one atomic operation finds what was missing and sets it.
+    /// All bits of an item lie in one word, so one atomic operation finds the missing bits and sets them.
     Word(InLine<Free>),
-    /// They lie in several, and are read and written under the lock of their line.
+    /// The bits of an item lie in several words. An insert reads and writes them under the lock of their line.
     Line(InLine<Locked>),
 }
 
-/// The same for whichever array it is.
+/// Evaluates an expression on the array, of either kind.
 macro_rules! either {
-    ($exact:expr, $array:ident => $value:expr) => {
-        match $exact {
+    ($once:expr, $array:ident => $value:expr) => {
+        match $once {
             OnceArray::Word($array) => $value,
             OnceArray::Line($array) => $value,
         }

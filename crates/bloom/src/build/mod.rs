@@ -1,8 +1,8 @@
-//! All hashes of a build, in whatever order suits the memory: kept back region by region of the array, so that a
-//! region lies in the cache while its hashes are inserted.
+//! Builds: inserts all hashes in the order that suits the memory.
 //!
-//! A line comes from the high bits of a hash, and so does the region that it lies in. For each region some
-//! hashes wait; when there are as many as there is room for, they are inserted, all at once and by plain stores.
+//! The high bits of a hash determine its line, and therefore its region. In a large array hashes wait in a buffer per
+//! region. When a buffer is full, its hashes are inserted together, by plain stores, while the region lies in the
+//! cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,29 +17,34 @@ use crate::regions::{LOG_LINES, Regions};
 #[cfg(feature = "rayon")]
 pub(crate) mod parallel;
 
-/// Lines of memory for the hashes that wait for a region, eight a line: as many as the region has, so that all
-/// that wait take as much memory as the filter; and a few more. MEASURED: without those, the ends that are
-/// written to lie so that they drive each other out of the cache, and 100 million hashes take 9.8 ns each
-/// instead of 7.9 (in regions of 512 KiB). With half of the room 8.9.
+/// Lines of the buffer of a region, with eight hashes per line: the lines of the region, so that all buffers take as
+/// much memory as the filter, and five more. Without the five, the ends of the buffers compete for the same cache sets.
+///
+/// MEASURED: 100 million hashes in regions of 512 KiB take 7.9 ns each, 9.8 without the five lines, and 8.9 with half
+/// the buffer (Zen 4).
 const ROOM: usize = (1 << LOG_LINES) + 5;
 
-/// Lines from which on hashes wait for their region: 32 MiB. MEASURED: where the L3 has 32 MiB, items as they
-/// come and from regions take 5.9 and 9.2 ns in 12 MiB, 8.4 and 8.3 in 24, 10.8 and 8.7 in 37, 11.7 and 7.9 in 61.
+/// Size in lines from which hashes wait for their region: 32 MiB.
+///
+/// MEASURED: in 12 MiB an item takes 5.9 ns inserted at once and 9.2 through regions, in 24 MiB 8.4 and 8.3, in 37 MiB
+/// 10.8 and 8.7, in 61 MiB 11.7 and 7.9 (Zen 4 with 32 MiB of L3).
 const MIN: usize = 1 << 19;
 
-/// Sets the bits of all hashes. Where they wait, they take as much memory as the filter; if it is refused, they
-/// do not wait.
+/// Sets the bits of all hashes. In a large array the buffers take as much memory as the filter; if their allocation
+/// fails, the hashes are inserted at once.
 #[inline]
 pub(crate) fn insert_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
     let mut hashes = hashes.into_iter();
-    // As few as that are inserted as they come: each region would be fetched for a handful of them.
+    // Small arrays, and fewer hashes than lines, do without regions: each region would be fetched for a few hashes.
     let few = array.lines();
     if few < MIN {
         return insert_in_batches(array, hashes);
     }
+    // The number of hashes is unknown or small: insert the first ones in order.
     if hashes.size_hint().0 < few {
         insert_in_batches(array, hashes.by_ref().take(few));
     }
+    // More follow: allocate the buffers.
     if let Some(first) = hashes.next() {
         let waiting = array.regions(LOG_LINES).and_then(PartitionBuffers::new);
         if let Some(mut waiting) = waiting {
@@ -50,40 +55,44 @@ pub(crate) fn insert_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item
     }
 }
 
-/// Sets the bits of all hashes, in order.
+/// Sets the bits of all hashes, in batches, in order.
 #[inline]
 pub(crate) fn insert_in_batches<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
     run_batches(InsertMut(array), hashes, |_, _| ());
 }
 
-/// The hashes that wait for each region.
+/// The regions of an array, and the hashes that wait for each.
 struct PartitionBuffers<'a> {
     regions: Regions<'a>,
-    /// [`ROOM`] for each region. In lines, since those lie in huge pages.
+    /// [`ROOM`] lines for each region. Cache lines, because `Lines` allocates huge pages.
     hashes: Lines,
     counts: Vec<usize>,
 }
 
 impl<'a> PartitionBuffers<'a> {
-    /// None if the memory is refused.
+    /// Allocates the buffers. Returns `None` if the allocation fails.
     fn new(regions: Regions<'a>) -> Option<Self> {
         let count = regions.regions.len();
         let hashes = Lines::zeroed((count * ROOM) as u64).ok()?;
         Some(Self { regions, hashes, counts: vec![0; count] })
     }
 
+    /// Inserts `first` and all other hashes.
     #[inline]
     fn insert_all(&mut self, first: u64, mut hashes: impl Iterator<Item = u64>) {
         let mut batch = [first; BATCH];
         let mut items = 1;
         while items > 0 {
-            // The user's code runs here, between whole inserts.
+            // Distribute a batch of hashes over the buffers.
             batch[..items].iter().for_each(|&hash| self.push(hash));
+            // Pull the next batch. The user's code runs here, between whole inserts.
             items = batch.iter_mut().zip(&mut hashes).map(|(to, hash)| *to = hash).count();
         }
+        // Insert what is left in the buffers.
         (0..self.counts.len()).for_each(|region| self.insert(region));
     }
 
+    /// Appends a hash to the buffer of its region, and inserts the buffer if it is full.
     #[inline(always)]
     fn push(&mut self, hash: u64) {
         let region = self.regions.partition.region(hash);
@@ -96,15 +105,17 @@ impl<'a> PartitionBuffers<'a> {
         }
     }
 
-    /// Inserts what waits for a region.
+    /// Inserts the hashes that wait for a region.
     #[cold]
     #[inline(never)]
     fn insert(&mut self, region: usize) {
         let count = take(&mut self.counts[region]);
         let lines = &mut self.hashes[region * ROOM..][..ROOM];
         let region = &mut self.regions.regions[region];
+        // A full buffer touches most lines of the region: request them all.
         region.prefetch_all_to_write();
         self.regions.partition.insert(region, count, |first, batch| {
+            // `first` is a multiple of the batch, so it begins a line of the buffer.
             let lines = lines[first / LINE_WORDS..].iter_mut();
             for (line, batch) in lines.zip(batch.chunks_exact_mut(LINE_WORDS)) {
                 for (word, hash) in line.words.iter_mut().zip(batch) {
@@ -117,7 +128,7 @@ impl<'a> PartitionBuffers<'a> {
 
 #[cfg(test)]
 mod tests {
-    //! The same bits as one by one, in every word, the locks among them.
+    //! A build sets the same bits as single inserts, in every word, the lock bits included.
 
     use core::hash::Hasher as _;
     use core::panic::AssertUnwindSafe;
@@ -131,7 +142,7 @@ mod tests {
     use crate::bits::{Free, Locked, Writer};
     use crate::geometry::Geometry;
 
-    /// As many as fill all regions of the largest arrays here more than once.
+    /// Enough to fill all regions of the largest arrays here more than once.
     const HASHES: u64 = 6_000_000;
 
     fn zeroed<W: Writer>(lines: u64, probes: u32) -> InLine<W> {
@@ -141,7 +152,7 @@ mod tests {
         InLine::zeroed(geometry).unwrap()
     }
 
-    /// Random; in every third of them all the same, so that a region fills up out of turn.
+    /// Random hashes. In each third of them 50,000 fall into one region, so that its buffer fills early.
     fn hashes(count: u64) -> impl Iterator<Item = u64> + Clone {
         (0..count).map(move |number| {
             if number % (count / 3 + 1) < 50_000 && number > 1 << 20 {
@@ -159,7 +170,7 @@ mod tests {
         }
     }
 
-    fn sets_the_same_bits<W: Writer + Sync>(lines: u64, probes: u32, count: u64) {
+    fn assert_same_bits<W: Writer + Sync>(lines: u64, probes: u32, count: u64) {
         let what = std::format!("{lines} lines, {probes} probes, {count} hashes");
         let mut one = zeroed::<W>(lines, probes);
         hashes(count).for_each(|hash| {
@@ -168,11 +179,11 @@ mod tests {
         let mut all = zeroed::<W>(lines, probes);
         insert_all(&mut all, hashes(count));
         assert_same(&one, &all, &what);
-        // Of unknown length: the first few do not wait.
+        // Of unknown length: the first hashes do not wait.
         let mut all = zeroed::<W>(lines, probes);
         insert_all(&mut all, hashes(count).filter(|_| true));
         assert_same(&one, &all, &what);
-        // Where `insert_all` lets none wait, too.
+        // Through the buffers, also where `insert_all` uses none.
         if let Some(first) = hashes(count).next() {
             let mut all = zeroed::<W>(lines, probes);
             let waiting = all.regions(LOG_LINES).and_then(PartitionBuffers::new);
@@ -192,7 +203,7 @@ mod tests {
         }
     }
 
-    fn sets_the_same_bits_in_all_sizes<W: Writer + Sync>() {
+    fn assert_same_bits_in_all_sizes<W: Writer + Sync>() {
         let region = 1 << LOG_LINES;
         for (lines, count) in [
             (1, 100_000),
@@ -205,36 +216,36 @@ mod tests {
             (5 * region / 2, 200_000),
         ] {
             for probes in [1, 6, 9, 16] {
-                sets_the_same_bits::<W>(lines, probes, count);
+                assert_same_bits::<W>(lines, probes, count);
             }
         }
         let least = MIN as u64;
         for lines in [least - 1, least, least + 1] {
-            sets_the_same_bits::<W>(lines, 6, HASHES);
+            assert_same_bits::<W>(lines, 6, HASHES);
         }
         for count in [least - 1, least, least + 1] {
-            sets_the_same_bits::<W>(least, 6, count);
+            assert_same_bits::<W>(least, 6, count);
         }
     }
 
     #[test]
     fn all_are_inserted_blocked() {
-        sets_the_same_bits_in_all_sizes::<Free>();
+        assert_same_bits_in_all_sizes::<Free>();
     }
 
     #[test]
     fn all_are_inserted_once() {
-        sets_the_same_bits_in_all_sizes::<Locked>();
+        assert_same_bits_in_all_sizes::<Locked>();
     }
 
-    /// What was inserted before stays; of what is not yet inserted, all bits or none are set.
+    /// Inserted items stay. Of every other item, all bits or none are set.
     #[test]
-    fn a_panic_leaves_items_or_none() {
+    fn a_panic_leaves_whole_items() {
         let lines = MIN as u64;
         let mut array: InLine<Free> = zeroed(lines, 6);
         array.insert_mut(7 << 60);
         let broken = hashes(HASHES).enumerate().map(|(number, hash)| {
-            assert!(number < 5_000_000, "the user's");
+            assert!(number < 5_000_000, "a planned panic");
             hash
         });
         let result = catch_unwind(AssertUnwindSafe(|| insert_all(&mut array, broken)));

@@ -1,9 +1,8 @@
-//! All hashes of a build from the threads of a pool: each region of the array behind a lock of its own, so that
-//! inserts are plain stores here too.
+//! Parallel builds: each region of the array has a lock, so that inserts are plain stores here, too.
 //!
-//! A thread gathers a few hashes for each region and hands them over all at once; there those of all threads wait.
-//! Whoever brings the last for which there is room takes all that wait, and inserts them while others wait anew.
-//! No code of the user runs under a lock, and nobody waits for one while holding another.
+//! A thread gathers hashes for each region and hands them over in groups to the buffer of the region, which all threads
+//! share. The thread that fills the buffer takes all waiting hashes and inserts them while other threads fill a new
+//! one. The user's code never runs under a lock, and no thread waits for a lock while it holds another.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -18,31 +17,33 @@ use crate::array::Array;
 use crate::bits::Region;
 use crate::regions::{LOG_LINES, Partition, Regions};
 
-/// Hashes that a thread gathers for a region, at most, and for all regions together. MEASURED: 10 million items take
-/// 15.2, 12.1 and 11.1 ns with 32, 64 and 128 for a region (one thread, the fastest of nine runs beside other
-/// programs, where `collect` takes 7.3).
+/// Largest number of hashes that a thread gathers for a region, and for all regions together.
+///
+/// MEASURED: 10 million items take 15.2, 12.1 and 11.1 ns with 32, 64 and 128 per region, where `collect` takes 7.3
+/// (one thread, the fastest of nine runs on a busy Emerald Rapids).
 const GATHERED: usize = 128;
 const GATHERED_IN_ALL: usize = 1 << 16;
 
-/// Hashes that wait for a line of a region, at most: as much memory as the filter takes.
+/// Largest number of hashes that wait per line of a region: the buffers take as much memory as the filter.
 const PER_LINE: usize = 8;
 
-/// Regions at least, so that threads seldom meet in one.
+/// Smallest number of regions, as a power of two, so that threads seldom meet in one.
 const LOG_REGIONS: u32 = 7;
 
-/// Sets the bits of all hashes. Those that wait take as much memory as the filter at most; each thread has
-/// three quarters of a MiB of those that it gathers and inserts (and in filters beyond 16 GiB 16 bytes a region).
+/// Sets the bits of all hashes. The buffers take at most as much memory as the filter. Each thread gathers and inserts
+/// in three quarters of a MiB (in filters larger than 16 GiB, in 16 bytes per region).
 pub(crate) fn insert_all<A: Array + Sync>(
     array: &mut A,
     hashes: impl ParallelIterator<Item = u64>,
 ) {
     let lines = array.lines();
-    // As few as that are not worth a pass over the regions.
+    // Fewer hashes than lines are not worth a pass over the regions.
     let few = hashes.opt_len().is_some_and(|count| count < lines);
     let log_lines = lines.ilog2().saturating_sub(LOG_REGIONS).min(LOG_LINES);
     if !few && let Some(regions) = array.regions(log_lines) {
         let buffers = PartitionBuffers::new(regions);
-        // In a box, as it is moved for each item.
+        // 1. Each job of the pool gathers its hashes, and inserts the buffers that it fills. The local buffers are
+        // boxed, because `fold` moves them for each item.
         let gathered = hashes.fold(
             || Box::new(LocalBuffers::new(&buffers)),
             |mut gathered, hash| {
@@ -50,7 +51,9 @@ pub(crate) fn insert_all<A: Array + Sync>(
                 gathered
             },
         );
+        // 2. Hand over what is left in the local buffers.
         gathered.for_each(|mut gathered| gathered.hand_over_all());
+        // 3. Insert what is left in the buffers of the regions.
         let PartitionBuffers { regions, partition } = buffers;
         regions.into_par_iter().for_each(|BufferedRegion { region, hashes }| {
             let hashes = hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -58,18 +61,20 @@ pub(crate) fn insert_all<A: Array + Sync>(
         });
         return;
     }
+    // Without regions: by atomic operations.
     let array = &*array;
     hashes.for_each(|hash| {
         array.insert(hash);
     });
 }
 
+/// The regions of an array with their buffers, shared by all threads.
 struct PartitionBuffers<'a> {
     regions: Vec<BufferedRegion<'a>>,
     partition: Partition,
 }
 
-/// A region, and the hashes that wait for it.
+/// A region and the hashes that wait for it, each behind a lock.
 struct BufferedRegion<'a> {
     region: Mutex<Region<'a>>,
     hashes: Mutex<Vec<u64>>,
@@ -83,8 +88,10 @@ impl<'a> PartitionBuffers<'a> {
     }
 }
 
+/// Locks a region and inserts hashes into it.
 fn insert(region: &Mutex<Region<'_>>, hashes: &[u64], partition: Partition) {
     let mut region = locked(region);
+    // At least one hash per line: request all lines.
     if hashes.len() >= 1 << partition.log_lines {
         region.prefetch_all_to_write();
     }
@@ -95,19 +102,19 @@ fn insert(region: &Mutex<Region<'_>>, hashes: &[u64], partition: Partition) {
     });
 }
 
-/// What a panic has left is as good as any: bits that are set, and hashes that wait.
+/// Locks, also after a panic of another thread: bits that are set and hashes that wait are valid in any state.
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The hashes that a thread has gathered.
+/// The hashes that a thread has gathered, by region.
 struct LocalBuffers<'w, 'a> {
     buffers: &'w PartitionBuffers<'a>,
-    /// Room for so many of each region.
+    /// Room for this number of hashes per region.
     room: usize,
     hashes: Vec<u64>,
     counts: Vec<usize>,
-    /// What others may wait in while what waited is inserted.
+    /// An empty buffer, which replaces a full one of a region.
     spare: Vec<u64>,
 }
 
@@ -119,6 +126,7 @@ impl<'w, 'a> LocalBuffers<'w, 'a> {
         Self { buffers, room, hashes, counts, spare: Vec::new() }
     }
 
+    /// Gathers a hash, and hands over the hashes of its region if there are enough.
     #[inline(always)]
     fn push(&mut self, hash: u64) {
         let region = self.buffers.partition.region(hash);
@@ -130,11 +138,13 @@ impl<'w, 'a> LocalBuffers<'w, 'a> {
         }
     }
 
+    /// Hands over the hashes of all regions.
     fn hand_over_all(&mut self) {
         (0..self.counts.len()).for_each(|region| self.hand_over(region));
     }
 
-    /// Hands over what was gathered for a region, and inserts all that waits for it if there is no room.
+    /// Moves the gathered hashes of a region into its buffer. If the buffer is full, takes its hashes out and inserts
+    /// them.
     #[inline(never)]
     fn hand_over(&mut self, number: usize) {
         let Self { buffers: PartitionBuffers { regions, partition }, room, hashes, counts, spare } =
@@ -143,18 +153,20 @@ impl<'w, 'a> LocalBuffers<'w, 'a> {
         let hashes = &hashes[number * *room..][..counts[number]];
         counts[number] = 0;
         let most = PER_LINE << partition.log_lines;
+        // 1. If the buffer has no room, swap in the empty one.
         let mut waiting = locked(waiting);
         if waiting.len() + hashes.len() > most {
             swap(&mut *waiting, spare);
         }
+        // 2. Append the hashes. The allocation may fail.
         let room = most.max(hashes.len()) - waiting.len();
-        let refused = waiting.try_reserve_exact(room).is_err();
-        if !refused {
+        let has_room = waiting.try_reserve_exact(room).is_ok();
+        if has_room {
             waiting.extend_from_slice(hashes);
         }
         drop(waiting);
-        if refused {
-            // They do not wait, then.
+        // 3. With the buffer unlocked, insert what found no room, and what was swapped out.
+        if !has_room {
             insert(region, hashes, *partition);
         }
         if !spare.is_empty() {

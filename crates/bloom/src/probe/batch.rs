@@ -1,5 +1,5 @@
-//! The lines and patterns of many items, computed side by side: the arithmetic of [`line`](super::line)
-//! in loops that the compiler makes vector instructions of.
+//! The lines and patterns of the items of a batch: the arithmetic of [`line`](super::line) in loops that the compiler
+//! turns into vector instructions.
 
 use tamis_hash::{narrow_range, split};
 use tamis_sync::{BATCH, Kernel, SimdLevel};
@@ -9,12 +9,12 @@ use super::line::{GROUPS_PER_PATTERN, MAX_PATTERNS, Shape, Tables};
 /// A number for each item of a batch.
 type Lanes = [u64; BATCH];
 
-/// Where the bits of some items lie.
+/// The hashes of a batch, and where the bits of its items lie.
 #[derive(Debug)]
 pub struct Batch {
     pub(crate) hashes: Lanes,
     lines: Lanes,
-    /// As [`split::pattern`], and those that follow it.
+    /// The [first patterns](split::pattern) of the items, then the patterns that follow them.
     patterns: [Lanes; MAX_PATTERNS],
 }
 
@@ -22,19 +22,19 @@ impl Batch {
     pub(crate) const EMPTY: Self =
         Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MAX_PATTERNS] };
 
-    /// Computes the lines in a filter of so many, and the patterns of this shape, from the hashes.
+    /// Computes the lines, in a filter of `lines` lines, and the patterns of this shape from the hashes.
     pub(crate) fn spread(&mut self, lines: u64, shape: Shape, simd: SimdLevel) {
         simd.run(Spread { batch: self, lines, shape });
     }
 
-    /// The line of an item.
+    /// Returns the line of an item.
     #[inline(always)]
     pub(crate) fn line(&self, item: usize) -> u64 {
-        // The remainders, here and below, change nothing, and spare the check of a bound.
+        // The remainders, here and below, change nothing, and save bounds checks.
         self.lines[item % BATCH]
     }
 
-    /// As [`Shape::pattern`] of an item.
+    /// Returns the pattern of an item, as [`Shape::pattern`].
     #[inline(always)]
     pub(crate) fn pattern(
         &self,
@@ -65,12 +65,13 @@ impl Kernel for Spread<'_> {
     }
 }
 
-// By index, a constant number of times, several arrays at once: so the compiler sees what it can do.
+// Loops by index, a constant number of times, over several arrays: the compiler recognizes these as vector code.
 impl Spread<'_> {
-    /// As [`split::place`].
+    /// Computes the lines, as [`split::place`].
     #[inline(always)]
     fn place(&mut self) {
         let Batch { hashes, lines: to, .. } = self.batch;
+        // Most filters have fewer than 2^32 lines: products of 32 bits exist as vector instructions.
         if let Ok(lines) = u32::try_from(self.lines) {
             for item in 0..BATCH {
                 to[item] = narrow_range(hashes[item], lines);
@@ -82,7 +83,7 @@ impl Spread<'_> {
         }
     }
 
-    /// As [`split::pattern`] and those after it, as many as the shape has.
+    /// Computes the patterns, as [`split::pattern`] and [`split::next_pattern`]: the number that the shape needs.
     #[inline(always)]
     fn patterns(&mut self) {
         let Batch { hashes, patterns, .. } = self.batch;
@@ -109,7 +110,7 @@ mod tests {
     use super::super::line::MAX_PROBES;
     use super::*;
 
-    fn is_as_one_by_one(batch: &Batch, lines: u64, shape: Shape) {
+    fn assert_same_as_single(batch: &Batch, lines: u64, shape: Shape) {
         for (item, &hash) in batch.hashes.iter().enumerate() {
             assert_eq!(batch.line(item), split::place(hash, lines));
             let pattern: Vec<_> = batch.pattern(shape, &shape.tables(), item).collect();
@@ -118,9 +119,9 @@ mod tests {
     }
 
     proptest! {
-        /// In vectors of every width, and in filters that 32 bits can and cannot count.
+        /// In vectors of every width, and in filters of fewer and of more than 2^32 lines.
         #[test]
-        fn a_batch_is_as_one_by_one(
+        fn a_batch_equals_single_items(
             hashes in any::<[u64; BATCH]>(),
             lines in prop_oneof![1..=u64::from(u32::MAX), 1_u64 << 32..1 << 55],
             log_words in 0..4_u32,
@@ -131,7 +132,7 @@ mod tests {
             for &simd in SimdLevel::all() {
                 let mut batch = Batch { hashes, ..Batch::EMPTY };
                 batch.spread(lines, shape, simd);
-                is_as_one_by_one(&batch, lines, shape);
+                assert_same_as_single(&batch, lines, shape);
             }
         }
     }

@@ -1,29 +1,29 @@
-//! A pattern within one 64-byte line: `probes` bits spread over a few of its eight words.
+//! A pattern within one 64-byte line: `probes` bits, spread over a few of its eight words.
 //!
-//! The eight words form `words` groups (1, 2, 4 or 8 of them). In each group the item picks one word
-//! and in it a few bits, so that it touches exactly `words` words: the price of an atomic insert is
-//! the number of words, whose atomic operations do not overlap (measured beside `WORD_PRICE`).
+//! The eight words form `words` groups: 1, 2, 4 or 8. In each group the item picks one word and a few bits in it, so it
+//! touches exactly `words` words. The price of an atomic insert is the number of words, because their atomic operations
+//! do not overlap (measured at `WORD_PRICE`).
 //!
 //! ```text
 //! words = 2   │ 0 │ 1 │ 2 │ 3 ║ 4 │ 5 │ 6 │ 7 │     one of 0..4 and one of 4..8
 //! ```
 //!
-//! A group's part of a 64-bit pattern is 14 bits for its [mask](super::masks), then up to three to pick the word.
-//! Three groups share a pattern, from its top down.
+//! A group takes 14 bits of a 64-bit pattern for its [mask](super::masks), then up to three to pick the word. Three
+//! groups share a pattern, from its top bits down.
 
 use tamis_hash::split;
 use tamis_sync::LINE_WORDS;
 
 use super::masks::{MASK_BITS, MAX_PROBES_PER_WORD, Masks, mask, masks};
 
-/// Groups that share a pattern: so many times 17 bits find room in those that are good.
+/// Groups that share a pattern: three times 17 bits fit into its good bits.
 pub(super) const GROUPS_PER_PATTERN: u32 = 3;
 const _: () = assert!(GROUPS_PER_PATTERN * (MASK_BITS + 3) <= split::GOOD_BITS);
 
-/// Patterns that an item needs at most.
+/// Largest number of patterns that an item needs.
 pub(super) const MAX_PATTERNS: usize = (LINE_WORDS as u32).div_ceil(GROUPS_PER_PATTERN) as usize;
 
-/// Probes in a line at most.
+/// Largest number of probes in a line.
 pub(crate) const MAX_PROBES: u32 = 32;
 const _: () = assert!(MAX_PROBES <= LINE_WORDS as u32 * MAX_PROBES_PER_WORD);
 
@@ -40,28 +40,29 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// What the sizing chooses for the default rate.
+    /// The shape that the sizing chooses for the default rate.
     pub(crate) const DEFAULT: Self = Self { words: 1, probes: 5 };
 
-    /// Words in a group.
+    /// Returns the number of words in a group.
     #[inline]
     pub(crate) const fn group_words(self) -> u32 {
         LINE_WORDS as u32 >> self.log_words()
     }
 
-    /// Probes in the word of this group: as even as can be, the first groups take the rest.
+    /// Returns the number of probes in this group: split evenly, with the remainder in the first groups.
     #[inline]
     pub(crate) const fn group_probes(self, group: u32) -> u32 {
         (self.probes + self.words - 1 - group) >> self.log_words()
     }
 
-    /// To divide by the words by a shift: a division would cost as much as all else.
+    /// Returns the logarithm of `words`, to divide by a shift: a division would take as long as the rest of the
+    /// operation.
     #[inline]
     const fn log_words(self) -> u32 {
         self.words.trailing_zeros()
     }
 
-    /// The masks of every group.
+    /// Returns the mask tables of all groups.
     pub(crate) const fn tables(self) -> Tables {
         let mut tables = [masks(1); LINE_WORDS];
         let mut group = 0;
@@ -72,15 +73,17 @@ impl Shape {
         Tables(tables)
     }
 
-    /// The words of the line, and the bits in each, that an item with this hash means.
+    /// Returns the words of the line, and the bits in each, that an item with this hash sets.
     #[inline(always)]
     pub(crate) const fn pattern(self, tables: &Tables, hash: u64) -> Pattern<'_> {
         Pattern { shape: self, tables, group: 0, bits: split::pattern(hash) }
     }
 
-    /// All parts of a pattern at once, for who needs them twice: before a lock is taken, too, since what is computed
-    /// under it keeps the next item waiting. MEASURED: an insert of 16 bits in 4 words takes 23 ns so, and 34
-    /// otherwise (bits put together one by one).
+    /// Computes all parts of a pattern before the first is used: for inserts that use them twice, and before a lock is
+    /// taken, since work under the lock delays the next item.
+    ///
+    /// MEASURED: an insert of 16 bits in 4 words takes 23 ns, and 34 with parts computed under the lock (with masks
+    /// computed bit by bit, Zen 4).
     #[inline(always)]
     pub(crate) fn at_once(
         self,
@@ -93,18 +96,20 @@ impl Shape {
         parts.into_iter().take(self.words as usize)
     }
 
-    /// The word of the line, and the bits in it, that an item with this pattern means in a group.
+    /// Returns the word of the line, and the bits in it, that an item with this pattern sets in a group.
     #[inline(always)]
     pub(super) const fn part(self, tables: &Tables, group: u32, pattern: u64) -> (usize, u64) {
         let log_words = self.log_group_words();
+        // Shift away the parts of the groups that share the pattern.
         let bits = pattern << (group % GROUPS_PER_PATTERN * (MASK_BITS + log_words));
+        // The bits below the mask's pick the word of the group.
         let word = bits >> (64 - MASK_BITS - log_words) & (self.group_words() - 1) as u64;
         let word = (group * self.group_words()) as usize + word as usize;
-        // The remainder changes nothing, and spares the check of a bound.
+        // The remainders change nothing, and save bounds checks.
         (word % LINE_WORDS, mask(tables.0[group as usize % LINE_WORDS], bits))
     }
 
-    /// Patterns that the groups need.
+    /// Returns the number of patterns that the groups need.
     #[inline]
     pub(super) const fn patterns(self) -> usize {
         self.words.div_ceil(GROUPS_PER_PATTERN) as usize
@@ -116,21 +121,21 @@ impl Shape {
     }
 }
 
-/// The masks of each group of a shape, found once for a filter.
+/// The mask tables of each group of a shape, looked up once for a filter.
 ///
-/// MEASURED: found for each item anew, hits one by one in L2 take 4.0 instead of 3.5 ns on two words, 6.5 instead of 5.8
-/// on four (Zen 5).
+/// MEASURED (ns per hit in L2, item by item): on two words 3.5, and 4.0 with the tables looked up for each item; on
+/// four words 5.8 and 6.5 (Zen 5).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables([&'static Masks; LINE_WORDS]);
 
 impl Tables {
-    /// Those of [`Shape::DEFAULT`].
+    /// The tables of [`Shape::DEFAULT`].
     pub(crate) const DEFAULT: Self = Shape::DEFAULT.tables();
 }
 
-/// The value of an expression in which the number of words of a shape is a constant: straight code, no loops.
+/// Evaluates an expression in which the number of words of a shape is a constant, so that the code has no loops.
 ///
-/// MEASURED: a query for 16 bits in 4 words of a line in L2 takes 10.7 ns so, and 19.7 in loops.
+/// MEASURED: a query for 16 bits in 4 words of a line in L2 takes 10.7 ns, and 19.7 with loops (Zen 4).
 macro_rules! with_words {
     ($all:expr, $shape:ident => $value:expr) => {
         with_words!($all, $shape => $value, 1 2 4; 8)
@@ -152,14 +157,14 @@ pub(crate) use with_words;
 
 /// The words and bits of an item, from [`Shape::pattern`].
 ///
-/// A type of its own, and not a `map`, for its `next` to be inlined come what may: where the compiler found the
-/// loop too much to inline, a query took 11 ns instead of 4.
+/// A type of its own, not a `map`, so that `next` is always inlined. Where the compiler did not inline the loop, a
+/// query took 11 ns instead of 4 (Zen 4).
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern<'t> {
     shape: Shape,
     tables: &'t Tables,
     group: u32,
-    /// The pattern that the last groups shared.
+    /// The pattern that the current groups share.
     bits: u64,
 }
 
@@ -172,6 +177,7 @@ impl Iterator for Pattern<'_> {
         if group == shape.words {
             return None;
         }
+        // After every third group the next pattern follows.
         if group > 0 && group % GROUPS_PER_PATTERN == 0 {
             self.bits = split::next_pattern(self.bits);
         }
@@ -182,8 +188,7 @@ impl Iterator for Pattern<'_> {
 
 #[cfg(test)]
 mod tests {
-    //! The rate test of `tests/rate.rs`, on patterns that can be exchanged: the real one passes, and
-    //! others in its place are refused.
+    //! The rate test of `tests/rate.rs` on exchangeable patterns: the real pattern passes, and planted wrong ones fail.
 
     use std::vec;
     use std::vec::Vec;
@@ -197,13 +202,13 @@ mod tests {
     use crate::sizing::solve;
 
     const ITEMS: u64 = 50_000;
-    /// 20 bits an item, where patterns that repeat show most.
+    /// 20 bits per item: there, repeated patterns change the rate most.
     const LINES: u64 = ITEMS * 20 / 512;
 
-    /// An item's pattern as a whole line.
+    /// The pattern of an item, as a whole line.
     type Pattern = fn(Shape, u64) -> [u64; LINE_WORDS];
 
-    /// The rate that the contents of a line imply.
+    /// The rate that follows from the contents of a line.
     type Implied = fn(Shape, &[u64]) -> f64;
 
     fn real(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
@@ -212,8 +217,8 @@ mod tests {
         line
     }
 
-    /// Masks turned by bits that picked them, so that there are 256 instead of 16384.
-    fn turned_by_what_picked(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
+    /// Masks rotated by the bits that picked them, so that there are 256 instead of 16384.
+    fn rotated_by_the_picking_bits(shape: Shape, hash: u64) -> [u64; LINE_WORDS] {
         let (mut line, mut pattern) = ([0; LINE_WORDS], split::pattern(hash));
         for group in 0..shape.words {
             let (picks, words) = (pattern >> 56, u64::from(shape.group_words()));
@@ -250,8 +255,8 @@ mod tests {
         lines
     }
 
-    /// Whether the rate measured with this pattern is the one that the contents imply, by exact binomial bounds
-    /// at alpha 1e-6.
+    /// Returns whether the rate measured with this pattern is the rate that follows from the contents, by exact
+    /// binomial bounds at alpha = 1e-6.
     fn keeps_the_rate(shape: Shape, pattern: Pattern, implied: Implied) -> bool {
         let lines = filled(shape, pattern, ITEMS);
         let rate = lines.iter().map(|line| implied(shape, line)).sum::<f64>() / LINES as f64;
@@ -265,7 +270,7 @@ mod tests {
         bounds.contains(&(hits.count() as u64))
     }
 
-    /// The chance that a word has a mask drawn at random: every mask is looked for at every place.
+    /// Returns the probability that a word has a random mask, by testing every mask at every place.
     fn of_all_masks(probes: u32, word: u64) -> f64 {
         let places = |mask: u64| {
             let bits = (0..64).filter(|bit| mask >> bit & 1 == 1);
@@ -299,15 +304,15 @@ mod tests {
         }
         for (words, probes) in [(1, 5), (2, 8), (4, 16)] {
             let shape = Shape { words, probes };
-            let mutant = keeps_the_rate(shape, turned_by_what_picked, implied);
-            assert!(!mutant, "{shape:?}: the mutant must be refused");
+            let mutant = keeps_the_rate(shape, rotated_by_the_picking_bits, implied);
+            assert!(!mutant, "{shape:?}: the mutant must fail");
         }
         let shape = Shape { words: 1, probes: 11 };
         assert!(!keeps_the_rate(shape, double_hashing_in_the_line, in_the_line));
     }
 
-    /// What a filter reports is what its contents imply, mask by mask: to a few thousandths at the loads that the
-    /// sizing chooses, to a hundredth in nearly empty filters. (Of one bit a word they are the same.)
+    /// A filter reports the rate that follows from its contents, mask by mask: to a few thousandths at the loads that
+    /// the sizing chooses, to a hundredth in nearly empty filters. (With one bit per word the two are the same.)
     #[test]
     fn the_reported_rate_is_that_of_the_contents() {
         for (words, probes) in [(1, 2), (1, 3), (1, 5), (1, 8), (2, 8), (4, 11), (4, 16)] {
@@ -324,7 +329,8 @@ mod tests {
         }
     }
 
-    /// By a program of another language, from the description: what an item means never changes unseen.
+    /// The values come from a program in another language, written from the description: no change of the layout goes
+    /// unnoticed.
     #[test]
     fn patterns_are_pinned() {
         let pattern = |words, probes| {
@@ -355,12 +361,12 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_that_is_a_constant_is_the_one_of_the_default_rate() {
+    fn the_constant_shape_is_that_of_the_default_rate() {
         assert_eq!(solve::line(1_000_000, 0.01, false, None).unwrap().1, Shape::DEFAULT);
     }
 
     #[test]
-    fn a_pattern_touches_as_many_words_as_the_shape_says() {
+    fn a_pattern_touches_the_words_of_its_shape() {
         for words in [1, 2, 4, 8] {
             for probes in words..=8 * words {
                 let shape = Shape { words, probes };

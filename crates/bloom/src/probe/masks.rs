@@ -1,15 +1,16 @@
-//! Masks of one to eight bits of a word: a table of 256 for each number, every one at 64 places.
+//! Masks of one to eight bits of a word: for each number of bits a table of 256 masks, each at 64 rotations.
 //!
-//! A mask of `n` bits is an entry of the table for `n`, turned left. So its bits are distinct, it takes one load
-//! to make one, and with chance [`SAME`] two items have the same entry at the same place, which the sizing knows.
+//! A mask of `n` bits is an entry of the table for `n`, rotated left. Its bits are therefore distinct, and it takes one
+//! load to compute. With probability [`SAME`] two items have the same entry at the same rotation; the sizing accounts
+//! for that.
 //!
-//! The bits of entry `i` are the first `n` of eight distinct ones, drawn for one entry after another from the
-//! top six bits of the states of Knuth's generator, `x = 6364136223846793005 · x + 1442695040888963407`;
-//! one that the entry has already is passed over.
+//! Entry `i` has eight distinct bits; its mask of `n` bits has the first `n` of them. The bits are drawn, entry after
+//! entry, from the top six bits of the states of Knuth's generator,
+//! `x = 6364136223846793005 · x + 1442695040888963407`. A bit that the entry already has is skipped.
 //!
-//! MEASURED: for five bits of a word that are put together one by one, hits take 0.65 of the time in 0.14 MiB and
-//! 0.78 in 144 MiB, inserts 0.93 and 0.84 (one by one, Emerald Rapids). Tables of 512 or 1024 would save 0.4 or 0.7 %
-//! of the bits at a rate of 1 %, and take as much more of the core's first cache.
+//! MEASURED: compared with five bits computed one by one, hits take 0.65 of the time in 0.14 MiB and 0.78 in 144 MiB,
+//! inserts 0.93 and 0.84 (item by item, Emerald Rapids). Tables of 512 or 1024 masks would save 0.4 or 0.7 % of the
+//! bits at a rate of 1 %, and take two or four times the space in L1.
 
 /// Bits that pick a mask from a table.
 const LOG_MASKS: u32 = 8;
@@ -17,37 +18,38 @@ const LOG_MASKS: u32 = 8;
 /// Masks in a table.
 pub(crate) const MASKS: usize = 1 << LOG_MASKS;
 
-/// Bits that pick a mask and turn it.
+/// Bits that pick a mask and rotate it.
 pub(super) const MASK_BITS: u32 = LOG_MASKS + 6;
 
-/// Bits in a mask at most. (The sizing was seen to use five.)
+/// Largest number of bits in a mask. (The largest that the sizing was seen to choose is five.)
 pub(crate) const MAX_PROBES_PER_WORD: u32 = 8;
 
-/// The chance that two masks of a kind are the same entry at the same place.
+/// The probability that two masks of one table are the same entry at the same rotation.
 pub(crate) const SAME: f64 = 1.0 / (64 * MASKS) as f64;
 
 /// Masks of one number of bits.
 pub(crate) type Masks = [u64; MASKS];
 
-/// The masks of `probes` bits.
+/// Returns the table of masks of `probes` bits.
 #[inline(always)]
 pub(crate) const fn masks(probes: u32) -> &'static Masks {
     debug_assert!(1 <= probes && probes <= MAX_PROBES_PER_WORD);
-    // The remainder changes nothing, and spares the check of a bound.
+    // The remainder changes nothing, and saves a bounds check.
     &TABLES[((probes - 1) % MAX_PROBES_PER_WORD) as usize]
 }
 
-/// The mask from a table that the top bits of `bits` mean.
+/// Returns the mask from a table that the top bits of `bits` pick.
 #[inline(always)]
 pub(super) const fn mask(masks: &Masks, bits: u64) -> u64 {
     let mask = masks[(bits >> (64 - LOG_MASKS)) as usize];
     mask.rotate_left((bits >> (64 - MASK_BITS)) as u32 % 64)
 }
 
-/// By the number of bits less one; from that of the first 800 seeds with which the rates are closest to those of
-/// masks drawn at random, by 0.06 % for every number of bits (a thousandth is what `sizing::line` tests).
+/// The tables, by the number of bits less one. Of the first 800 seeds this one gives the rates closest to those of
+/// random masks: within 0.06 % for every number of bits (`sizing::line` tests for a thousandth).
 static TABLES: [Masks; MAX_PROBES_PER_WORD as usize] = tables(605);
 
+/// Draws the tables from a seed.
 const fn tables(seed: u64) -> [Masks; MAX_PROBES_PER_WORD as usize] {
     let mut tables = [[0; MASKS]; MAX_PROBES_PER_WORD as usize];
     let (mut state, mut entry) = (seed, 0);
@@ -73,7 +75,8 @@ const fn tables(seed: u64) -> [Masks; MAX_PROBES_PER_WORD as usize] {
 mod tests {
     use super::*;
 
-    /// By a program of another language, from the description: what an item means never changes unseen.
+    /// The sums come from a program in another language, written from the description: no change of the layout goes
+    /// unnoticed.
     #[test]
     fn the_tables_are_pinned() {
         let sums = [

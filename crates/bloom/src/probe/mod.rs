@@ -1,11 +1,11 @@
-//! Which bits an item's hash means: integers in, integers out.
+//! From the hash of an item to its bits: pure functions on integers.
 //!
 //! * [`classic`]: positions anywhere in the array.
-//! * [`line`]: a pattern within one cache line.
+//! * [`line`](mod@line): a pattern within one cache line.
 //! * [`masks`]: the bits within one word.
-//! * [`batch`]: such patterns of many items at once.
+//! * [`batch`]: lines and patterns of the items of a batch.
 //!
-//! What they compute is part of every saved filter and never changes.
+//! The results are part of every saved filter and never change.
 
 pub(crate) mod batch;
 pub(crate) mod classic;

@@ -1,21 +1,21 @@
-//! Expectations for bits anywhere in an array of `m`: k probes an item, n items.
+//! The expected rate and fill for bits anywhere in an array of `m` bits, with k probes per item and n items.
 
 use alloc::vec;
 
 use libm::{exp, log1p, pow};
 
-/// The distribution of the ones is summed exactly where `bits` is below this times the square of the
-/// probes, and the second-order formula is taken above.
+/// The distribution of the ones is summed exactly while `bits` is at most this times the square of the probes. Above,
+/// the second-order formula is used.
 ///
-/// MEASURED: there the formula is within 2e-3 of the sum, for 1 to 64 probes (test
-/// `the_formula_meets_the_exact_sum`); its error goes as `0.008 · (probes² / bits)²`.
+/// At the limit the formula is within 2e-3 of the sum, for 1 to 64 probes (test `the_formula_meets_the_exact_sum`). Its
+/// error is about `0.008 · (probes² / bits)²`.
 const EXACT_BELOW: u64 = 3;
 
-/// Beyond this many throws a bit fewer than one bit in 10^6 is left empty, and the formula is exact
-/// enough whatever the probes.
+/// With more throws per bit than this, fewer than one bit in 10^6 is empty, and the formula is accurate enough for any
+/// number of probes.
 const MAX_THROWS_PER_BIT: f64 = 16.0;
 
-/// The expected share of ones.
+/// Returns the expected share of ones.
 pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
     let throws = items * f64::from(probes);
     if bits == 1 {
@@ -24,10 +24,10 @@ pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
     -libm::expm1(throws * log1p(-1.0 / bits as f64))
 }
 
-/// The expected false-positive rate: the mean of `(ones / m)^k`.
+/// Returns the expected false-positive rate: the mean of `(ones / m)^k`.
 ///
-/// The textbook's `(1 − (1 − 1/m)^(kn))^k` takes the mean first and the power then, which errs low in
-/// small filters (Bose et al., "On the false-positive rate of Bloom filters", 2008).
+/// The textbook's `(1 − (1 − 1/m)^(kn))^k` takes the power of the mean instead, which is too low in small filters (Bose
+/// et al., "On the false-positive rate of Bloom filters", 2008).
 pub(crate) fn rate(bits: u64, probes: u32, items: u64) -> f64 {
     let throws = items as f64 * f64::from(probes);
     if bits <= EXACT_BELOW * u64::from(probes).pow(2) && throws <= MAX_THROWS_PER_BIT * bits as f64
@@ -37,43 +37,48 @@ pub(crate) fn rate(bits: u64, probes: u32, items: u64) -> f64 {
     second_order(bits, probes, throws)
 }
 
-/// `E[f(X)] ≈ f(μ) + f''(μ) · Var X / 2` for `f(x) = (x / m)^k` and X ones after so many throws.
+/// Returns `E[f(X)] ≈ f(μ) + f''(μ) · Var X / 2` for `f(x) = (x / m)^k`, where X is the number of ones after `throws`
+/// throws.
 fn second_order(bits: u64, probes: u32, throws: f64) -> f64 {
     let m = bits as f64;
     let k = f64::from(probes);
     if throws == 0.0 {
         return 0.0;
     }
+    // The probabilities that a given bit, and that two given bits, are empty.
     let empty_one = exp(throws * log1p(-1.0 / m));
     let empty_two = exp(throws * log1p(-2.0 / m));
     let fill = 1.0 - empty_one;
-    // The variance of the share of ones: that of independent bits, less the repulsion of pairs.
+    // The variance of the share of ones: that of independent bits, plus the (negative) covariance of pairs.
     let variance = fill * empty_one / m + (1.0 - 1.0 / m) * (empty_two - empty_one * empty_one);
     let correction = k * (k - 1.0) / 2.0 * variance.max(0.0) / (fill * fill);
     (pow(fill, k) * (1.0 + correction)).clamp(0.0, 1.0)
 }
 
-/// Chances below this are dropped: all of them together weigh less than one rounding.
+/// Probabilities below this are dropped: together they are less than one rounding error.
 const NOTHING: f64 = 1e-24;
 
-/// The sum over the exact distribution of the number of ones, throw by throw, over the few counts that
-/// have a chance: `O(throws · √bits)`.
+/// Returns the sum over the exact distribution of the number of ones, computed throw by throw, over the band of counts
+/// whose probability is not dropped: `O(throws · √bits)`.
 fn exact(bits: usize, probes: u32, throws: u64) -> f64 {
     let mut chance = vec![0.0; bits + 2];
     chance[0] = 1.0;
+    // The band of counts that are possible so far.
     let (mut low, mut high) = (0, 0);
     for _ in 0..throws {
+        // A throw hits an empty bit, which adds a one, or a set bit. From high to low, so that no throw counts twice.
         for ones in (low..=high).rev() {
             let hit = chance[ones] * (bits - ones) as f64 / bits as f64;
             chance[ones + 1] += hit;
             chance[ones] -= hit;
         }
+        // Widen the band above, narrow it below.
         high += usize::from(chance[high + 1] > NOTHING);
         while chance[low] < NOTHING && low < high {
             chance[low] = 0.0;
             low += 1;
         }
-        // What lies above the band was dropped, and must not be counted as new next time.
+        // What lies above the band is dropped, and must not count in the next throw.
         chance[high + 1] = 0.0;
     }
     let rate = |ones: usize| pow(ones as f64 / bits as f64, f64::from(probes));
@@ -84,7 +89,7 @@ fn exact(bits: usize, probes: u32, throws: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Where one gives way to the other, at half fill, for every number of probes.
+    /// At the limit between the two, around half fill, for every number of probes.
     #[test]
     fn the_formula_meets_the_exact_sum() {
         for probes in 1..=64 {
@@ -99,7 +104,7 @@ mod tests {
         }
     }
 
-    /// The banded sum against the plain recursion over the whole distribution.
+    /// Compares the banded sum with the plain recursion over the whole distribution.
     #[test]
     fn the_band_drops_nothing_that_counts() {
         for (bits, probes, throws) in

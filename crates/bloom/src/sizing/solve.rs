@@ -1,4 +1,4 @@
-//! A small filter that keeps the rate: the fewest bits, or in lines up to a fifth more for fewer words.
+//! The smallest filter that keeps a rate; or up to a fifth larger for fewer words, and up to 1 % for fewer probes.
 
 use libm::{ceil, exp, log, log2, pow, round};
 
@@ -7,50 +7,54 @@ use crate::probe::classic::MAX_PROBES as MAX_CLASSIC_PROBES;
 use crate::probe::line::{MAX_PROBES as MAX_LINE_PROBES, Shape, WORDS};
 use crate::probe::masks::MAX_PROBES_PER_WORD;
 
-/// A shape that touches fewer words is taken if it needs at most this much more memory than the best.
+/// A shape of fewer words is chosen if it needs at most this factor more memory than the best shape.
 ///
-/// MEASURED: inserts of new items on 1, 2, 4 and 8 words, three bits in each, take 12.0, 17.6, 38 and more
-/// than 70 ns (50,000 items in 128 KiB, Sapphire Rapids); in batches on 1, 2 and 4 words, at the rates for
-/// which they are chosen, 12, 21 and 48 ns, and queries there 4.6, 5.7 and 11 (100,000 items, Emerald Rapids), so
-/// that a word less is worth a fifth more memory. At 1 % one word needs 11.95 bits an item, two 10.2, four
-/// 10.1; at 0.01 % two need 25.6, four 22.4.
+/// MEASURED: inserts of new items on 1, 2, 4 and 8 words, with three bits in each, take 12.0, 17.6, 38 and more than 70
+/// ns (50,000 items in 128 KiB, Sapphire Rapids). In batches on 1, 2 and 4 words, at the rates for which they are
+/// chosen, inserts take 12, 21 and 48 ns, and queries 4.6, 5.7 and 11 (100,000 items, Emerald Rapids). One word less is
+/// therefore worth a fifth more memory. At 1 % one word needs 11.95 bits per item, two words 10.2, four 10.1; at 0.01 %
+/// two words need 25.6, four 22.4.
 const WORD_PRICE: f64 = 1.21;
 
-/// Fewer probes are taken if they need at most this much more memory than the best number: each is a cache line more.
+/// Fewer probes are chosen if they need at most this factor more memory than the best number, because each probe
+/// touches one more cache line.
 ///
-/// MEASURED: at 1 % 6 probes need 9.617 bits per item where 7 need 9.593. Hits, misses and half of each take 76, 58 and
-/// 74 ns instead of 82, 68 and 80 with 100 million items, and 58, 42 and 53 instead of 66, 52 and 59 with 25 million
-/// (one by one, Zen 5).
+/// MEASURED: at 1 %, 6 probes need 9.617 bits per item, 7 need 9.593. With 100 million items, hits, misses and half of
+/// each take 76, 58 and 74 ns with 6 probes, and 82, 68 and 80 with 7; with 25 million items 58, 42 and 53, and 66, 52
+/// and 59 (item by item, Zen 5).
 const PROBE_PRICE: f64 = 1.01;
 
-/// Probes below the ideal number that [`PROBE_PRICE`] can pay for: 4 at 1e-9.
+/// Numbers of probes below the ideal one that are tried. [`PROBE_PRICE`] allows 4 fewer at 1e-9.
 const FEWER_PROBES: u32 = 6;
 
-/// The bits and the probes for a classic filter of `items` at `rate`.
+/// Returns the bits and the probes of a classic filter for `items` items at `rate`.
 pub(crate) fn classic(items: u64, rate: f64) -> Option<(u64, u32)> {
     let ideal = round(-log2(rate)).clamp(1.0, f64::from(MAX_CLASSIC_PROBES)) as u32;
     let fewest = ideal.saturating_sub(FEWER_PROBES).max(1);
+    // The bits for each number of probes near the ideal one, in ascending order of probes.
     let sizes: [Option<(u64, u32)>; FEWER_PROBES as usize + 3] = core::array::from_fn(|more| {
         let probes = fewest + more as u32;
         let may_be = probes <= (ideal + 2).min(MAX_CLASSIC_PROBES);
         may_be.then(|| Some((classic_bits(items, probes, rate)?, probes)))?
     });
     let sizes = || sizes.iter().flatten().copied();
+    // The fewest probes that need at most `PROBE_PRICE` times the least memory.
     let least = sizes().map(|(bits, _)| bits).min()?;
     sizes().find(|&(bits, _)| bits as f64 <= least as f64 * PROBE_PRICE)
 }
 
+/// Returns the fewest bits that keep the rate with this number of probes.
 fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
     let k = f64::from(probes);
     let throws = items as f64 * k;
-    // (1 − (1 − 1/m)^(kn))^k = rate, solved for m: a lower bound on the bits.
+    // (1 − (1 − 1/m)^(kn))^k = rate, solved for m, is a lower bound for the bits.
     let guess = -1.0 / libm::expm1(libm::log1p(-pow(rate, 1.0 / k)) / throws);
     let low = ceil(guess);
     if low >= pow(2.0, 64.0) {
         return None;
     }
-    // The textbook's size is a little short: lengthen it by what the exact rate says, which goes down
-    // with the probes-th power of the bits, until it keeps the rate.
+    // The textbook's size is a little too small. The rate falls about with the k-th power of the bits: lengthen the
+    // array step by step, by half of what that predicts, until the exact rate is kept.
     let mut bits = (low as u64).max(1);
     loop {
         let excess = classic::rate(bits, probes, items) / rate;
@@ -62,12 +66,13 @@ fn classic_bits(items: u64, probes: u32, rate: f64) -> Option<u64> {
     }
 }
 
-/// The lines, and the shape, for `items` at `rate`; of `words` words if they are given, one of [`WORDS`].
+/// Returns the lines and the shape for `items` items at `rate`, with `words` words (one of [`WORDS`]) if given.
 pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(u64, Shape)> {
     let best_of = |words| best_probes(words, rate, once && words > 1);
     let (load, shape) = match words {
         Some(words) => best_of(words),
         None => {
+            // The fewest words that need at most `WORD_PRICE` times the memory of the best shape.
             let candidates = WORDS.map(best_of);
             let most = candidates.iter().map(|&(load, _)| load).fold(0.0, f64::max);
             *candidates.iter().find(|&&(load, _)| load * WORD_PRICE >= most)?
@@ -77,7 +82,7 @@ pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Opt
     if guess >= pow(2.0, 64.0 - 9.0) {
         return None;
     }
-    // The load is exact for an endless filter; a small one needs a little more, or less.
+    // The load is exact for an infinite filter. A finite one needs a few lines more or less.
     let keeps = |lines| line::rate(lines, shape, once && shape.words > 1, items) <= rate;
     let mut lines = (guess as u64).max(1);
     while !keeps(lines) {
@@ -89,7 +94,8 @@ pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Opt
     Some((lines, shape))
 }
 
-/// The probes on so many words that bear the highest load at this rate, and that load in items a line.
+/// Returns the highest load, in items per line, that `words` words allow at this rate, and the shape with the probes
+/// that allow it.
 fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
     let most = (words * MAX_PROBES_PER_WORD).min(MAX_LINE_PROBES);
     let load_of = |probes, guess| {
@@ -97,9 +103,9 @@ fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
         (load_at(rate, shape, locked, guess), shape)
     };
     let start = round(-log2(rate) * 0.85).clamp(f64::from(words), f64::from(most)) as u32;
-    // Somewhat less than half of a line's bits are set at the load sought.
+    // At that load somewhat less than half of the bits of a line are set.
     let mut best = load_of(start, 300.0 / f64::from(start));
-    // The load has one peak over the probes: climb it, down or up.
+    // The load has one maximum over the probes: climb from the start, first downwards, then upwards.
     for step in [-1, 1] {
         let mut probes = start;
         while let Some(next) = probes.checked_add_signed(step) {
@@ -116,15 +122,15 @@ fn best_probes(words: u32, rate: f64, locked: bool) -> (f64, Shape) {
     best
 }
 
-/// Loads that no rate a hash can give asks for; the search ends there.
+/// Bounds of the search: no rate that a 64-bit hash allows needs a load beyond them.
 const LOWEST_LOG_LOAD: f64 = -40.0;
 const HIGHEST_LOG_LOAD: f64 = 9.5;
 
-/// The load in items a line at which the expected rate is `rate`, sought from `guess`.
+/// Returns the load, in items per line, at which the expected rate is `rate`. Searches from `guess`.
 fn load_at(rate: f64, shape: Shape, locked: bool, guess: f64) -> f64 {
     let groups = line::Groups::new(shape, locked);
     let error = |log_load: f64| log(groups.rate_at_load(exp(log_load))) - log(rate);
-    // Bracket the load from the guess, by steps that grow.
+    // 1. Bracket the load, from the guess, by growing steps.
     let guess = log(guess);
     let (mut low, mut high) = (guess, guess);
     let mut error_low = error(guess);
@@ -148,12 +154,12 @@ fn load_at(rate: f64, shape: Shape, locked: bool, guess: f64) -> f64 {
     if error_high <= 0.0 {
         return exp(high);
     }
-    // Regula falsi, Illinois variant: keeps the bracket, and does not stall at one end.
+    // 2. Narrow the bracket by regula falsi, in the Illinois variant, which does not stall at one end.
     let mut side = 0;
     for _ in 0..100 {
         let middle = (low * error_high - high * error_low) / (error_high - error_low);
         let error_middle = error(middle);
-        // A millionth of the rate is closer than any count of lines comes.
+        // A millionth of the rate is finer than a whole number of lines can meet.
         if error_middle.abs() < 1e-6 || high - low < 1e-9 {
             return exp(middle);
         }

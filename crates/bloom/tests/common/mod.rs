@@ -1,6 +1,6 @@
-//! How large the samples of the tests are.
+//! The sample sizes of the tests.
 
-/// The second under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else the first.
+/// Returns `long` under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else `quick`.
 pub(crate) const fn sample(quick: u64, long: u64) -> u64 {
     if option_env!("TAMIS_LONG").is_some() { long } else { quick }
 }
