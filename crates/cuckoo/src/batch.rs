@@ -2,15 +2,11 @@
 //! that the compiler vectorizes.
 
 use tamis_hash::{fastrange, narrow_range, split};
-use tamis_sync::{Kernel, SimdLevel};
+use tamis_sync::{BATCH, Kernel, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::{Class, GOLDEN};
-
-/// The number of items in a batch. Each needs two cache lines; memory can deliver about this number of lines at a time.
-/// The items fill the widest vectors four times.
-pub(crate) const BATCH: usize = 32;
 
 /// The classes of a batch of items, with one array per field of [`Class`].
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use core::marker::PhantomData;
 
 use tamis_core::Sampled;
 use tamis_hash::{HashItem, ItemHasher};
-pub(crate) use tamis_sync::out_of_memory as refused;
-use tamis_sync::{AllocError, Counter};
+use tamis_sync::{AllocError, Counter, out_of_memory};
 
 use crate::bucket::{Shape, with_known_shape};
 use crate::place::{Class, alternate};
@@ -174,7 +173,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     where
         S: Clone,
     {
-        self.copy().unwrap_or_else(|error| refused(bytes(error)))
+        self.copy().unwrap_or_else(|error| out_of_memory(bytes(error)))
     }
 
     /// Returns a filter with the copies of both, or if `once`, with one copy of each class of either.

@@ -5,8 +5,8 @@ use core::fmt;
 
 use tamis_core::AsItem;
 use tamis_hash::HashItem;
+use tamis_sync::out_of_memory;
 
-use crate::shared::refused;
 use crate::{BuildError, Builder, CuckooFilter, OnceCuckooFilter};
 
 macro_rules! collection {
@@ -45,7 +45,7 @@ fn from_hashes<T: ?Sized, S>(
         let filter = match Builder::<OnceCuckooFilter<T, S>>::new(hasher).capacity(capacity).build()
         {
             Ok(filter) => filter,
-            Err(BuildError::Alloc { bytes }) => refused(bytes),
+            Err(BuildError::Alloc { bytes }) => out_of_memory(bytes),
             Err(_) => panic!("capacity overflow"),
         };
         // Insert in parts, and stop at the first part with an error: in a full filter, every further insert would
