@@ -1,4 +1,4 @@
-//! Single operations of every contender beside the limits of the memory, at the sizes of the caches.
+//! Single operations of every contender and the limits of the memory, at the sizes of the caches.
 //!
 //! With `TAMIS_BENCH_DRAM` set there is a size of about 1 GiB, which takes minutes to fill.
 
@@ -7,37 +7,26 @@ use criterion::{
     BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use tamis::BlockedBloomFilter;
-use tamis_benches::contender::{self, Contender, RATE, Visitor};
-use tamis_benches::course::{Course, Operation};
+use tamis_benches::contender::{self, Contender, RATE, Size};
+use tamis_benches::course::Operation;
 use tamis_benches::floor::Floor;
 use tamis_benches::item::Distribution;
 
 /// Benches every operation of a contender.
-struct Operations<'a, 'b> {
-    capacity: u64,
-    group: &'a mut BenchmarkGroup<'b, WallTime>,
-}
-
-impl Visitor<u64> for Operations<'_, '_> {
-    fn visit<C: Contender<u64> + 'static>(&mut self) {
-        let capacity = self.capacity;
-        let make = move || C::new(capacity, RATE);
-        // Of the exact sets and of the largest size.
-        if make().is_none() {
-            return;
-        }
-        // Made when a bench asks for it: one that is filtered out costs nothing.
-        let mut course = None;
-        for operation in Operation::ALL {
-            if operation.is_many() && !C::MANY {
-                continue;
-            }
-            self.group.bench_function(format!("{}/{}", operation.name(), C::NAME), |bencher| {
-                let new = || Course::new(capacity, RATE, Distribution::Uniform, make);
-                let course = course.get_or_insert_with(|| new().expect("a filter as before"));
-                bencher.iter_custom(|count| course.run(operation, count));
-            });
-        }
+fn operations(contender: &Contender<u64>, capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {
+    let new = || (contender.course)(capacity, Size::Rate(RATE), Distribution::Uniform);
+    // Exact sets of the largest size do not exist.
+    if new().is_none() {
+        return;
+    }
+    // Filled when a bench needs it: a bench that is filtered out costs nothing.
+    let mut course = None;
+    for operation in Operation::ALL.into_iter().filter(|&operation| contender.can(operation)) {
+        let name = format!("{}/{}", operation.name(), contender.name);
+        group.bench_function(name, |bencher| {
+            let course = course.get_or_insert_with(|| new().expect("a filter as before"));
+            bencher.iter_custom(|count| course.run(operation, count));
+        });
     }
 }
 
@@ -67,9 +56,9 @@ fn single(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(1)).sampling_mode(SamplingMode::Flat).sample_size(20);
         floors(capacity, &mut group);
-        let mut operations = Operations { capacity, group: &mut group };
-        contender::each(&mut operations);
-        contender::each_alone(&mut operations);
+        for contender in contender::all().into_iter().chain(contender::exclusive()) {
+            operations(&contender, capacity, &mut group);
+        }
     }
 }
 

@@ -1,28 +1,16 @@
-//! The time that this thread has run: what other programs do on the same cores is left out.
+//! The time that this thread has run, which leaves out other programs on the same cores.
 
 use core::time::Duration;
 
-/// The time on a core since some moment.
+/// Returns the time that this thread has spent on a core.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn now() -> Duration {
-    read(rustix::time::ClockId::ThreadCPUTime)
-}
-
-/// The time on cores of all threads of the process together, since some moment.
-#[cfg(target_os = "linux")]
-#[must_use]
-pub fn of_process() -> Duration {
-    read(rustix::time::ClockId::ProcessCPUTime)
-}
-
-#[cfg(target_os = "linux")]
-fn read(clock: rustix::time::ClockId) -> Duration {
-    let time = rustix::time::clock_gettime(clock);
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// The time on the wall, where the system's call for the other has no safe wrapper.
+/// Returns the wall time, where the system's call for thread time has no safe wrapper.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn now() -> Duration {
@@ -31,9 +19,9 @@ pub fn now() -> Duration {
     START.elapsed()
 }
 
-/// The time on the wall, likewise.
-#[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn of_process() -> Duration {
-    now()
+/// Returns what `work` returns, and the time that it takes.
+pub fn time<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let start = now();
+    let result = work();
+    (result, now() - start)
 }

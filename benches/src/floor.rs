@@ -2,18 +2,24 @@
 //!
 //! **R** hashes an item to a line and reads one word of it; **W** sets one bit there by an atomic
 //! operation that returns nothing. Both have 32 lines in flight, which hides all latency that can be
-//! hidden. The lines lie on the same kind of pages as a filter's.
+//! hidden. The lines are on the same kind of pages as a filter's.
 
-use core::hint::black_box;
+use core::hint::{black_box, spin_loop};
+use core::ops::Range;
 use core::time::Duration;
+use std::time::Instant;
 
 use tamis::hash::{DefaultHashBuilder, HashItem, split};
 use tamis_sync::{LINE_BYTES, Lines, Ordering, Word};
 
+use crate::shared::SharedSubject;
 use crate::{clock, hasher};
 
 /// Lines in flight.
 const GROUP: usize = 32;
+
+/// Writes after which a paced writer looks at the clock.
+const PACED: u64 = 100;
 
 /// Memory as large as a filter's.
 #[derive(Debug)]
@@ -21,30 +27,38 @@ pub struct Floor {
     lines: Lines,
     hasher: DefaultHashBuilder,
     next: u64,
+    /// The least time of a write by [`SharedSubject::mix`].
+    pace: Duration,
 }
 
 impl Floor {
-    /// Memory of so many bytes, touched.
+    /// Allocates and touches this number of bytes.
     ///
     /// # Panics
     ///
-    /// If the memory is refused.
+    /// If the allocation fails.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         let mut lines = Lines::zeroed(bytes / LINE_BYTES as u64).expect("memory for the floor");
         for line in &mut *lines {
             line.words[0].update(|word| *word = 1);
         }
-        Self { lines, hasher: hasher(), next: 0 }
+        Self { lines, hasher: hasher(), next: 0, pace: Duration::ZERO }
     }
 
-    /// R: the time to read the lines of `count` items.
+    /// Sets the least time of a write by [`SharedSubject::mix`].
+    #[must_use]
+    pub fn paced(self, pace: Duration) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// R: returns the time to read the lines of `count` items.
     pub fn read(&mut self, count: u64) -> Duration {
-        // ORDERING: Relaxed, here and below: there is one thread.
+        // ORDERING: Relaxed, here and below: there is one thread, or the bits mean nothing.
         self.groups(count, |word, _| word.load(Ordering::Relaxed))
     }
 
-    /// W: the time to set a bit in the lines of `count` items.
+    /// W: returns the time to set a bit in the lines of `count` items.
     pub fn write(&mut self, count: u64) -> Duration {
         self.groups(count, |word, place| {
             // The old value is dropped here, so that the processor need not return it.
@@ -53,22 +67,71 @@ impl Floor {
         })
     }
 
-    /// The time to `touch` a word in the lines of `count` items, rounded up to whole groups.
+    /// Returns the time to `touch` a word in the lines of `count` items, rounded up to whole groups.
     fn groups(&mut self, count: u64, touch: impl Fn(&Word, usize) -> u64) -> Duration {
         let end = self.next + count.next_multiple_of(GROUP as u64);
         let lines = &self.lines[..];
         let mut places = [0; GROUP];
         let mut sum = 0;
-        let start = clock::now();
-        for first in (self.next..end).step_by(GROUP) {
-            for (place, item) in places.iter_mut().zip(first..) {
-                *place = split::place(self.hasher.hash_item(&item), lines.len() as u64) as usize;
-                lines[*place].prefetch();
+        let ((), time) = clock::time(|| {
+            for first in (self.next..end).step_by(GROUP) {
+                for (place, item) in places.iter_mut().zip(first..) {
+                    *place =
+                        split::place(self.hasher.hash_item(&item), lines.len() as u64) as usize;
+                    lines[*place].prefetch();
+                }
+                let touched = places.iter().map(|&place| touch(&lines[place].words[0], place));
+                sum = touched.fold(sum, |sum, word| sum ^ word);
             }
-            sum = places.iter().fold(sum, |sum, &place| sum ^ touch(&lines[place].words[0], place));
-        }
-        black_box(sum);
+            black_box(sum);
+        });
         self.next = end;
-        clock::now() - start
+        time
+    }
+
+    /// Returns the word of a hash.
+    fn word(&self, hash: u64) -> &Word {
+        &self.lines[split::place(hash, self.lines.len() as u64) as usize].words[0]
+    }
+
+    /// Sets a bit in a random line: the least that an insert or a removal must do.
+    fn write_one(&self, item: u64) {
+        self.word(self.hasher.hash_item(&item)).fetch_or(1 << (item % 64), Ordering::Relaxed);
+    }
+}
+
+/// What threads do to memory instead of a cuckoo filter: a query reads two random lines, a write sets a bit in one.
+impl SharedSubject<u64> for Floor {
+    fn insert_all(&self, items: Range<u64>, _: bool) -> u64 {
+        let count = items.end - items.start;
+        items.for_each(|item| self.write_one(item));
+        count
+    }
+
+    fn query(&self, items: Range<u64>, first: u64, count: u64) -> u64 {
+        let start = items.start + first;
+        let read = |item| {
+            let hash = self.hasher.hash_item(&item);
+            let words = [self.word(hash), self.word(hash.rotate_left(32))];
+            words.map(|word| word.load(Ordering::Relaxed)).iter().fold(0, |sum, word| sum ^ word)
+        };
+        black_box((start..start + count).map(read).fold(0, |sum, word| sum ^ word));
+        count
+    }
+
+    fn mix(&self, _: u64, _: Range<u64>, _: u64, inserts: Range<u64>, kept: Option<u64>) -> u64 {
+        let mut due = Instant::now();
+        let writes = if kept.is_some() { 2 } else { 1 };
+        for item in inserts {
+            // A clock read per write would take longer than the write.
+            if item % PACED == 0 {
+                while Instant::now() < due {
+                    spin_loop();
+                }
+                due += self.pace * PACED as u32 * writes;
+            }
+            (0..u64::from(writes)).for_each(|nth| self.write_one(2 * item + nth));
+        }
+        0
     }
 }

@@ -1,4 +1,4 @@
-//! What is put into the filters: integers and URLs, and in which order they are asked for.
+//! The items in the filters, integers and URLs, and the order in which they are queried.
 
 use core::hash::Hash;
 
@@ -9,13 +9,13 @@ use rand_distr::Zipf;
 
 /// A kind of item, with one for each number.
 pub trait Item: Hash + Eq + Clone + Send + Sync + 'static {
-    /// As it stands in records.
+    /// The name in records.
     const KIND: &'static str;
-    /// Items that are made, then timed: so many that the clock's own time does not count, and so few
-    /// that they stay in a cache near the core. A multiple of ten, for the mixed operation.
+    /// The number of items that are made, then timed: enough that the clock's own time does not count, and few
+    /// enough that they stay in a cache near the core. A multiple of ten, for the mixed operation.
     const CHUNK: u64;
 
-    /// The `n`th item.
+    /// Returns the `n`th item.
     fn nth(n: u64) -> Self;
 }
 
@@ -30,7 +30,7 @@ impl Item for u64 {
     }
 }
 
-/// A URL of 64 bytes, about the mean of those of a crawl.
+/// A URL of 64 bytes, about the mean length in a crawl.
 impl Item for String {
     const KIND: &'static str = "url";
     const CHUNK: u64 = 4_000;
@@ -41,19 +41,19 @@ impl Item for String {
     }
 }
 
-/// How often each item is asked for.
+/// How often each item is queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Each as often as any other: one after the other.
+    /// Each equally often: one after the other.
     Uniform,
     /// The `r`th most frequent in proportion to `1 / r`.
     Zipf,
-    /// One and the same.
+    /// Only the first item.
     Hot,
 }
 
 impl Distribution {
-    /// As it stands in records.
+    /// Returns the name in records.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Distribution {
         }
     }
 
-    /// The numbers of items below `items`, without end.
+    /// Returns an endless sequence of numbers below `items`.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zipf_asks_for_each_item_in_proportion_to_its_rank() {
+    fn zipf_queries_each_item_in_proportion_to_its_rank() {
         const ITEMS: u64 = 1000;
         const DRAWS: usize = 1_000_000;
         let mut counts = [0.0; ITEMS as usize];

@@ -1,6 +1,6 @@
-//! What the report is made of: figures along one axis after another, each written down as it is known.
+//! The measurements of the report: figures along one axis after another, each written down as soon as it is known.
 //!
-//! Where an axis asks for no rate, the record's is 0.
+//! Where an axis requests no rate, the record's is 0.
 
 mod bits;
 mod build;
@@ -22,17 +22,22 @@ pub struct Scale {
     quick: bool,
     /// Runs of which the fastest counts.
     runs: usize,
-    /// Operations of a run, at least: enough that the clock's own time and a moment's disturbance do not count.
+    /// The least number of operations in a run, so that the clock's own time and short disturbances do not count.
     least: u64,
-    /// Absent items asked for to measure a rate.
+    /// Absent items queried to measure a rate.
     probes: u64,
 }
 
 impl Scale {
-    /// To see that all is well, in two minutes.
+    /// Checks that all works, in three minutes.
     pub const QUICK: Self = Self { quick: true, runs: 3, least: 300_000, probes: 1_000_000 };
-    /// For a report, in three quarters of an hour.
+    /// For a report, in an hour.
     pub const FULL: Self = Self { quick: false, runs: 5, least: 2_000_000, probes: 20_000_000 };
+
+    /// Returns the first of the sizes at the quick scale, and else all.
+    fn sizes<T>(self, all: &[T], quick: usize) -> &[T] {
+        if self.quick { &all[..quick] } else { all }
+    }
 }
 
 /// What all axes need.
@@ -42,18 +47,20 @@ pub struct Survey {
     journal: Journal,
 }
 
-/// Measures along an axis what is not yet in the journal.
+/// Measures along an axis what is not in the journal.
 pub type Axis = fn(&mut Survey) -> io::Result<()>;
 
 /// All axes by their names.
-pub const AXES: [(&str, Axis); 13] = [
+pub const AXES: [(&str, Axis); 15] = [
     ("operation", single::operation),
-    ("alone", single::alone),
+    ("exclusive", single::exclusive),
     ("build", build::build),
     ("size", single::size),
     ("rate", single::rate),
     ("memory", single::memory),
+    ("cuckoo", single::cuckoo),
     ("threads", threads::threads),
+    ("cuckoo_threads", threads::cuckoo_threads),
     ("item", single::item),
     ("distribution", single::distribution),
     ("readers", threads::readers),
@@ -68,13 +75,22 @@ impl Survey {
     pub fn new(scale: Scale, journal: Journal) -> Self {
         Self { scale, journal }
     }
+
+    /// Repeats `pass`, which measures one run of each figure, and writes the fastest runs down.
+    fn fastest(&mut self, mut pass: impl FnMut(&Self, &mut Vec<Row>)) -> io::Result<()> {
+        let mut rows = Vec::new();
+        for _ in 0..self.scale.runs {
+            pass(self, &mut rows);
+        }
+        rows.into_iter().try_for_each(|row| self.journal.append(&row.fastest()))
+    }
 }
 
 fn cores() -> u64 {
     available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// How many threads are put to work, as far as there are cores for them.
+/// Returns the numbers of threads to measure, as far as there are cores for them.
 fn thread_counts() -> Vec<u64> {
     let cores = cores();
     [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect()
@@ -87,11 +103,12 @@ struct Row {
 }
 
 impl Row {
-    /// The row of this record; a new one if there is none.
+    /// Returns the row of this record; a new one if there is none.
     fn of<'a>(rows: &'a mut Vec<Self>, record: &Record) -> &'a mut Self {
         let known = rows.iter().position(|row| {
             row.record.contender == record.contender
                 && row.record.operation == record.operation
+                && row.record.distribution == record.distribution
                 && row.record.threads == record.threads
         });
         let index = known.unwrap_or_else(|| {
@@ -101,29 +118,31 @@ impl Row {
         &mut rows[index]
     }
 
-    /// The record of a time: the fastest run's, since all else that a machine does can only add. (Where others had
-    /// half of a core now and then, medians of five runs went up and down by a factor of two.)
+    /// Returns the record of a time: that of the fastest run, since all else that a machine does only adds time.
+    // MEASURED: where other programs had half of a core now and then, medians of five runs went up and down by a
+    // factor of two (Emerald Rapids, 2 shared cores).
     fn fastest(self) -> Record {
         let value = self.runs.iter().copied().fold(f64::INFINITY, f64::min);
         of_runs(self.record, value, &self.runs)
     }
 
-    /// The record of anything else, what is reproduced among it: the median of the runs.
+    /// Returns the record of anything else, reproductions included: the median of the runs.
     fn median(self) -> Record {
-        let value = crate::median(self.runs.clone());
-        of_runs(self.record, value, &self.runs)
+        let mut sorted = self.runs.clone();
+        sorted.sort_by(f64::total_cmp);
+        of_runs(self.record, sorted[sorted.len() / 2], &self.runs)
     }
 }
 
-/// The record with this value and the spread of the runs.
+/// Returns the record with this value and the spread of the runs.
 fn of_runs(record: Record, value: f64, runs: &[f64]) -> Record {
     let low = runs.iter().copied().fold(f64::INFINITY, f64::min);
     let high = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     Record { value, spread: [low, high], ..record }
 }
 
-/// A record without figures: one thread, integers, each asked for as often as any other.
-fn blank(axis: &str, contender: &str, operation: &str, items: u64) -> Record {
+/// Returns a record without figures: one thread, integers, uniformly distributed.
+pub(crate) fn blank(axis: &str, contender: &str, operation: &str, items: u64) -> Record {
     Record {
         axis: axis.to_owned(),
         contender: contender.to_owned(),

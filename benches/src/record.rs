@@ -1,23 +1,23 @@
-//! One measured figure: what the measuring programs write and the report reads, a line of JSON each.
+//! One measured figure: what the measuring program writes and the report reads, a line of JSON each.
 
 use serde::{Deserialize, Serialize};
 
 /// A figure, and all that it depends on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
-    /// Which axis was varied: `operation`, `half`, `alone`, `build`, `size`, `rate`, `memory`, `threads`, `item`, `distribution`, `readers`, `fill`, `bits`, `reproduction`.
+    /// Which axis was varied: one of [`AXES`](crate::measure::AXES), `half` or `cuckoo_readers`.
     pub axis: String,
     /// Whose figure; "R" and "W" are the limits of the memory.
     pub contender: String,
-    /// `insert`, `hit`, `miss`, `half` (50 % hits), `mixed` (90 % hits, 10 % inserts), `insert_many`, `hit_many`, `miss_many`; of the axes without a time, what `value` is.
+    /// The name of an [`Operation`](crate::course::Operation), or what the axis measures instead.
     pub operation: String,
-    /// Items that the filter was made for, and held.
+    /// The number of items that the filter was made for, and held.
     pub items: u64,
-    /// The rate of false positives that was asked for.
+    /// The requested rate of false positives.
     pub rate: f64,
-    /// The rate that was measured, if one was.
+    /// The measured rate, if one was measured.
     pub measured_rate: Option<f64>,
-    /// Bits of memory an item.
+    /// Bits of memory per item.
     pub bits: f64,
     /// Threads at work.
     pub threads: u64,
@@ -25,27 +25,52 @@ pub struct Record {
     pub item: String,
     /// `uniform`, `zipf` or `hot`.
     pub distribution: String,
-    /// Nanoseconds an operation of one thread (the fastest of the runs), unless the axis is one without a time: then what `operation` says.
+    /// Nanoseconds per operation of one thread (the fastest of the runs), unless the axis measures no time: then what
+    /// `operation` names.
     pub value: f64,
     /// Lowest and highest run.
     pub spread: [f64; 2],
 }
 
 impl Record {
-    /// What the figure depends on, without the figure.
+    /// Parses a line of a file. Names of older files become today's.
+    ///
+    /// # Errors
+    ///
+    /// If the line is no record.
+    pub fn parse(line: &str) -> serde_json::Result<Self> {
+        const RENAMED: [(&str, &str); 4] = [
+            (" an item", " per item"),
+            (" a bucket", " per bucket"),
+            ("beside a writer", "during writes"),
+            (", alone", ", exclusive"),
+        ];
+        let mut record: Self = serde_json::from_str(line)?;
+        for (old, new) in RENAMED {
+            record.operation = record.operation.replace(old, new);
+            record.contender = record.contender.replace(old, new);
+        }
+        if record.axis == "alone" {
+            "exclusive".clone_into(&mut record.axis);
+        }
+        Ok(record)
+    }
+
+    /// Returns what the figure depends on, without the figure.
     ///
     /// # Errors
     ///
     /// If a condition is no number.
     pub fn conditions(&self) -> serde_json::Result<String> {
-        // Memory is what comes out, except where it is what was asked for.
+        // Memory is a result, except where it was requested.
         let bits = if self.axis == "memory" { self.bits } else { 0.0 };
         let figures =
             Self { measured_rate: None, bits, value: 0.0, spread: [0.0; 2], ..self.clone() };
         serde_json::to_string(&figures)
     }
 
-    /// The better of two figures under the same conditions: the faster, if they are times, and else the later one.
+    /// Returns the better of two figures under the same conditions: the faster, if they are times, and else the later
+    /// one.
     #[must_use]
     pub fn better(self, later: Self) -> Self {
         if ["fill", "bits", "reproduction"].contains(&self.axis.as_str()) {
@@ -54,5 +79,21 @@ impl Record {
         let spread = [self.spread[0].min(later.spread[0]), self.spread[1].max(later.spread[1])];
         let faster = if later.value < self.value { later } else { self };
         Self { spread, ..faster }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_older_files_become_those_of_today() {
+        let now = crate::measure::blank("exclusive", "once, exclusive", "hit during writes", 7);
+        let line = serde_json::to_string(&now).expect("numbers");
+        let older = line.replace("exclusive", "alone").replace("during writes", "beside a writer");
+        assert_eq!(
+            [line, older].map(|line| Record::parse(&line).expect("a record")),
+            [now.clone(), now]
+        );
     }
 }

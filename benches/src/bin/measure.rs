@@ -1,6 +1,6 @@
 //! Measures the figures of the report and appends them to a file, a line of JSON each.
 //!
-//! What is in the file is not measured again, so that a run goes on where another ended, unless it is asked for.
+//! Figures in the file are not measured again, so that a run continues where another ended, unless `--again` is given.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use tamis_benches::measure::{AXES, Scale, Survey};
 /// Measures the filters along one axis after another
 #[derive(Debug, Parser)]
 struct Args {
-    /// Take two minutes: smaller filters, fewer runs
+    /// Take three minutes: smaller filters, fewer runs
     #[arg(long)]
     quick: bool,
-    /// Measure along this axis; all, if none is named
+    /// Measure along this axis; along all, if none is named
     #[arg(long = "axis", value_name = "NAME", value_parser = names())]
     axes: Vec<String>,
-    /// Measure also what is in the file, of which a report takes the better figure: for noisy machines
+    /// Also measure what the file has; a report takes the better figures: for noisy machines
     #[arg(long)]
     again: bool,
-    /// The file of records; what is in it is not measured again
+    /// The file of records; figures in it are not measured again
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
     let scale = if quick { Scale::QUICK } else { Scale::FULL };
     let mut journal = Journal::open(&out)?;
     if again {
-        journal.forget();
+        journal.measure_again();
     }
     let mut survey = Survey::new(scale, journal);
     for (name, measure) in AXES {

@@ -2,24 +2,56 @@
 
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
-use crate::contender::{Contender, Filter, Shared};
+use crate::contender::Filter;
 use crate::hasher;
 use crate::item::Item;
 
-/// A Bloom filter of ours in the hands of one thread: it inserts through `get_mut`.
+/// A Bloom filter of ours with exclusive access: it inserts through `get_mut`.
 #[derive(Debug)]
-pub struct Alone<F>(F);
+pub struct Exclusive<F>(F);
+
+/// What the adapters of all our filters have in common.
+macro_rules! common {
+    ($filter:ident) => {
+        const MANY: bool = true;
+
+        fn new(items: u64, rate: f64) -> Option<Self> {
+            let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
+            Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
+        }
+
+        fn bytes(&self) -> u64 {
+            self.size_in_bytes()
+        }
+
+        #[inline]
+        fn contains(&self, item: &K) -> bool {
+            $filter::contains(self, item)
+        }
+
+        #[inline]
+        fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+            $filter::contains_many(self, items, verdict);
+        }
+
+        #[inline]
+        fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
+            self.insert_many_shared(items, verdict);
+        }
+
+        fn clear(&mut self) -> bool {
+            $filter::clear(self);
+            true
+        }
+    };
+}
 
 macro_rules! bloom {
     ($($filter:ident, $name:literal;)*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
             const NAME: &'static str = $name;
-            const MANY: bool = true;
 
-            fn new(items: u64, rate: f64) -> Option<Self> {
-                let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
-                Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
-            }
+            common!($filter);
 
             fn with_bits(items: u64, bits: f64) -> Option<Self> {
                 let builder = |probes| {
@@ -34,42 +66,19 @@ macro_rules! bloom {
                 Some(builder.build().expect("a filter that fits in memory"))
             }
 
-            fn bytes(&self) -> u64 {
-                self.size_in_bytes()
-            }
-
             #[inline]
-            fn contains(&self, item: &K) -> bool {
-                $filter::contains(self, item)
-            }
-
-            #[inline]
-            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                $filter::contains_many(self, items, verdict);
-            }
-
-            fn clear(&mut self) -> bool {
-                $filter::clear(self);
-                true
-            }
-        }
-
-        contends!($filter<K>);
-
-        impl<K: Item> Shared<K> for $filter<K> {
-            #[inline]
-            fn insert(&self, item: &K) -> bool {
+            fn insert_shared(&self, item: &K) -> bool {
                 $filter::insert(self, item)
             }
 
             #[inline]
-            fn insert_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+            fn insert_many_shared(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
                 $filter::insert_many(self, items, verdict);
             }
         }
 
-        impl<K: Item> Filter<K> for Alone<$filter<K>> {
-            const NAME: &'static str = concat!($name, ", alone");
+        impl<K: Item> Filter<K> for Exclusive<$filter<K>> {
+            const NAME: &'static str = concat!($name, ", exclusive");
             const MANY: bool = true;
 
             fn new(items: u64, rate: f64) -> Option<Self> {
@@ -81,8 +90,18 @@ macro_rules! bloom {
             }
 
             #[inline]
+            fn insert(&mut self, item: &K) -> bool {
+                self.0.get_mut().insert(item)
+            }
+
+            #[inline]
             fn contains(&self, item: &K) -> bool {
                 self.0.contains(item)
+            }
+
+            #[inline]
+            fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                self.0.get_mut().insert_many(items, verdict);
             }
 
             #[inline]
@@ -94,18 +113,6 @@ macro_rules! bloom {
                 Filter::<K>::clear(&mut self.0)
             }
         }
-
-        impl<K: Item> Contender<K> for Alone<$filter<K>> {
-            #[inline]
-            fn insert(&mut self, item: &K) -> bool {
-                self.0.get_mut().insert(item)
-            }
-
-            #[inline]
-            fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                self.0.get_mut().insert_many(items, verdict);
-            }
-        }
     )*};
 }
 
@@ -115,19 +122,19 @@ bloom! {
     BloomFilter, "classic";
 }
 
-/// The shapes of a bucket: slots, and bits of each.
+/// The shapes of a bucket: slots, and bits per slot.
 const SHAPES: [(u32, u32); 6] = [(8, 8), (4, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
 
 macro_rules! cuckoo {
-    ($($filter:ident, $name:literal, |$inserted:ident| $verdict:expr;)*) => {$(
+    ($(
+        $filter:ident, $name:literal, removes = $removes:literal,
+        insert = |$result:ident| $new:expr, remove = |$self:ident, $item:ident| $remove:expr;
+    )*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
             const NAME: &'static str = $name;
-            const MANY: bool = true;
+            const REMOVES: bool = $removes;
 
-            fn new(items: u64, rate: f64) -> Option<Self> {
-                let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
-                Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
-            }
+            common!($filter);
 
             fn with_bits(items: u64, bits: f64) -> Option<Self> {
                 let builders = SHAPES.map(|(slots, width)| {
@@ -145,44 +152,28 @@ macro_rules! cuckoo {
                 Some(best.hasher(hasher()).build().expect("a filter that fits in memory"))
             }
 
-            fn bytes(&self) -> u64 {
-                self.size_in_bytes()
+            #[inline]
+            fn insert_shared(&self, item: &K) -> bool {
+                let $result = $filter::insert(self, item);
+                $new
             }
 
             #[inline]
-            fn contains(&self, item: &K) -> bool {
-                $filter::contains(self, item)
+            fn remove_shared(&$self, $item: &K) -> bool {
+                $remove
             }
 
             #[inline]
-            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                $filter::contains_many(self, items, verdict);
-            }
-
-            fn clear(&mut self) -> bool {
-                $filter::clear(self);
-                true
-            }
-        }
-
-        contends!($filter<K>);
-
-        impl<K: Item> Shared<K> for $filter<K> {
-            #[inline]
-            fn insert(&self, item: &K) -> bool {
-                let $inserted = $filter::insert(self, item);
-                $verdict
-            }
-
-            #[inline]
-            fn insert_many(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
-                $filter::insert_many(self, items, |number, $inserted| verdict(number, $verdict));
+            fn insert_many_shared(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
+                $filter::insert_many(self, items, |number, $result| verdict(number, $new));
             }
         }
     )*};
 }
 
 cuckoo! {
-    CuckooFilter, "cuckoo", |inserted| inserted.is_ok();
-    OnceCuckooFilter, "once cuckoo", |inserted| inserted == Ok(true);
+    CuckooFilter, "cuckoo", removes = true,
+        insert = |result| result.is_ok(), remove = |self, item| CuckooFilter::remove(self, item);
+    OnceCuckooFilter, "once cuckoo", removes = false,
+        insert = |result| result == Ok(true), remove = |self, _item| unreachable!();
 }

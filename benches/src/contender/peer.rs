@@ -1,104 +1,181 @@
-//! The Bloom filters of other crates as contenders. They get our hasher where they take one.
+//! The filters of other crates, and exact sets, as contenders. They get our hasher where they accept one.
 
 use core::f64::consts::LN_2;
 use core::hash::BuildHasher;
+use std::collections::HashSet;
+use std::sync::Mutex;
 
-use bloomfilter::Bloom;
+use ahash::AHasher;
+use atomic_cuckoo_filter::CuckooFilterBuilder;
+use cuckoo_clock::config::CuckooConfiguration;
+use dashmap::DashSet;
 use growable_bloom_filter::GrowableBloom;
-use quickbloom::{AtomicBloomFilter as Quick, BloomConfig};
+use quickbloom::{AtomicBloomFilter as QuickBloom, BloomConfig};
+use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use solana_bloom::bloom::{Bloom as SolanaBloom, ConcurrentBloom};
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::{Contender, Filter, Shared, SharedVisitor, Visitor};
+use crate::contender::{Contender, Filter};
 use crate::hasher;
 use crate::item::Item;
 
-pub(super) fn each<K: Item>(visitor: &mut impl Visitor<K>) {
-    visitor.visit::<fastbloom::BloomFilter<DefaultHashBuilder>>();
-    visitor.visit::<SplitBlock>();
-    visitor.visit::<Bloom<K>>();
-    visitor.visit::<Growable>();
+/// Returns all of them.
+pub(super) fn all<K: Item>() -> Vec<Contender<K>> {
+    vec![
+        Contender::of_shared::<fastbloom::AtomicBloomFilter<DefaultHashBuilder>>(),
+        Contender::of_shared::<QuickBloom>(),
+        Contender::of_shared::<CBloom>(),
+        Contender::of_shared::<Solana>(),
+        Contender::of_shared::<AtomicCuckoo>(),
+        Contender::of_shared::<cuckoo_clock::CuckooFilter<DefaultHashBuilder>>(),
+        Contender::of_shared::<Mutex<HashSet<K, DefaultHashBuilder>>>(),
+        Contender::of_shared::<DashSet<K, DefaultHashBuilder>>(),
+        Contender::of_shared::<papaya::HashSet<K, DefaultHashBuilder>>(),
+        Contender::of::<fastbloom::BloomFilter<DefaultHashBuilder>>(),
+        Contender::of::<SplitBlock>(),
+        Contender::of::<bloomfilter::Bloom<K>>(),
+        Contender::of::<Growable>(),
+        Contender::of::<cuckoofilter::CuckooFilter<AHasher>>(),
+        Contender::of::<ScalableCuckooFilter<K, AHasher>>(),
+        Contender::of::<Quotient>(),
+    ]
 }
 
-pub(super) fn each_shared<K: Item>(visitor: &mut impl SharedVisitor<K>) {
-    visitor.visit::<fastbloom::AtomicBloomFilter<DefaultHashBuilder>>();
-    visitor.visit::<Quick>();
-    visitor.visit::<CBloom>();
-    visitor.visit::<Solana>();
+/// Makes a type a contender: an expression for each capability, those in `$(…)?` optional.
+macro_rules! peer {
+    (
+        $filter:ty, $name:literal,
+        $(EXACT = $exact:literal,)? $(LOWEST = $lowest:literal,)?
+        $(REMOVES = $removes:literal,)? $(COPIES = $copies:literal,)? $(SURE = $sure:literal,)?
+        new = |$items:ident, $rate:ident| $new:expr,
+        $(with_bits = |$bit_items:ident, $bits:ident| $with_bits:expr,)?
+        bytes = |$sized:ident| $bytes:expr,
+        contains = |$asked:ident, $query:ident| $contains:expr,
+        $(insert = |$taker:ident, $new_item:ident| $insert:expr,)?
+        $(insert_shared = |$shared:ident, $shared_item:ident| $insert_shared:expr,)?
+        $(remove = |$giver:ident, $old_item:ident| $remove:expr,)?
+        $(remove_shared = |$shared_giver:ident, $shared_old:ident| $remove_shared:expr,)?
+        $(clear = |$full:ident| $clear:expr,)?
+    ) => {
+        impl<K: Item> Filter<K> for $filter {
+            const NAME: &'static str = $name;
+            $(const EXACT: bool = $exact;)?
+            $(const LOWEST: f64 = $lowest;)?
+            $(const REMOVES: bool = $removes;)?
+            $(const COPIES: bool = $copies;)?
+            $(const SURE: bool = $sure;)?
+
+            fn new($items: u64, $rate: f64) -> Option<Self> {
+                $new
+            }
+
+            $(fn with_bits($bit_items: u64, $bits: f64) -> Option<Self> {
+                $with_bits
+            })?
+
+            fn bytes(&self) -> u64 {
+                let $sized = self;
+                $bytes as u64
+            }
+
+            #[inline]
+            fn contains(&self, $query: &K) -> bool {
+                let $asked = self;
+                $contains
+            }
+
+            $(#[inline]
+            fn insert(&mut self, $new_item: &K) -> bool {
+                let $taker = self;
+                $insert
+            })?
+
+            $(#[inline]
+            fn insert_shared(&self, $shared_item: &K) -> bool {
+                let $shared = self;
+                $insert_shared
+            })?
+
+            $(#[inline]
+            fn remove(&mut self, $old_item: &K) -> bool {
+                let $giver = self;
+                $remove
+            })?
+
+            $(#[inline]
+            fn remove_shared(&self, $shared_old: &K) -> bool {
+                let $shared_giver = self;
+                $remove_shared
+            })?
+
+            $(fn clear(&mut self) -> bool {
+                let $full = self;
+                $clear;
+                true
+            })?
+        }
+    };
 }
 
-/// The rate of the best classic filter with so many bits an item.
+peer!(
+    fastbloom::AtomicBloomFilter<DefaultHashBuilder>,
+    "fastbloom, atomic",
+    new = |items, rate| {
+        let builder = fastbloom::AtomicBloomFilter::with_false_pos(rate).hasher(hasher());
+        Some(builder.expected_items(items as usize))
+    },
+    with_bits = |items, bits| {
+        let builder = fastbloom::AtomicBloomFilter::with_num_bits((items as f64 * bits) as usize);
+        Some(builder.hasher(hasher()).expected_items(items as usize))
+    },
+    bytes = |filter| size_of_val(filter.as_slice()),
+    contains = |filter, item| Self::contains(filter, item),
+    // It returns whether the item was in before.
+    insert_shared = |filter, item| !Self::insert(filter, item),
+    clear = |filter| Self::clear(filter),
+);
+
+peer!(
+    fastbloom::BloomFilter<DefaultHashBuilder>,
+    "fastbloom",
+    new = |items, rate| {
+        let builder = fastbloom::BloomFilter::with_false_pos(rate).hasher(hasher());
+        Some(builder.expected_items(items as usize))
+    },
+    with_bits = |items, bits| {
+        let builder = fastbloom::BloomFilter::with_num_bits((items as f64 * bits) as usize);
+        Some(builder.hasher(hasher()).expected_items(items as usize))
+    },
+    bytes = |filter| size_of_val(filter.as_slice()),
+    contains = |filter, item| Self::contains(filter, item),
+    insert = |filter, item| !Self::insert(filter, item),
+    clear = |filter| Self::clear(filter),
+);
+
+/// Returns the rate of the best classic filter with this number of bits per item.
 fn best_rate(bits: f64) -> f64 {
     (-bits * LN_2 * LN_2).exp()
 }
 
-/// The bits of the best classic filter with this rate.
+/// Returns the bits per item of the best classic filter with this rate.
 fn best_bits(rate: f64) -> f64 {
     -rate.ln() / LN_2 / LN_2
 }
 
-macro_rules! fastbloom {
-    ($($filter:ident, $name:literal;)*) => {$(
-        impl<K: Item> Filter<K> for fastbloom::$filter<DefaultHashBuilder> {
-            const NAME: &'static str = $name;
-
-            fn new(items: u64, rate: f64) -> Option<Self> {
-                let builder = fastbloom::$filter::with_false_pos(rate).hasher(hasher());
-                Some(builder.expected_items(items as usize))
-            }
-
-            fn with_bits(items: u64, bits: f64) -> Option<Self> {
-                let builder = fastbloom::$filter::with_num_bits((items as f64 * bits) as usize);
-                Some(builder.hasher(hasher()).expected_items(items as usize))
-            }
-
-            fn bytes(&self) -> u64 {
-                size_of_val(self.as_slice()) as u64
-            }
-
-            #[inline]
-            fn contains(&self, item: &K) -> bool {
-                fastbloom::$filter::contains(self, item)
-            }
-
-            fn clear(&mut self) -> bool {
-                fastbloom::$filter::clear(self);
-                true
-            }
-        }
-    )*};
-}
-
-fastbloom! {
-    AtomicBloomFilter, "fastbloom, atomic";
-    BloomFilter, "fastbloom";
-}
-
-contends!(fastbloom::AtomicBloomFilter<DefaultHashBuilder>);
-
-impl<K: Item> Shared<K> for fastbloom::AtomicBloomFilter<DefaultHashBuilder> {
-    #[inline]
-    fn insert(&self, item: &K) -> bool {
-        // It says whether the item was in before.
-        !Self::insert(self, item)
-    }
-}
-
-impl<K: Item> Contender<K> for fastbloom::BloomFilter<DefaultHashBuilder> {
-    #[inline]
-    fn insert(&mut self, item: &K) -> bool {
-        !Self::insert(self, item)
-    }
-}
-
-/// sbbf-rs-safe: eight words of 32 bits a block, one bit in each; it takes hashes and whole bits an item.
+/// sbbf-rs-safe: blocks of eight words of 32 bits, one bit set in each; it takes hashes and whole bits per item.
 struct SplitBlock {
     filter: sbbf_rs_safe::Filter,
     hasher: DefaultHashBuilder,
 }
 
 impl SplitBlock {
-    /// The rate with so many bits an item: the items of a block are Poisson.
+    /// Makes a filter with this number of bits per item.
+    fn with_whole_bits(items: u64, bits: u64) -> Self {
+        let filter = sbbf_rs_safe::Filter::new(bits as usize, items as usize);
+        Self { filter, hasher: hasher() }
+    }
+
+    /// Returns the rate with this number of bits per item: the number of items in a block is Poisson.
     fn rate(bits: u64) -> f64 {
         let mean = 256.0 / bits as f64;
         let mut chance = (-mean).exp();
@@ -111,233 +188,268 @@ impl SplitBlock {
     }
 }
 
-impl<K: Item> Filter<K> for SplitBlock {
-    const NAME: &'static str = "sbbf-rs-safe";
-
-    fn new(items: u64, rate: f64) -> Option<Self> {
-        // It sets eight bits whatever the rate, so low ones would take too much.
+peer!(
+    SplitBlock,
+    "sbbf-rs-safe",
+    new = |items, rate| {
+        // It sets eight bits whatever the rate, so low rates would take too much.
         let bits = (1..100).find(|&bits| Self::rate(bits) <= rate)?;
-        Filter::<K>::with_bits(items, bits as f64)
-    }
+        Some(Self::with_whole_bits(items, bits))
+    },
+    with_bits = |items, bits| Some(Self::with_whole_bits(items, bits as u64)),
+    bytes = |it| it.filter.as_bytes().len(),
+    contains = |it, item| it.filter.contains_hash(it.hasher.hash_one(item)),
+    insert = |it, item| !it.filter.insert_hash(it.hasher.hash_one(item)),
+    clear = |it| it.filter.reset(),
+);
 
-    fn with_bits(items: u64, bits: f64) -> Option<Self> {
-        let filter = sbbf_rs_safe::Filter::new(bits as usize, items as usize);
-        Some(Self { filter, hasher: hasher() })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.filter.as_bytes().len() as u64
-    }
-
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        self.filter.contains_hash(self.hasher.hash_one(item))
-    }
-
-    fn clear(&mut self) -> bool {
-        self.filter.reset();
-        true
-    }
-}
-
-impl<K: Item> Contender<K> for SplitBlock {
-    #[inline]
-    fn insert(&mut self, item: &K) -> bool {
-        !self.filter.insert_hash(self.hasher.hash_one(item))
-    }
-}
-
-/// Two keys that differ: it hashes twice.
+/// Two keys that differ: bloomfilter hashes twice.
 const SEED: [u8; 32] = *b"one of bloomfilter's, the other.";
 
-/// bloomfilter: it always hashes by SipHash.
-impl<K: Item> Filter<K> for Bloom<K> {
-    const NAME: &'static str = "bloomfilter";
+// It always hashes by SipHash.
+peer!(
+    bloomfilter::Bloom<K>,
+    "bloomfilter",
+    new = |items, rate| Self::new_for_fp_rate_with_seed(items as usize, rate, &SEED).ok(),
+    with_bits = |items, bits| {
+        Self::new_with_seed((items as f64 * bits / 8.0) as usize, items as usize, &SEED).ok()
+    },
+    bytes = |filter| filter.len() / 8,
+    contains = |filter, item| filter.check(item),
+    insert = |filter, item| !filter.check_and_set(item),
+    clear = |filter| Self::clear(filter),
+);
 
-    fn new(items: u64, rate: f64) -> Option<Self> {
-        Self::new_for_fp_rate_with_seed(items as usize, rate, &SEED).ok()
-    }
-
-    fn with_bits(items: u64, bits: f64) -> Option<Self> {
-        let bytes = (items as f64 * bits / 8.0) as usize;
-        Self::new_with_seed(bytes, items as usize, &SEED).ok()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.len() / 8
-    }
-
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        self.check(item)
-    }
-
-    fn clear(&mut self) -> bool {
-        Self::clear(self);
-        true
-    }
-}
-
-impl<K: Item> Contender<K> for Bloom<K> {
-    #[inline]
-    fn insert(&mut self, item: &K) -> bool {
-        !self.check_and_set(item)
-    }
-}
-
-/// growable-bloom-filter, made for all items at once, so that it does not grow. It keeps its size to itself.
+/// growable-bloom-filter, made for all items at once, so that it does not grow. It does not report its size.
 struct Growable {
     filter: GrowableBloom,
     bytes: u64,
 }
 
-impl<K: Item> Filter<K> for Growable {
-    const NAME: &'static str = "growable-bloom-filter";
-
-    fn new(items: u64, rate: f64) -> Option<Self> {
-        // The words of its source: a slice for each factor of two in the rate.
+peer!(
+    Growable,
+    "growable-bloom-filter",
+    new = |items, rate| {
+        // As in its source: a slice for each factor of two in the rate.
         let bits = (1.0 / rate).log2().ceil() * (items as f64 / LN_2).ceil();
         let filter = GrowableBloom::new(rate, items as usize);
         Some(Self { filter, bytes: (bits / 8.0).ceil() as u64 })
-    }
+    },
+    bytes = |it| it.bytes,
+    contains = |it, item| it.filter.contains(item),
+    insert = |it, item| it.filter.insert(item),
+    clear = |it| it.filter.clear(),
+);
 
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        self.filter.contains(item)
-    }
-
-    fn clear(&mut self) -> bool {
-        self.filter.clear();
+// Its hasher is its own, and it does not report what was new.
+peer!(
+    QuickBloom,
+    "quickbloom",
+    new = |items, rate| Some(Self::from_config(&BloomConfig::new(items as usize, rate))),
+    with_bits = |items, bits| Filter::<K>::new(items, best_rate(bits)),
+    bytes = |filter| filter.size().div_ceil(8),
+    contains = |filter, item| Self::contains(filter, item),
+    insert_shared = |filter, item| {
+        Self::insert(filter, item);
         true
-    }
-}
-
-impl<K: Item> Contender<K> for Growable {
-    #[inline]
-    fn insert(&mut self, item: &K) -> bool {
-        self.filter.insert(item)
-    }
-}
-
-/// quickbloom: its hasher is its own, and it does not say what was new.
-impl<K: Item> Filter<K> for Quick {
-    const NAME: &'static str = "quickbloom";
-
-    fn new(items: u64, rate: f64) -> Option<Self> {
-        Some(Self::from_config(&BloomConfig::new(items as usize, rate)))
-    }
-
-    fn with_bits(items: u64, bits: f64) -> Option<Self> {
-        Filter::<K>::new(items, best_rate(bits))
-    }
-
-    fn bytes(&self) -> u64 {
-        self.size().div_ceil(8) as u64
-    }
-
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        Self::contains(self, item)
-    }
-}
-
-contends!(Quick);
-
-impl<K: Item> Shared<K> for Quick {
-    #[inline]
-    fn insert(&self, item: &K) -> bool {
-        Self::insert(self, item);
-        true
-    }
-}
+    },
+);
 
 /// cbloom: it takes hashes, and uses the lowest eight bits of each word of 64. What it calls bytes is the
-/// bits of a classic filter, and with as many it keeps the rate, in eight times the memory.
+/// number of bits of a classic filter; given that number it keeps the rate, in eight times the memory.
 struct CBloom {
     filter: cbloom::Filter,
     bytes: u64,
     hasher: DefaultHashBuilder,
 }
 
-impl<K: Item> Filter<K> for CBloom {
-    const NAME: &'static str = "cbloom";
-
-    fn new(items: u64, rate: f64) -> Option<Self> {
+peer!(
+    CBloom,
+    "cbloom",
+    new = |items, rate| {
         let bytes = (items as f64 * best_bits(rate)) as u64;
         let filter = cbloom::Filter::new(bytes as usize, items as usize);
         Some(Self { filter, bytes, hasher: hasher() })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        self.filter.maybe_contains(self.hasher.hash_one(item))
-    }
-
-    fn clear(&mut self) -> bool {
-        self.filter.clear();
+    },
+    bytes = |it| it.bytes,
+    contains = |it, item| it.filter.maybe_contains(it.hasher.hash_one(item)),
+    insert_shared = |it, item| {
+        it.filter.insert(it.hasher.hash_one(item));
         true
-    }
-}
-
-contends!(CBloom);
-
-impl<K: Item> Shared<K> for CBloom {
-    #[inline]
-    fn insert(&self, item: &K) -> bool {
-        self.filter.insert(self.hasher.hash_one(item));
-        true
-    }
-}
+    },
+    clear = |it| it.filter.clear(),
+);
 
 /// solana-bloom, shared. It hashes bytes by FNV, once for each bit, which keeps the rate only if they are
-/// hashes already, as they are where it comes from.
+/// hashes already, as they are in its own use.
 struct Solana {
     filter: ConcurrentBloom<[u8; 8]>,
-    bytes: u64,
+    bytes: usize,
     hasher: DefaultHashBuilder,
 }
 
-impl<K: Item> Filter<K> for Solana {
-    const NAME: &'static str = "solana-bloom";
-
-    fn new(items: u64, rate: f64) -> Option<Self> {
+peer!(
+    Solana,
+    "solana-bloom",
+    new = |items, rate| {
         let filter = SolanaBloom::random(items as usize, rate, usize::MAX);
-        let bytes = filter.bits.len().div_ceil(8);
+        let bytes = filter.bits.len().div_ceil(8) as usize;
         Some(Self { filter: filter.into(), bytes, hasher: hasher() })
-    }
+    },
+    with_bits = |items, bits| Filter::<K>::new(items, best_rate(bits)),
+    bytes = |it| it.bytes,
+    contains = |it, item| it.filter.contains(&it.hasher.hash_one(item).to_ne_bytes()),
+    insert_shared = |it, item| it.filter.add(&it.hasher.hash_one(item).to_ne_bytes()),
+    clear = |it| it.filter.clear(),
+);
 
-    fn with_bits(items: u64, bits: f64) -> Option<Self> {
-        Filter::<K>::new(items, best_rate(bits))
-    }
+/// Returns the slots of which the items fill 95 %. Most filters round up to a power of two.
+fn slots(items: u64) -> usize {
+    (items * 20).div_ceil(19) as usize
+}
 
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
+/// Returns the bits of a fingerprint with which a query, which compares eight slots, keeps the rate.
+fn fingerprint_bits(rate: f64) -> usize {
+    (8.0 / rate).log2().ceil() as usize
+}
 
-    #[inline]
-    fn contains(&self, item: &K) -> bool {
-        self.filter.contains(&self.hasher.hash_one(item).to_ne_bytes())
-    }
+/// atomic-cuckoo-filter, which reports how many slots it has, but not of how many bits.
+struct AtomicCuckoo {
+    filter: atomic_cuckoo_filter::CuckooFilter<AHasher>,
+    bits: usize,
+}
 
-    fn clear(&mut self) -> bool {
-        self.filter.clear();
+peer!(
+    AtomicCuckoo,
+    "atomic-cuckoo-filter",
+    REMOVES = true,
+    // It looks for the item before it takes the lock under which others relocate it.
+    SURE = false,
+    new = |items, rate| {
+        let bits = [4, 8, 16, 32].into_iter().find(|&bits| bits >= fingerprint_bits(rate))?;
+        let builder = CuckooFilterBuilder::default().capacity(slots(items));
+        let filter = builder.fingerprint_size(bits).build().ok()?;
+        Some(Self { filter, bits })
+    },
+    bytes = |it| it.filter.capacity() * it.bits / 8,
+    contains = |it, item| it.filter.contains(item),
+    insert_shared = |it, item| it.filter.insert(item).is_ok(),
+    remove_shared = |it, item| it.filter.remove(item),
+    clear = |it| it.filter.clear(),
+);
+
+// A lock and an allocation for each bucket; what the allocator adds is not counted. Queries write, too.
+peer!(
+    cuckoo_clock::CuckooFilter<DefaultHashBuilder>,
+    "cuckoo-clock",
+    REMOVES = true,
+    COPIES = false,
+    new = |items, rate| {
+        let bits = fingerprint_bits(rate).try_into().ok()?;
+        let builder = CuckooConfiguration::builder(slots(items)).fingerprint_bits(bits);
+        Some(Self::new(builder.build().ok()?, hasher()))
+    },
+    bytes = |filter| filter.get_memory_usage(),
+    contains = |filter, item| Self::contains(filter, item),
+    // It returns the item that it has dropped for this one.
+    insert_shared = |filter, item| Self::insert(filter, item).is_none(),
+    remove_shared = |filter, item| Self::remove(filter, item),
+);
+
+// Four slots of 8 bits, nothing else. A refused insert drops another item.
+peer!(
+    cuckoofilter::CuckooFilter<AHasher>,
+    "cuckoofilter",
+    LOWEST = 0.03,
+    REMOVES = true,
+    new = |items, _rate| Some(Self::with_capacity(slots(items))),
+    bytes = |filter| filter.memory_usage(),
+    contains = |filter, item| Self::contains(filter, item),
+    insert = |filter, item| filter.add(item).is_ok(),
+    remove = |filter, item| filter.delete(item),
+);
+
+// With capacity for all items from the start, so that it does not grow.
+peer!(
+    ScalableCuckooFilter<K, AHasher>,
+    "scalable_cuckoo_filter",
+    REMOVES = true,
+    new = |items, rate| {
+        let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots(items));
+        Some(builder.false_positive_probability(rate).hasher(AHasher::default()).finish())
+    },
+    bytes = |filter| filter.bits() / 8,
+    contains = |filter, item| Self::contains(filter, item),
+    insert = |filter, item| {
+        Self::insert(filter, item);
         true
-    }
+    },
+    remove = |filter, item| Self::remove(filter, item),
+);
+
+/// qfilter: a quotient filter.
+type Quotient = qfilter::Filter<Box<[u8]>, DefaultHashBuilder>;
+
+peer!(
+    Quotient,
+    "qfilter",
+    REMOVES = true,
+    COPIES = false,
+    new = |items, rate| Self::new_with_hasher(items, rate, hasher()).ok(),
+    bytes = |filter| filter.memory_usage(),
+    contains = |filter, item| Self::contains(filter, item),
+    // It inserts the item unless it finds it.
+    insert = |filter, item| Self::insert(filter, item).unwrap_or(false),
+    remove = |filter, item| Self::remove(filter, item),
+);
+
+/// The number of items up to which exact sets take part: more would fill the memory of small machines.
+const MOST: u64 = 10_000_000;
+
+/// Returns the bytes of a table of the standard library's kind: a byte per slot in addition to the item, seven of
+/// eight slots in use. What a `String` has on the heap is left out.
+fn table<K>(capacity: usize) -> usize {
+    (capacity * 8).div_ceil(7) * (size_of::<K>() + 1)
 }
 
-contends!(Solana);
+peer!(
+    Mutex<HashSet<K, DefaultHashBuilder>>,
+    "Mutex<HashSet>",
+    EXACT = true,
+    new = |items, _rate| {
+        let set = || HashSet::with_capacity_and_hasher(items as usize, hasher()).into();
+        (items <= MOST).then(set)
+    },
+    bytes = |set| table::<K>(set.lock().expect("no panic under the lock").capacity()),
+    contains = |set, item| set.lock().expect("no panic under the lock").contains(item),
+    insert_shared = |set, item| set.lock().expect("no panic under the lock").insert(item.clone()),
+    clear = |set| set.get_mut().expect("no panic under the lock").clear(),
+);
 
-impl<K: Item> Shared<K> for Solana {
-    #[inline]
-    fn insert(&self, item: &K) -> bool {
-        self.filter.add(&self.hasher.hash_one(item).to_ne_bytes())
-    }
-}
+peer!(
+    DashSet<K, DefaultHashBuilder>,
+    "DashSet",
+    EXACT = true,
+    new = |items, _rate| {
+        let set = || Self::with_capacity_and_hasher(items as usize, hasher());
+        (items <= MOST).then(set)
+    },
+    bytes = |set| table::<K>(set.capacity()),
+    contains = |set, item| Self::contains(set, item),
+    insert_shared = |set, item| Self::insert(set, item.clone()),
+    clear = |set| Self::clear(set),
+);
+
+peer!(
+    papaya::HashSet<K, DefaultHashBuilder>,
+    "papaya",
+    EXACT = true,
+    new = |items, _rate| {
+        let set = || Self::with_capacity_and_hasher(items as usize, hasher());
+        (items <= MOST).then(set)
+    },
+    // At least: it reports no capacity. A pointer and a byte in the table, and an allocation, for each item.
+    bytes = |set| set.len() * (size_of::<usize>() + 1 + size_of::<K>()),
+    contains = |set, item| set.pin().contains(item),
+    insert_shared = |set, item| set.pin().insert(item.clone()),
+);

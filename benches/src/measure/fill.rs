@@ -4,40 +4,44 @@ use std::io;
 
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter};
 
-use crate::contender::{Filter, RATE, Shared};
+use crate::contender::{Filter, RATE};
 use crate::course::ABSENT;
 use crate::hasher;
 use crate::measure::{Survey, blank, of_runs};
 use crate::record::Record;
+use crate::shared::SharedSubject;
 
-/// The false positives to expect at least where a rate is measured: fewer tell nothing.
+/// The least number of expected false positives for a measurement of a rate.
 const TELLING: f64 = 20.0;
 
-/// The fills at which the rate is measured, in percent of the capacity. Bloom filters go beyond.
+/// The fills at which the rate is measured, in percent of the capacity. Bloom filters go beyond it.
 const BLOOM: [u64; 13] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 125, 150, 200];
 const CUCKOO: &[u64] = BLOOM.split_at(10).0;
 
-/// A layout on its way.
-struct Curve<'a, F> {
+/// A layout from empty to full.
+struct Curve<'a> {
+    name: &'a str,
     layout: &'a str,
     rate: f64,
     capacity: u64,
-    filter: F,
-    theory: &'a dyn Fn(u64) -> f64,
+    bytes: u64,
+    filter: &'a dyn SharedSubject<u64>,
+    /// Returns the rate with this number of items.
+    theory: &'a dyn Fn(usize) -> f64,
 }
 
-impl<F: Shared<u64>> Curve<'_, F> {
+impl Curve<'_> {
     fn measure(self, survey: &mut Survey, percents: &[u64]) -> io::Result<()> {
         let mut inserted = 0;
         for percent in percents {
             let items = self.capacity * percent / 100;
             let record = |what: &str| {
                 let operation = format!("{} {what}", self.layout);
-                let bits = self.filter.bytes() as f64 * 8.0 / items as f64;
-                Record { rate: self.rate, bits, ..blank("fill", F::NAME, &operation, items) }
+                let bits = self.bytes as f64 * 8.0 / items as f64;
+                Record { rate: self.rate, bits, ..blank("fill", self.name, &operation, items) }
             };
             let (theory, measured) = (record("theory"), record("measured"));
-            let rate = (self.theory)(items);
+            let rate = (self.theory)(items as usize);
             if !survey.journal.has(&theory) {
                 survey.journal.append(&of_runs(theory, rate, &[rate]))?;
             }
@@ -45,11 +49,9 @@ impl<F: Shared<u64>> Curve<'_, F> {
             if survey.journal.has(&measured) || rate * (probes as f64) < TELLING {
                 continue;
             }
-            for item in inserted..items {
-                self.filter.insert(&item);
-            }
+            self.filter.insert_all(inserted..items, false);
             inserted = items;
-            let runs = rates(&self.filter, probes, survey.scale.runs as u64);
+            let runs = rates(self.filter, survey);
             let mean = runs.iter().sum::<f64>() / runs.len() as f64;
             let (low, high) = (rate / 2.0, rate * 2.0);
             assert!((low..high).contains(&mean), "{}: rate {mean}, not {rate}", self.layout);
@@ -59,26 +61,25 @@ impl<F: Shared<u64>> Curve<'_, F> {
     }
 }
 
-/// The share of absent items that are found, in each of some equal parts of the probes.
-pub(super) fn rates<F: Filter<u64>>(filter: &F, probes: u64, parts: u64) -> Vec<f64> {
-    let length = probes / parts;
-    let rate = |part| {
-        let first = ABSENT + part * length;
-        let found = (first..first + length).filter(|item| filter.contains(item)).count();
-        found as f64 / length as f64
-    };
-    (0..parts).map(rate).collect()
+/// Returns the share of absent items that are found, in each of several equal parts of the probes.
+pub(super) fn rates(filter: &dyn SharedSubject<u64>, survey: &Survey) -> Vec<f64> {
+    let parts = survey.scale.runs as u64;
+    let length = survey.scale.probes / parts;
+    let found = |part| filter.query(ABSENT + part * length..u64::MAX, 0, length);
+    (0..parts).map(|part| found(part) as f64 / length as f64).collect()
 }
 
-/// Every layout.
+/// Measures every layout.
 pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
     let capacity = if survey.scale.quick { 100_000 } else { 1_000_000 };
     macro_rules! bloom {
         ($($filter:ident)*) => {$(
             let filter = <$filter<u64> as Filter<u64>>::new(capacity, RATE).expect("memory");
-            let (layout, geometry) = (<$filter<u64> as Filter<u64>>::NAME, filter.geometry());
-            let theory = &|items: u64| geometry.false_positive_rate_at(items as usize);
-            Curve { layout, rate: RATE, capacity, filter, theory }.measure(survey, &BLOOM)?;
+            let (name, geometry) = (<$filter<u64> as Filter<u64>>::NAME, filter.geometry());
+            let theory = &|items| geometry.false_positive_rate_at(items);
+            let (bytes, filter) = (filter.size_in_bytes(), &filter);
+            let curve = Curve { name, layout: name, rate: RATE, capacity, bytes, filter, theory };
+            curve.measure(survey, &BLOOM)?;
         )*};
     }
     bloom!(BloomFilter BlockedBloomFilter OnceBloomFilter);
@@ -88,10 +89,16 @@ pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
         let builder = builder.fingerprint_bits(bits).hasher(hasher());
         let filter = builder.build().expect("a filter that fits in memory");
         let (layout, geometry) = (format!("cuckoo {slots} × {bits}"), filter.geometry());
-        let theory = &|items: u64| geometry.false_positive_rate_at(items as usize);
-        let capacity = geometry.capacity();
-        Curve { layout: &layout, rate: 0.0, capacity: capacity as u64, filter, theory }
-            .measure(survey, CUCKOO)?;
+        let curve = Curve {
+            name: "cuckoo",
+            layout: &layout,
+            rate: 0.0,
+            capacity: geometry.capacity() as u64,
+            bytes: filter.size_in_bytes(),
+            filter: &filter,
+            theory: &|items| geometry.false_positive_rate_at(items),
+        };
+        curve.measure(survey, CUCKOO)?;
     }
     Ok(())
 }

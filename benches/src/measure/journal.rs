@@ -1,4 +1,4 @@
-//! The file of records: appended to as they are made, and read again by a run that goes on where one ended.
+//! The file of records: each is appended as soon as it is measured, and a later run reads them and continues.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::record::Record;
 
-/// The records of a file, and a place for more.
+/// The file, and the conditions of the records in it.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -15,11 +15,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file, or makes it. What a run that was killed has left of a last line is cut off.
+    /// Opens or creates the file. Removes the broken last line that a killed run has left.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read and written, or another line is no record.
+    /// If the file cannot be read and written, or any other line is no record.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -28,17 +28,17 @@ impl Journal {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::End(0))?;
-        let records = text[..whole].lines().map(serde_json::from_str::<Record>);
+        let records = text[..whole].lines().map(Record::parse);
         let known = records.map(|record| record?.conditions()).collect::<Result<_, _>>()?;
         Ok(Self { file, known })
     }
 
-    /// Takes all that is in the file for not measured: a report takes the better of two figures.
-    pub fn forget(&mut self) {
+    /// Treats all that is in the file as not measured: a report takes the better of two figures.
+    pub fn measure_again(&mut self) {
         self.known.clear();
     }
 
-    /// Whether a record with these conditions is there, whatever its figures.
+    /// Returns whether the file has a record with these conditions, whatever its figures.
     ///
     /// # Panics
     ///
@@ -48,7 +48,7 @@ impl Journal {
         self.known.contains(&record.conditions().expect("numbers"))
     }
 
-    /// Writes a record to the file.
+    /// Appends a record to the file.
     ///
     /// # Errors
     ///
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_stays_in_the_file_and_is_measured_again() {
+    fn what_is_measured_again_stays_in_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.jsonl");
         let mut journal = Journal::open(&path).expect("a new file");
         journal.append(&record("hit", 1.0)).expect("a line");
-        journal.forget();
+        journal.measure_again();
         assert!(!journal.has(&record("hit", 1.0)));
         journal.append(&record("hit", 2.0)).expect("a line");
         assert!(journal.has(&record("hit", 1.0)));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_was_asked_for_is_a_condition() {
+    fn requested_memory_is_a_condition() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut journal = Journal::open(&folder.path().join("a.jsonl")).expect("a new file");
         let memory = |bits| Record { axis: "memory".to_owned(), bits, ..record("hit", 1.0) };
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_is_cut_off_and_measured_again() {
+    fn a_broken_last_line_is_removed_and_measured_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.jsonl");
         let line = |operation| serde_json::to_string(&record(operation, 1.0)).expect("numbers");

@@ -1,4 +1,4 @@
-//! What others have published, beside what comes out here.
+//! Figures that others have published, and the same measured here.
 
 use core::hash::BuildHasher;
 use std::io;
@@ -15,16 +15,16 @@ use crate::measure::{Row, Survey, blank};
 
 const ITEMS: u64 = 1_000_000;
 
-/// Slots of the cuckoo filters that are filled.
+/// Slots of the cuckoo filters.
 const SLOTS: u64 = 1 << 20;
 
 impl Survey {
-    /// Writes down a figure that was published, unless it is there.
+    /// Writes down a published figure, unless the journal has it.
     fn published(&mut self, operation: &str, value: f64) -> io::Result<()> {
         self.reproduced("published", operation, |_| vec![value])
     }
 
-    /// Measures one in some runs and writes down their median, unless it is there.
+    /// Measures a figure and writes down the median of the runs, unless the journal has it.
     fn reproduced(
         &mut self,
         contender: &str,
@@ -40,7 +40,7 @@ impl Survey {
     }
 }
 
-/// Everything.
+/// Measures them all.
 pub(super) fn reproduction(survey: &mut Survey) -> io::Result<()> {
     classic_queries(survey)?;
     cuckoo_loads(survey)?;
@@ -49,11 +49,11 @@ pub(super) fn reproduction(survey: &mut Survey) -> io::Result<()> {
     crossing(survey)
 }
 
-/// One query of a classic filter with 20 bits an item.
+/// Measures a query of a classic filter with 20 bits per item.
 fn classic_queries(survey: &mut Survey) -> io::Result<()> {
     for (probes, nanos, rate) in [(6, 2500.0, 3.03e-4), (14, 3700.0, 8.9e-5)] {
-        let time = format!("query of 20 bits an item, {probes} probes, ns");
-        let wrong = format!("rate of 20 bits an item, {probes} probes");
+        let time = format!("query of 20 bits per item, {probes} probes, ns");
+        let wrong = format!("rate of 20 bits per item, {probes} probes");
         survey.published(&time, nanos)?;
         survey.published(&wrong, rate)?;
         let filter = move || {
@@ -73,15 +73,15 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
             (0..ITEMS).for_each(|item| {
                 filter.insert(&item);
             });
-            rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+            rates(&filter, survey)
         })?;
     }
     Ok(())
 }
 
-/// How full a cuckoo filter is when it refuses the first item.
+/// Measures how full a cuckoo filter is when it refuses the first item.
 fn cuckoo_loads(survey: &mut Survey) -> io::Result<()> {
-    let operation = |slots: u32| format!("load at the first failure, {slots} slots a bucket");
+    let operation = |slots: u32| format!("load at the first failure, {slots} slots per bucket");
     for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
         survey.published(&operation(slots), load)?;
     }
@@ -108,10 +108,10 @@ fn filter(slots: u32, bits: u32) -> CuckooFilter<u64> {
     builder.build().expect("a filter that fits in memory")
 }
 
-/// The load at the first failure with one slot a bucket, which our filters do not have. Items are then
+/// Returns the load at the first failure with one slot per bucket, which our filters do not have. Items are then
 /// edges between their two buckets, and fit as long as no component has more edges than buckets.
 fn load_of_one_slot(seed: u64) -> f64 {
-    /// The bucket that stands for the component.
+    /// Returns the bucket that represents the component.
     fn root(parents: &mut [u64], mut bucket: u64) -> u64 {
         while parents[bucket as usize] != bucket {
             let next = parents[bucket as usize];
@@ -137,7 +137,7 @@ fn load_of_one_slot(seed: u64) -> f64 {
     (0..).take_while(fits).count() as f64 / SLOTS as f64
 }
 
-/// The rates of two widths at four slots, 95 % full.
+/// Measures the rates of two widths at four slots, 95 % full.
 fn cuckoo_rates(survey: &mut Survey) -> io::Result<()> {
     for (bits, rate) in [(8, 0.03), (16, 1e-4)] {
         let operation = format!("rate of 4 slots of {bits} bits at 95 % load");
@@ -145,19 +145,19 @@ fn cuckoo_rates(survey: &mut Survey) -> io::Result<()> {
         survey.reproduced("cuckoo", &operation, |survey| {
             let filter = filter(4, bits);
             let mut items = 0..;
-            // Of 8 bits it refuses a few before.
+            // With 8 bits it refuses a few items before.
             while filter.load_factor() < 0.95 {
                 let _ = items.next().map(|item| filter.insert(&item));
             }
-            rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+            rates(&filter, survey)
         })?;
     }
     Ok(())
 }
 
-/// Ours at ten bits an item, beside that of RocksDB.
+/// Measures ours at ten bits per item; the published rate is that of RocksDB.
 fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
-    let operation = "rate of a blocked filter of 10 bits an item";
+    let operation = "rate of a blocked filter of 10 bits per item";
     survey.published(operation, 0.00957)?;
     survey.reproduced("blocked", operation, |survey| {
         let filter = <BlockedBloomFilter<u64> as Filter<u64>>::with_bits(ITEMS, 10.0);
@@ -165,14 +165,14 @@ fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
         (0..ITEMS).for_each(|item| {
             filter.insert(&item);
         });
-        rates(&filter, survey.scale.probes, survey.scale.runs as u64)
+        rates(&filter, survey)
     })
 }
 
-/// Where the lines of the classic filter and of the cuckoo filter cross for the first time. They do so
-/// again and again, as cuckoo filters go by steps.
+/// Computes the rate where the lines of the classic filter and of the cuckoo filter cross first. They cross
+/// repeatedly, as cuckoo filters have a few shapes only.
 fn crossing(survey: &mut Survey) -> io::Result<()> {
-    /// Rates in a decade that are looked at.
+    /// The rates per decade that are computed.
     const STEPS: i32 = 50;
     let rates =
         || (STEPS..=6 * STEPS).map(|step| 10.0_f64.powf(f64::from(-step) / f64::from(STEPS)));

@@ -1,6 +1,6 @@
-//! The axes of several threads on one filter, by the clock on the wall.
+//! The axes of several threads on one filter, in wall time.
 //!
-//! At 1,000,000 items and above: a smaller filter is full before all threads have begun.
+//! At 1,000,000 items and above, but for cuckoo filters: a smaller filter is full before all threads have begun.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -8,228 +8,361 @@ use std::io;
 
 use tamis_sync::{Ordering, Word};
 
-use crate::contender::{self, BEST, RATE, Shared, SharedVisitor};
-use crate::course::{Operation, highest_rate, least_new};
-use crate::measure::{Row, Scale, Survey, blank, cores, thread_counts};
+use crate::contender::{self, BEST, Contender, RATE};
+use crate::course::{ABSENT, highest_rate, least_new, most_found};
+use crate::floor::Floor;
+use crate::measure::{Row, Survey, blank, cores, thread_counts};
+use crate::record::Record;
+use crate::shared::SharedSubject;
 use crate::together::{elapsed, together};
 
-/// Beside this many queries one item is inserted.
+/// Before each insert, or removal, this number of queries is made.
 const QUERIES: u64 = 9;
-/// How many items a reader asks for before it looks whether the writer has ended.
-const GLANCE: usize = 256;
 
-/// A filter that threads share, with the items below a number.
-struct Filled<F> {
-    filter: F,
-    items: u64,
+/// The number of queries of a reader before it checks whether the writer has ended.
+const GLANCE: u64 = 256;
+
+/// The items that each thread inserts and removes begin at a multiple of this.
+const OWN: u64 = 1 << 48;
+
+/// How many of its own items a thread keeps in the filter.
+const KEPT: u64 = 64;
+
+/// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.
+const CUCKOO: [u64; 4] = [117_000, 940_000, 7_500_000, 60_000_000];
+
+/// The rate of buckets of 4 slots of 16 bits.
+const CUCKOO_RATE: f64 = 2.5e-4;
+
+/// What a thread does.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Insert,
+    InsertMany,
+    Hit,
+    Miss,
+    /// All hits query the same item.
+    Hot,
+    /// Queries, and inserts into a filter from nine tenths full to full.
+    Mixed,
+    /// Queries, and inserts and removals in turn.
+    Churn,
 }
 
-impl<F: Shared<u64>> Filled<F> {
-    /// A filter for so many items, of which it holds some.
-    fn new(capacity: u64, items: u64) -> Option<Self> {
-        let mut filter = F::new(capacity, RATE)?;
-        filter.clear();
-        insert(&filter, 0..items);
-        Some(Self { filter, items })
-    }
-
-    /// The items from the thread's own place on, round and round.
-    fn residents(&self, thread: u64, threads: u64) -> impl Iterator<Item = u64> {
-        let start = self.items * thread / threads;
-        (start..self.items).chain((0..self.items).cycle())
-    }
-
-    fn hit(&self, item: u64) {
-        assert!(self.filter.contains(&item), "{} misses an item", F::NAME);
-    }
-}
-
-/// Inserts new items.
-fn insert<F: Shared<u64>>(filter: &F, items: Range<u64>) {
-    let count = items.end - items.start;
-    let new = items.map(|item| u64::from(filter.insert(&item))).sum::<u64>();
-    let least = least_new(count, highest_rate::<u64, F>(RATE));
-    assert!(new >= least, "{} takes {} of {count} new items for old", F::NAME, count - new);
-}
-
-/// The thread's part of the items.
-fn share(items: Range<u64>, thread: u64, threads: u64) -> Range<u64> {
-    let count = items.end - items.start;
-    items.start + count * thread / threads..items.start + count * (thread + 1) / threads
-}
-
-/// The time, and the operations of all threads, of so many operations at least; none if there is no
-/// such filter.
-fn run<F: Shared<u64>>(
-    operation: Operation,
-    items: u64,
-    threads: u64,
-    least: u64,
-) -> Option<(Duration, u64)> {
-    let (mut time, mut done) = (Duration::ZERO, 0);
-    while done < least {
-        done += match operation {
-            Operation::Insert => {
-                let filled = Filled::<F>::new(items, 0)?;
-                let part = |thread| share(0..items, thread, threads);
-                time += elapsed(&together(threads, |thread| insert(&filled.filter, part(thread))));
-                items
-            }
-            Operation::Mixed => {
-                let inserted = items / (QUERIES + 1);
-                let filled = Filled::<F>::new(items, items - inserted)?;
-                let spans = together(threads, |thread| {
-                    let mut residents = filled.residents(thread, threads);
-                    for item in share(filled.items..items, thread, threads) {
-                        residents.by_ref().take(QUERIES as usize).for_each(|item| filled.hit(item));
-                        filled.filter.insert(&item);
-                    }
-                });
-                time += elapsed(&spans);
-                inserted * (QUERIES + 1)
-            }
-            _ => {
-                let filled = Filled::<F>::new(items, items)?;
-                let spans = together(threads, |thread| {
-                    let residents = filled.residents(thread, threads);
-                    residents.take(least as usize).for_each(|item| filled.hit(item));
-                });
-                time += elapsed(&spans);
-                threads * least
-            }
-        };
-    }
-    Some((time, done))
-}
-
-/// One turn of every contender.
-struct Pass<'a> {
-    survey: &'a Survey,
-    items: u64,
-    threads: &'a [u64],
-    who: &'a [&'a str],
-    rows: &'a mut Vec<Row>,
-}
-
-impl SharedVisitor<u64> for Pass<'_> {
-    fn visit<F: Shared<u64> + 'static>(&mut self) {
-        if !self.who.is_empty() && !self.who.contains(&F::NAME) {
-            return;
+impl Work {
+    /// Returns the names of operation and distribution in records.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Insert => ("insert", "uniform"),
+            Self::InsertMany => ("insert_many", "uniform"),
+            Self::Hit => ("hit", "uniform"),
+            Self::Miss => ("miss", "uniform"),
+            Self::Hot => ("hit", "hot"),
+            Self::Mixed => ("mixed", "uniform"),
+            Self::Churn => ("mixed with removals", "uniform"),
         }
-        for operation in [Operation::Insert, Operation::Hit, Operation::Mixed] {
-            for &threads in self.threads {
-                let mut record = blank("threads", F::NAME, operation.name(), self.items);
-                (record.rate, record.threads) = (RATE, threads);
-                if self.survey.journal.has(&record) {
+    }
+}
+
+type Boxed = Box<dyn SharedSubject<u64>>;
+
+/// A filter for threads, or memory instead of one, at one point of an axis.
+struct Team {
+    name: &'static str,
+    removes: bool,
+    make: Box<dyn Fn() -> Option<Boxed> + Sync>,
+    /// The highest rate that may be measured.
+    highest: f64,
+    axis: &'static str,
+    items: u64,
+    rate: f64,
+    /// The least number of operations in a run, of each thread if they only query.
+    least: u64,
+}
+
+impl Team {
+    /// Returns the team of a contender; none if threads cannot share it.
+    fn of(
+        contender: &Contender<u64>,
+        axis: &'static str,
+        items: u64,
+        rate: f64,
+        survey: &Survey,
+    ) -> Option<Self> {
+        let make = contender.shared?;
+        Some(Self {
+            name: contender.name,
+            removes: contender.removes,
+            make: Box::new(move || make(items, rate)),
+            highest: highest_rate(rate, contender.lowest),
+            axis,
+            items,
+            rate,
+            least: survey.scale.least,
+        })
+    }
+
+    /// Returns what does to memory what this team does to a filter; a write takes at least this time.
+    fn memory(&self, pace: Duration) -> Self {
+        let Self { axis, items, rate, least, .. } = *self;
+        // As large as 16 bits per slot, 95 % of which are filled.
+        let make = move || Some(Box::new(Floor::new(items * 40 / 19).paced(pace)) as Boxed);
+        let make = Box::new(make);
+        Self { name: "memory", removes: true, make, highest: 1.0, axis, items, rate, least }
+    }
+
+    fn record(&self, operation: &str, threads: u64) -> Record {
+        let blank = blank(self.axis, self.name, operation, self.items);
+        Record { rate: self.rate, threads, ..blank }
+    }
+
+    /// Returns the number of items in the filter before the work.
+    fn held(&self, work: Work) -> u64 {
+        match work {
+            Work::Insert | Work::InsertMany => 0,
+            Work::Mixed | Work::Churn => self.items - self.items / (QUERIES + 1),
+            Work::Hit | Work::Miss | Work::Hot => self.items,
+        }
+    }
+
+    /// Returns a filter with the items below `held`, and with those that `threads` threads keep.
+    fn filled(&self, held: u64, threads: u64) -> Option<Boxed> {
+        let filter = (self.make)()?;
+        self.insert(&*filter, 0..held, false);
+        for own in (1..=threads).map(|thread| thread * OWN) {
+            self.insert(&*filter, own..own + KEPT, false);
+        }
+        Some(filter)
+    }
+
+    /// Inserts new items, and checks that they are reported as new.
+    fn insert(&self, filter: &dyn SharedSubject<u64>, items: Range<u64>, many: bool) {
+        let count = items.end - items.start;
+        let new = filter.insert_all(items, many);
+        let least = least_new(count, self.highest);
+        assert!(
+            new >= least,
+            "{} reports {} of {count} new items as known",
+            self.name,
+            count - new
+        );
+    }
+
+    /// Queries present items, from the `first`th on, and checks that they are found.
+    fn hit(&self, filter: &dyn SharedSubject<u64>, items: u64, first: u64, count: u64) {
+        let found = filter.query(0..items, first, count);
+        assert_eq!(found, count, "{} misses an item", self.name);
+    }
+
+    /// Queries absent items, and checks that few are found.
+    fn miss(&self, filter: &dyn SharedSubject<u64>, first: u64, count: u64) {
+        let found = filter.query(ABSENT..u64::MAX, first, count);
+        let most = most_found(count, self.highest);
+        assert!(found <= most, "{} finds {found} of {count} absent items", self.name);
+    }
+
+    /// Does the `thread`th part of the work of `threads` threads.
+    fn work(&self, filter: &dyn SharedSubject<u64>, work: Work, thread: u64, threads: u64) {
+        let held = self.held(work);
+        let share = |from: u64, to: u64| {
+            from + (to - from) * thread / threads..from + (to - from) * (thread + 1) / threads
+        };
+        let place = self.items * thread / threads;
+        match work {
+            Work::Insert => self.insert(filter, share(0, self.items), false),
+            Work::InsertMany => self.insert(filter, share(0, self.items), true),
+            Work::Hit => self.hit(filter, held, place, self.least),
+            Work::Miss => self.miss(filter, thread * self.least, self.least),
+            Work::Hot => self.hit(filter, 1, 0, self.least),
+            Work::Mixed => {
+                let new = share(held, self.items);
+                let queries = QUERIES * (new.end - new.start);
+                let found = filter.mix(QUERIES, 0..held, place, new, None);
+                assert_eq!(found, queries, "{} misses an item", self.name);
+            }
+            Work::Churn => {
+                let found = filter.mix(QUERIES, 0..held, place, self.own(thread), Some(KEPT));
+                let queries = 2 * QUERIES * self.turns();
+                assert_eq!(found, queries, "{} misses an item", self.name);
+            }
+        }
+    }
+
+    /// Returns how often a thread inserts and removes.
+    fn turns(&self) -> u64 {
+        self.least / (QUERIES + 1) / 2
+    }
+
+    /// Returns the items that the thread inserts, and removes after [`KEPT`] others.
+    fn own(&self, thread: u64) -> Range<u64> {
+        let first = (thread + 1) * OWN + KEPT;
+        first..first + self.turns()
+    }
+
+    /// Returns the time of an operation of one thread; none if there is no such filter.
+    fn nanos(&self, work: Work, threads: u64) -> Option<f64> {
+        let held = self.held(work);
+        let (mut time, mut done) = (Duration::ZERO, 0);
+        while done < self.least {
+            let keepers = if work == Work::Churn { threads } else { 0 };
+            let filter = self.filled(held, keepers)?;
+            time +=
+                elapsed(&together(threads, |thread| self.work(&*filter, work, thread, threads)));
+            done += match work {
+                Work::Insert | Work::InsertMany => self.items,
+                Work::Mixed => (self.items - held) * (QUERIES + 1),
+                Work::Churn => threads * self.turns() * 2 * (QUERIES + 1),
+                Work::Hit | Work::Miss | Work::Hot => threads * self.least,
+            };
+        }
+        Some(time.as_nanos() as f64 * threads as f64 / done as f64)
+    }
+
+    /// Measures one run of each of the works, with more and more threads.
+    fn works(&self, survey: &Survey, works: &[Work], rows: &mut Vec<Row>) {
+        for &work in works.iter().filter(|&&work| self.removes || work != Work::Churn) {
+            for threads in thread_counts() {
+                let (operation, distribution) = work.names();
+                let distribution = distribution.to_owned();
+                let record = Record { distribution, ..self.record(operation, threads) };
+                if survey.journal.has(&record) {
                     continue;
                 }
-                let least = self.survey.scale.least;
-                let Some((time, done)) = run::<F>(operation, self.items, threads, least) else {
-                    return;
-                };
-                let nanos = time.as_nanos() as f64 * threads as f64 / done as f64;
-                Row::of(self.rows, &record).runs.push(nanos);
+                let Some(nanos) = self.nanos(work, threads) else { return };
+                Row::of(rows, &record).runs.push(nanos);
             }
         }
     }
-}
 
-/// The sizes, and who takes part: all at the first, which is all that is measured in a hurry.
-fn sizes(scale: Scale) -> &'static [(u64, &'static [&'static str])] {
-    let all: &[(u64, &[&str])] = &[(1_000_000, &[]), (10_000_000, &BEST)];
-    &all[..if scale.quick { 1 } else { all.len() }]
-}
-
-/// More and more threads.
-pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
-    let threads = thread_counts();
-    for &(items, who) in sizes(survey.scale) {
-        let mut rows = Vec::new();
-        for _ in 0..survey.scale.runs {
-            let mut pass = Pass { survey, items, threads: &threads, who, rows: &mut rows };
-            contender::each_shared(&mut pass);
+    /// Measures one run of readers while one thread writes, and of as many queries without it: hits, or misses. Returns
+    /// the time of a write; none if it is not measured.
+    ///
+    /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
+    fn readers(
+        &self,
+        survey: &Survey,
+        hits: bool,
+        churns: bool,
+        rows: &mut Vec<Row>,
+    ) -> Option<f64> {
+        let readers = (cores() - 1).max(1);
+        let query = if hits { "hit" } else { "miss" };
+        let concurrent = format!("{query} during writes");
+        let write = churns.then(|| format!("write during {query}"));
+        let names = [Some(concurrent), Some(query.to_owned()), write];
+        let records = names.map(|name| name.map(|name| self.record(&name, readers)));
+        if records.iter().flatten().all(|record| survey.journal.has(record)) {
+            return None;
         }
-        for row in rows {
-            survey.journal.append(&row.fastest())?;
-        }
-    }
-    Ok(())
-}
-
-/// One turn of every contender with readers.
-struct Readers<'a> {
-    survey: &'a Survey,
-    items: u64,
-    readers: u64,
-    who: &'a [&'a str],
-    rows: &'a mut Vec<Row>,
-}
-
-impl Readers<'_> {
-    /// Nanoseconds a query beside a writer, and alone.
-    fn run<F: Shared<u64>>(&self) -> Option<[f64; 2]> {
-        let (readers, half) = (self.readers, self.items / 2);
-        let filled = Filled::<F>::new(self.items, half)?;
+        let half = self.items / 2;
+        let held = if churns { self.held(Work::Churn) } else { half };
+        let filter = &*self.filled(held, if churns { readers + 1 } else { 0 })?;
+        let read = |reader: u64, first: u64, count: u64| {
+            if hits {
+                self.hit(filter, held, held * reader / readers + first, count);
+            } else {
+                self.miss(filter, (reader << 32) + first, count);
+            }
+        };
         let (done, asked) = (Word::new(0), Word::new(0));
         let spans = together(readers + 1, |thread| {
             // ORDERING: Relaxed, all here: numbers that publish nothing.
             if thread == readers {
-                insert(&filled.filter, half..self.items);
+                if churns {
+                    filter.mix(0, 0..1, 0, self.own(readers), Some(KEPT));
+                } else {
+                    self.insert(filter, half..self.items, false);
+                }
                 done.store(1, Ordering::Relaxed);
                 return;
             }
-            let mut residents = filled.residents(thread, readers);
-            while done.load(Ordering::Relaxed) == 0 {
-                residents.by_ref().take(GLANCE).for_each(|item| filled.hit(item));
-                asked.fetch_add(GLANCE as u64, Ordering::Relaxed);
+            for first in (0..).step_by(GLANCE as usize) {
+                if done.load(Ordering::Relaxed) != 0 {
+                    break;
+                }
+                read(thread, first, GLANCE);
+                asked.fetch_add(GLANCE, Ordering::Relaxed);
             }
         });
-        let beside = elapsed(&spans[..readers as usize]);
-        // As many once more, of the same filter.
+        let (writer, during) = spans.split_last()?;
+        // The same number of queries once more, of the same filter.
         let asked = asked.load(Ordering::Relaxed).max(1);
-        let spans = together(readers, |thread| {
-            let residents = filled.residents(thread, readers);
-            residents.take(asked.div_ceil(readers) as usize).for_each(|item| filled.hit(item));
-        });
+        let without = together(readers, |reader| read(reader, 0, asked.div_ceil(readers)));
         let nanos = |time: Duration| time.as_nanos() as f64 * readers as f64 / asked as f64;
-        Some([nanos(beside), nanos(elapsed(&spans))])
-    }
-}
-
-impl SharedVisitor<u64> for Readers<'_> {
-    fn visit<F: Shared<u64> + 'static>(&mut self) {
-        if !self.who.is_empty() && !self.who.contains(&F::NAME) {
-            return;
-        }
-        let records = ["hit beside a writer", "hit"].map(|operation| {
-            let mut record = blank("readers", F::NAME, operation, self.items);
-            (record.rate, record.threads) = (RATE, self.readers);
-            record
-        });
-        if records.iter().all(|record| self.survey.journal.has(record)) {
-            return;
-        }
-        let Some(nanos) = self.run::<F>() else { return };
-        for (record, nanos) in records.iter().zip(nanos) {
-            if !self.survey.journal.has(record) {
-                Row::of(self.rows, record).runs.push(nanos);
+        let writing = elapsed(core::slice::from_ref(writer)).as_nanos() as f64;
+        let writing = writing / (2 * self.turns()) as f64;
+        let values = [nanos(elapsed(during)), nanos(elapsed(&without)), writing];
+        for (record, value) in records.iter().zip(values) {
+            if let Some(record) = record.as_ref().filter(|record| !survey.journal.has(record)) {
+                Row::of(rows, record).runs.push(value);
             }
         }
+        Some(writing)
     }
 }
 
-/// Readers alone, and beside one writer, who inserts from half full to full as fast as it can.
+/// Returns the sizes, and the contenders: all at the first, which is the only one at the quick scale.
+fn sizes(survey: &Survey) -> Vec<(u64, Vec<Contender<u64>>)> {
+    let all = contender::all();
+    let best = contender::named(&all, &BEST);
+    survey.scale.sizes(&[(1_000_000, all), (10_000_000, best)], 1).to_vec()
+}
+
+/// Measures more and more threads.
+pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
+    for (items, contenders) in sizes(survey) {
+        survey.fastest(|survey, rows| {
+            let team = |contender| Team::of(contender, "threads", items, RATE, survey);
+            for team in contenders.iter().filter_map(team) {
+                team.works(survey, &[Work::Insert, Work::Hit, Work::Mixed], rows);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Measures readers with and without one writer, which inserts.
 pub(super) fn readers(survey: &mut Survey) -> io::Result<()> {
-    let readers = (cores() - 1).max(1);
-    for &(items, who) in sizes(survey.scale) {
-        let mut rows = Vec::new();
-        for _ in 0..survey.scale.runs {
-            let mut pass = Readers { survey, items, readers, who, rows: &mut rows };
-            contender::each_shared(&mut pass);
-        }
-        for row in rows {
-            survey.journal.append(&row.fastest())?;
-        }
+    for (items, contenders) in sizes(survey) {
+        survey.fastest(|survey, rows| {
+            let team = |contender| Team::of(contender, "readers", items, RATE, survey);
+            for team in contenders.iter().filter_map(team) {
+                team.readers(survey, true, false, rows);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Measures cuckoo filters where threads insert and remove, and readers while one thread does so; and the limits of
+/// the memory for the same.
+pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
+    use Work::{Churn, Hit, Hot, Insert, InsertMany, Miss};
+
+    let names = ["cuckoo", "once cuckoo", "atomic-cuckoo-filter"];
+    let contenders = contender::named(&contender::all(), &names);
+    for &items in survey.scale.sizes(&CUCKOO, 2) {
+        survey.fastest(|survey, rows| {
+            let of = |axis, contender| Team::of(contender, axis, items, CUCKOO_RATE, survey);
+            for team in contenders.iter().filter_map(|contender| of("cuckoo_threads", contender)) {
+                team.works(survey, &[Insert, InsertMany, Hit, Miss, Hot, Churn], rows);
+                if team.name == names[0] {
+                    team.memory(Duration::ZERO).works(survey, &[Insert, Hit], rows);
+                }
+            }
+            for team in contenders.iter().filter_map(|contender| of("cuckoo_readers", contender)) {
+                if !team.removes {
+                    continue;
+                }
+                let writing = team.readers(survey, true, true, rows);
+                team.readers(survey, false, true, rows);
+                // As many writes of the memory, while readers read two lines per query.
+                if let Some(writing) = writing.filter(|_| team.name == names[0]) {
+                    let memory = team.memory(Duration::from_nanos(writing as u64));
+                    memory.readers(survey, true, true, rows);
+                }
+            }
+        })?;
     }
     Ok(())
 }

@@ -1,14 +1,17 @@
-//! The rival design: two cache lines an item, the emptier one taken, nothing ever moved.
+//! The rival design: two cache lines per item, the emptier one taken, nothing ever relocated.
 //!
-//! A prototype, to judge it by: 32 slots of 16 bits a line. It is not safe beside removes: a reader who has
-//! passed a line can miss an item whose copy is taken by the remove of one that looks like it.
+//! A prototype to compare with: 32 slots of 16 bits per line. Removals are not safe while others query: a reader that
+//! has passed a line can miss an item if the removal of an item with the same fingerprint takes its copy.
 
 use tamis::hash::{DefaultHashBuilder, HashItem, fastrange, split};
 use tamis_sync::{LINE_WORDS, Lines, Ordering};
 
-use crate::cuckoo::Shared;
+use crate::contender::Filter;
 
 const SLOTS: u64 = 32;
+
+/// The load at which it is used; it refuses the first of millions of items at 91 %.
+const LOAD: f64 = 0.9;
 
 /// The lowest and the highest bit of the slots of a word.
 const LOWS: u64 = 0x0001_0001_0001_0001;
@@ -21,18 +24,18 @@ pub(super) struct TwoChoice {
     hasher: DefaultHashBuilder,
 }
 
-/// The highest bit of the first slot that is zero, and perhaps of some after it.
+/// Returns the highest bit of the first slot that is zero, and perhaps of some after it.
 const fn marks(word: u64) -> u64 {
     word.wrapping_sub(LOWS) & !word & HIGHS
 }
 
-/// Slots that are zero.
+/// Returns the number of slots that are zero.
 const fn zeros(word: u64) -> u32 {
     (!(((word & !HIGHS) + !HIGHS) | word) & HIGHS).count_ones()
 }
 
 impl TwoChoice {
-    /// The fingerprint and the two lines.
+    /// Returns the fingerprint and the two lines.
     fn places(&self, item: u64) -> (u64, [usize; 2]) {
         let hash = self.hasher.hash_item(&item);
         let lines = self.lines.len() as u64;
@@ -48,10 +51,10 @@ impl TwoChoice {
         self.lines[line].words.iter().map(|word| zeros(word.load(Ordering::Relaxed))).sum()
     }
 
-    /// Puts `new` where a word of the line has `old`; whether one had.
+    /// Replaces `old` by `new` in the first word of the line that has it; returns whether one had.
     fn replace(&self, line: usize, old: u64, new: u64) -> bool {
         (0..LINE_WORDS).any(|index| {
-            // ORDERING: Relaxed: a prototype for one thread, and for inserts alone.
+            // ORDERING: Relaxed: a prototype for one thread, or for threads that only insert.
             let replaced = self.lines[line].words[index].try_update(Ordering::Relaxed, |word| {
                 let marks = marks(word ^ (LOWS * old));
                 (marks != 0).then(|| word ^ (old ^ new) << (marks.trailing_zeros() - 15))
@@ -61,32 +64,23 @@ impl TwoChoice {
     }
 }
 
-impl Shared for TwoChoice {
-    const NAME: &'static str = "two-choice lines 32 × 16";
-    /// What it reaches before it refuses the first of millions.
-    const FULL: f64 = 0.91;
+impl Filter<u64> for TwoChoice {
+    const NAME: &'static str = "two-choice lines";
+    const LOWEST: f64 = 9e-4;
+    const REMOVES: bool = true;
 
-    fn new(slots: u64) -> Self {
-        let lines = Lines::zeroed(slots / SLOTS).expect("memory");
-        Self { lines, hasher: DefaultHashBuilder::default() }
-    }
-
-    fn slots(&self) -> u64 {
-        self.lines.len() as u64 * SLOTS
+    fn new(items: u64, _: f64) -> Option<Self> {
+        let lines = (items as f64 / LOAD / SLOTS as f64).ceil() as u64;
+        let lines = Lines::zeroed(lines).expect("memory");
+        Some(Self { lines, hasher: DefaultHashBuilder::default() })
     }
 
     fn bytes(&self) -> u64 {
-        self.slots() * 2
+        self.lines.len() as u64 * SLOTS * 2
     }
 
-    fn insert(&self, item: u64) -> bool {
-        let (fingerprint, [one, other]) = self.places(item);
-        let line = if self.empty(one) >= self.empty(other) { one } else { other };
-        self.replace(line, 0, fingerprint)
-    }
-
-    fn contains(&self, item: u64) -> bool {
-        let (fingerprint, lines) = self.places(item);
+    fn contains(&self, item: &u64) -> bool {
+        let (fingerprint, lines) = self.places(*item);
         let found = |line: usize| {
             // ORDERING: Relaxed, as above.
             let words = self.lines[line].words.iter().map(|word| word.load(Ordering::Relaxed));
@@ -95,8 +89,14 @@ impl Shared for TwoChoice {
         lines.map(found).iter().any(|&found| found != 0)
     }
 
-    fn remove(&self, item: u64) -> bool {
-        let (fingerprint, lines) = self.places(item);
+    fn insert_shared(&self, item: &u64) -> bool {
+        let (fingerprint, [one, other]) = self.places(*item);
+        let line = if self.empty(one) >= self.empty(other) { one } else { other };
+        self.replace(line, 0, fingerprint)
+    }
+
+    fn remove_shared(&self, item: &u64) -> bool {
+        let (fingerprint, lines) = self.places(*item);
         lines.iter().any(|&line| self.replace(line, fingerprint, 0))
     }
 }
