@@ -1,4 +1,4 @@
-//! The report on all that was measured: from a file of records to `REPORT.md` and its charts.
+//! The report on all measurements: from a file of records to `REPORT.md` and its charts.
 
 mod anchors;
 mod axis;
@@ -25,8 +25,8 @@ use self::machine::Cache;
 use self::page::Page;
 use self::records::Records;
 
-/// Writes `REPORT.md` and `plots/*.svg` into the folder `out`; the name of the former. `command` is what
-/// a person runs to have the same.
+/// Writes `REPORT.md` and `plots/*.svg` into the folder `out`; returns the path of the former. `command` is the
+/// command that reproduces the report.
 ///
 /// # Errors
 ///
@@ -39,21 +39,21 @@ pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn
     for left_out in &records.left_out {
         eprintln!("{}: left out: {left_out}", input.display());
     }
-    // The last record is as old as the file.
+    // The file was last written with the last record.
     let time = humantime::format_rfc3339_seconds(fs::metadata(input)?.modified()?).to_string();
     let body = body(&records, &machine::caches());
     let plots = out.join("plots");
     fs::create_dir_all(&plots)?;
     remove_charts(&plots)?;
     for (name, chart) in &body.charts {
-        fs::write(plots.join(format!("{name}.svg")), chart.svg()?)?;
+        fs::write(plots.join(format!("{name}.svg")), chart.svg())?;
     }
     let report = out.join("REPORT.md");
     fs::write(&report, head(&records, &time, command) + &body.text)?;
     Ok(report)
 }
 
-/// Charts of an earlier report, whose axes may have no records now.
+/// Removes the charts of an earlier report, whose axes may have no records now.
 fn remove_charts(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -72,31 +72,29 @@ fn head(records: &Records, time: &str, command: &str) -> String {
         facts.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
     let spread = records.spread().map(|(half, most)| {
         format!(
-            " The lowest and the highest run of a figure lie {:.0} % apart or less for half of them, {:.0} % for 95 of 100.",
+            " The lowest and the highest run of a figure differ by at most {:.0} % for half of the figures, {:.0} % for 95 of 100.",
             half * 100.0,
             most * 100.0
         )
     });
-    let alone = records.alone().join(", ");
-    let alone = if alone.is_empty() {
-        alone
-    } else {
-        format!(" On one thread alone, where W need not be a limit: {alone}.")
+    let one_thread = match records.of_one_thread().join(", ") {
+        names if names.is_empty() => names,
+        names => format!(" For one thread only, where W need not be a limit: {names}."),
     };
     let left_out: String =
         records.left_out.iter().map(|what| format!("\nLeft out: {what}.\n")).collect();
     format!(
         "# Measurements\n\n| | |\n|---|---|\n{rows}\n\
-         Unless a section says otherwise: one thread, 64-bit items, uniform, at a rate of 1 %; of five runs, or three in a hurry, the \
-         fastest, of inserts into filters that take long to fill the mean of one fill.{}\n\n\
-         **R** reads one random line of memory an item, **W** sets one bit there: what no filter can go \
-         below, in memory of the same size. A multiple is of W for inserts, of R for all else. The best of a \
-         column is in bold.{alone}\n{left_out}",
+         Unless a section says otherwise: one thread, 64-bit items, uniform, at a rate of 1 %; the fastest of five runs (of \
+         three with `--quick`), or the mean of one fill for inserts into large filters.{}\n\n\
+         **R** reads one random line of memory per item, **W** sets one bit there, in memory of the same size: no filter \
+         can be faster. A multiple is of W for writes, of R for all else. The best of a \
+         column is in bold.{one_thread}\n{left_out}",
         spread.unwrap_or_default(),
     )
 }
 
-/// The sections; none for an axis without records.
+/// Returns the sections; none for an axis without records.
 fn body(records: &Records, caches: &[Cache]) -> Page {
     let mut page = Page::default();
     targets::add(&mut page, records);
@@ -123,7 +121,7 @@ mod tests {
             two,
         ];
         let records = Records::parse(&lines(&records));
-        assert_eq!(records.alone(), ["fastbloom"]);
+        assert_eq!(records.of_one_thread(), ["fastbloom"]);
         let page = body(&records, &[]);
         let heads: Vec<&str> = page.text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(heads, ["## DESIGN targets", "## Size", "## Threads"]);
@@ -141,7 +139,7 @@ mod tests {
         fs::create_dir_all(folder.join("plots")).expect("a folder");
         fs::write(folder.join("plots/old.svg"), "").expect("a file");
         let input = folder.join("in.jsonl");
-        let text = lines(&[record("bits", "once", "bits an item", 10.3)]);
+        let text = lines(&[record("bits", "once", "bits per item", 10.3)]);
         fs::write(&input, format!("{text}{{\"axis\": \"bi")).expect("a file");
         let report = write(&input, folder, "cargo xtask report").map(fs::read_to_string);
         let chart = fs::read_to_string(folder.join("plots/memory.svg"));
@@ -155,7 +153,7 @@ mod tests {
         assert!(
             chart
                 .expect("a chart")
-                .starts_with("<svg width=\"900\" height=\"540\" viewBox=\"0 0 7200 4320\"")
+                .starts_with("<svg width=\"900\" height=\"540\" viewBox=\"0 0 900 540\"")
         );
         assert!(!old);
     }

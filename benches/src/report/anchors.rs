@@ -1,12 +1,12 @@
-//! What the fastest filters in C and C++ were measured to take, beside ours.
+//! The published figures of the fastest filters in C and C++, and ours.
 
 use super::figure::{count, figure};
 use super::page::Page;
 use super::records::Records;
 use super::table::{Cell, Table};
 
-/// The fastest filter known for some work: nanoseconds, and how often they are what reading a random line takes,
-/// as published; and what of ours does that work.
+/// The fastest filter known for some work: its nanoseconds as published, also as a multiple of the time to read a
+/// random line; and which of ours does that work.
 struct Anchor {
     work: &'static str,
     theirs: &'static str,
@@ -30,16 +30,16 @@ macro_rules! anchors {
     };
 }
 
-// Each on a Sapphire Rapids of two cores, by thread time, on pages of 2 MiB, with its own hash of a 64-bit item.
+// Each on a Sapphire Rapids with two cores, in thread time, on pages of 2 MiB, with its own hash of a 64-bit item.
 anchors! {
     "query, any rate", "Lang et al., one 32-bit word, 16 items at a time, 21 bits", "1.16", "0.78": "blocked" "hit_many" SMALL;
     "query, one by one", "split block of 256 bits (Impala)", "2.08", "1.5": "blocked" "hit" SMALL;
-    "query, ten or twelve bits an item", "RocksDB FastLocalBloom", "3.1 to 3.4", "2.1 to 2.3": "blocked" "hit" SMALL;
-    "insert, one thread", "split block of 256 bits", "2.0", "1.3": "blocked, alone" "insert_many" SMALL;
+    "query, ten or twelve bits per item", "RocksDB FastLocalBloom", "3.1 to 3.4", "2.1 to 2.3": "blocked" "hit" SMALL;
+    "insert, one thread", "split block of 256 bits", "2.0", "1.3": "blocked, exclusive" "insert_many" SMALL;
     "insert, shared", "RocksDB DynamicBloom, 3 words", "21.3", "12.5": "blocked" "insert" SMALL;
     "insert, shared, one word", "Lang et al., one word, compare-exchange, 13.4 bits", "8.3 to 8.6", "4.9": "blocked" "insert_many" SMALL;
     "query", "split block of 256 bits, 32 ahead", "3.36", "1.1": "blocked" "hit_many" MIDDLE;
-    "insert, one thread", "Boost fast_multiblock32, in bulk", "3.57", "1.0": "blocked, alone" "insert_many" MIDDLE;
+    "insert, one thread", "Boost fast_multiblock32, in bulk", "3.57", "1.0": "blocked, exclusive" "insert_many" MIDDLE;
     "insert, shared", "RocksDB DynamicBloom, 32 ahead", "23.2", "7.3": "blocked" "insert_many" MIDDLE;
     "query", "Boost fast_multiblock32, in bulk, 1 GiB", "11.6", "1.01": "blocked" "hit_many" LARGE;
     "insert, shared", "RocksDB DynamicBloom, 32 ahead, 477 MiB", "29.9", "2.6": "blocked" "insert_many" LARGE;
@@ -51,16 +51,16 @@ anchors! {
     "cuckoo insert, whole fill", "Vacuum filter, in batches, one thread", "85", "8": "cuckoo" "insert" LARGE;
 }
 
-/// The section, if there are records for it.
+/// Adds the section, if there are records for it.
 pub(super) fn add(page: &mut Page, records: &Records) {
     let table = table(records);
     if table.rows.is_empty() {
         return;
     }
     page.section(
-        "Beside C and C++",
-        "The fastest known on a Sapphire Rapids with two cores, and ours here: machines differ, so the multiples of \
-         what reading one random line takes there and here (R) are what can be compared. All but DynamicBloom and \
+        "Filters in C and C++",
+        "The fastest known on a Sapphire Rapids with two cores, and ours on this machine. Machines differ, so compare \
+         the multiples of the time to read one random line there and here (R). All but DynamicBloom and \
          the compare-exchange of Lang et al. are for one thread, or for readers without writers.",
     );
     page.table(None, &table);
@@ -68,9 +68,9 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 
 fn table(records: &Records) -> Table {
     let columns = ["items", "theirs", "ns", "× a line", "ours", "ns", "× R"];
-    let at_hand = ["operation", "alone", "size"].map(|axis| records.axis(axis)).concat();
+    let timed = ["operation", "exclusive", "size"].map(|axis| records.axis(axis)).concat();
     let row = |anchor: &Anchor| {
-        let ours = at_hand.iter().find(|record| {
+        let ours = timed.iter().find(|record| {
             (&*record.contender, &*record.operation, record.items)
                 == (anchor.contender, anchor.operation, anchor.items)
         })?;
@@ -96,7 +96,7 @@ mod tests {
     use crate::report::example::{lines, record};
 
     #[test]
-    fn ours_stand_beside_them_as_multiples_of_a_read() {
+    fn ours_are_shown_as_multiples_of_a_read() {
         let read = Records::parse(&lines(&[
             record("operation", "R", "hit", 2.0),
             record("operation", "W", "insert", 8.0),

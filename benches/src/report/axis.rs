@@ -1,12 +1,8 @@
-//! An axis of a chart: its range, where its ticks are, and what stands at them.
-
-use core::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+//! An axis of a chart: its range, and its ticks with their labels.
 
 use super::figure::{figure, percent};
 
-/// How values lie along an axis, and what they are.
+/// How values are spaced along an axis, and what they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     /// From 0, in equal steps.
@@ -15,11 +11,11 @@ pub(super) enum Scale {
     Doubling,
     /// Equal factors are equal steps.
     Log,
-    /// Likewise; shares of one, shown as percentages.
+    /// As `Log`; shares of one, shown as percentages.
     Share,
-    /// Likewise; values are one over a share, which is shown and falls to the right.
+    /// As `Log`; values are one over a share, which is shown and falls to the right.
     OneIn,
-    /// Likewise; bytes, with ticks at powers of two.
+    /// As `Log`; bytes, with ticks at powers of two.
     Bytes,
 }
 
@@ -44,12 +40,12 @@ impl Axis {
         Self { label, scale, low, high }
     }
 
-    /// Where a value lies, if equal steps are to look equal.
+    /// Returns the place of a value: equal distances between places look equal.
     fn place(&self, value: f64) -> f64 {
         if self.is_linear() { value } else { value.log10() }
     }
 
-    /// The value at a place.
+    /// Returns the value at a place.
     fn value(&self, place: f64) -> f64 {
         if self.is_linear() { place } else { 10_f64.powf(place) }
     }
@@ -58,7 +54,7 @@ impl Axis {
         matches!(self.scale, Scale::Linear | Scale::Doubling)
     }
 
-    /// From which place to which the axis goes: a little beyond the values, and never nothing.
+    /// Returns the first and the last place of the axis, a little beyond the values, and never equal.
     fn places(&self) -> (f64, f64) {
         let (low, high) = (self.place(self.low), self.place(self.high));
         let room = 0.04 * (high - low) + 0.04;
@@ -68,13 +64,30 @@ impl Axis {
         }
     }
 
-    pub(super) fn contains(&self, value: f64) -> bool {
-        let (low, high) = self.places();
-        (low..=high).contains(&self.place(value))
+    /// Returns where a value is along the axis, from 0 to 1 if the axis shows it.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        self.share_of(self.place(value))
     }
 
-    /// The places of the ticks.
-    fn ticks(&self) -> Vec<f64> {
+    fn share_of(&self, place: f64) -> f64 {
+        let (low, high) = self.places();
+        (place - low) / (high - low)
+    }
+
+    /// Returns where ticks are along the axis, and their labels.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let shown = |value: f64| match self.scale {
+            Scale::Linear | Scale::Doubling | Scale::Log => short(value),
+            Scale::Share => percent(value),
+            Scale::OneIn => percent(1.0 / value),
+            Scale::Bytes => bytes(value),
+        };
+        let tick = |place| (self.share_of(place), shown(self.value(place)));
+        self.tick_places().into_iter().map(tick).collect()
+    }
+
+    /// Returns the places of the ticks.
+    fn tick_places(&self) -> Vec<f64> {
         let (low, high) = self.places();
         match self.scale {
             Scale::Linear => {
@@ -86,7 +99,7 @@ impl Axis {
                 powers.take_while(|&at| at <= high).filter(|&at| at >= low).collect()
             }
             Scale::Log | Scale::Share | Scale::OneIn => {
-                // Ten ticks at most over few decades, one a decade over many.
+                // At most ten ticks over few decades, one per decade over many.
                 let digits: &[f64] = match high - low {
                     ..1.0 => &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0],
                     1.0..3.5 => &[1.0, 2.0, 5.0],
@@ -109,52 +122,19 @@ impl Axis {
     }
 }
 
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
-        let (low, high) = self.places();
-        let share = (self.place(*value) - low) / (high - low);
-        first + (share * f64::from(last - first)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // Light points would be lines between the ticks.
-        let ticks = if hint.weight().allow_light_points() { Vec::new() } else { self.ticks() };
-        ticks.into_iter().map(|place| self.value(place)).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        let (low, high) = self.places();
-        self.value(low)..self.value(high)
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        match self.scale {
-            Scale::Linear | Scale::Doubling | Scale::Log => short(*value),
-            Scale::Share => percent(*value),
-            Scale::OneIn => percent(1.0 / value),
-            Scale::Bytes => bytes(*value),
-        }
-    }
-}
-
-/// The next of 1, 2 and 5 times a power of ten; at least 1, as all that is drawn so is counted in ones.
+/// Returns the next of 1, 2 and 5 times a power of ten; at least 1, as linear axes show whole numbers.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let digit = [1.0, 2.0, 5.0, 10.0].into_iter().find(|digit| digit * power >= step * 0.999);
     (digit.unwrap_or(10.0) * power).max(1.0)
 }
 
-/// A number as short as it is, without an error of rounding.
+/// Returns a number without trailing digits of rounding errors.
 fn short(value: f64) -> String {
     if value >= 1000.0 { figure(value) } else { format!("{}", (value * 1e6).round() / 1e6) }
 }
 
-/// Whole KiB, MiB and so on; ticks are powers of two.
+/// Returns whole KiB, MiB and so on; ticks are powers of two.
 pub(super) fn bytes(value: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = (value.log2() / 10.0 + 1e-9).floor().clamp(0.0, 4.0);
@@ -167,7 +147,7 @@ mod tests {
 
     fn shown(scale: Scale, values: &[f64]) -> Vec<String> {
         let axis = Axis::new("", scale, values.iter().copied());
-        axis.ticks().into_iter().map(|at| axis.format_ext(&axis.value(at))).collect()
+        axis.ticks().into_iter().map(|(_, shown)| shown).collect()
     }
 
     #[test]
@@ -187,8 +167,8 @@ mod tests {
     #[test]
     fn a_single_value_has_a_range() {
         for scale in [Scale::Linear, Scale::Log, Scale::Bytes] {
-            let range = Axis::new("", scale, [7.0].into_iter()).range();
-            assert!(!range.is_empty(), "{scale:?}");
+            let (low, high) = Axis::new("", scale, [7.0].into_iter()).places();
+            assert!(low < high, "{scale:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Who is who among the contenders, and in which order they stand.
+//! Which contenders are ours, and the order of contenders in tables and charts.
 
 use crate::record::Record;
 
 /// Our kinds of filter, in the order of tables and colours. A contender is of the kind with the longest
-/// name that its own begins with: `cuckoo 4 × 16` is a `cuckoo`.
+/// name that its own name begins with: `cuckoo 4 × 16` is a `cuckoo`.
 const KINDS: [&str; 5] = ["blocked", "once", "classic", "cuckoo", "once cuckoo"];
 
-/// Which of [`KINDS`] a contender is, if it is ours.
+/// Returns the index in [`KINDS`] of a contender, if it is ours.
 pub(super) fn kind(name: &str) -> Option<usize> {
     let is = |kind: &str| {
         name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']))
@@ -14,17 +14,17 @@ pub(super) fn kind(name: &str) -> Option<usize> {
     (0..KINDS.len()).filter(|&index| is(KINDS[index])).max_by_key(|&index| KINDS[index].len())
 }
 
-/// Whether the figure is a limit of the memory and no filter's.
+/// Returns whether the figure is a limit of the memory and no filter's.
 pub(super) fn is_floor(name: &str) -> bool {
-    matches!(name, "R" | "W")
+    matches!(name, "R" | "W" | "memory")
 }
 
-/// Whether the operation is all inserts, which have W for their limit and not R.
-pub(super) fn inserts(operation: &str) -> bool {
-    operation.starts_with("insert")
+/// Returns whether the operation only writes: then W is its limit and not R.
+pub(super) fn writes(operation: &str) -> bool {
+    operation.starts_with("insert") || operation == "remove"
 }
 
-/// The contenders: ours, then the others from the lowest figures up, then the limits of the memory.
+/// Returns the contenders: ours, then the others from the lowest figures up, then the limits of the memory.
 pub(super) fn ordered<'a>(records: &[&'a Record]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for record in records {
@@ -32,7 +32,7 @@ pub(super) fn ordered<'a>(records: &[&'a Record]) -> Vec<&'a str> {
             names.push(&record.contender);
         }
     }
-    // The mean of the logarithms: small and large filters count alike.
+    // The mean of the logarithms: small and large filters count equally.
     let height = |name: &str| {
         let values = records.iter().filter(|record| record.contender == name);
         let logs: Vec<f64> = values.map(|record| record.value.ln()).collect();
@@ -57,8 +57,14 @@ mod tests {
 
     #[test]
     fn ours_are_known_by_their_names() {
-        let names =
-            ["blocked, alone", "once", "once cuckoo 4 × 16", "cuckoofilter", "cuckoo-clock", "R"];
+        let names = [
+            "blocked, exclusive",
+            "once",
+            "once cuckoo 4 × 16",
+            "cuckoofilter",
+            "cuckoo-clock",
+            "R",
+        ];
         assert_eq!(names.map(kind), [Some(0), Some(1), Some(4), None, None, None]);
     }
 

@@ -1,4 +1,4 @@
-//! The sections whose figures are no times: memory, fill, what others published.
+//! The sections whose figures are not times: memory, fill, published figures.
 
 use super::figure::{digits, figure, rate};
 use super::page::{Page, appearance, groups, pivot};
@@ -8,10 +8,10 @@ use super::table::{Cell, Table};
 use super::times::asked;
 use crate::record::Record;
 
-/// What adds the section of an axis.
+/// A function that adds the section of an axis.
 type Add = fn(&mut Page, &[&Record]);
 
-/// All of them, as far as there are records.
+/// Adds all sections that have records.
 pub(super) fn add(page: &mut Page, records: &Records) {
     let sections: [(&str, Add); 3] =
         [("bits", add_bits), ("fill", add_fill), ("reproduction", add_reproduction)];
@@ -24,7 +24,7 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 }
 
 fn add_bits(page: &mut Page, all: &[&Record]) {
-    let sentence = "What memory a rate takes: bits an item (multiple of log2(1/rate), the least there can be).";
+    let sentence = "The memory that a rate takes: bits per item (multiple of log2(1/rate), the minimum for any filter).";
     page.section("Memory", sentence);
     let cell = |record: &Record| {
         let multiple = record.value / -plots::rate(record).log2();
@@ -33,20 +33,17 @@ fn add_bits(page: &mut Page, all: &[&Record]) {
             rank: Some(record.value),
         }
     };
-    // The chart has those between.
+    // The rates between are in the chart.
     let decades = all.iter().copied().filter(|record| record.rate.log10().fract().abs() < 1e-9);
     page.table(None, &pivot(&decades.collect::<Vec<_>>(), asked, cell));
     page.chart("memory", plots::memory(all));
 }
 
 fn add_fill(page: &mut Page, all: &[&Record]) {
-    page.section(
-        "Fill",
-        "Whether the rate while a filter fills is the one that the arithmetic gives.",
-    );
+    page.section("Fill", "The rate while a filter fills, measured and computed.");
     let columns = [
         "points",
-        "bits an item in the end",
+        "bits per item in the end",
         "rate measured",
         "rate by theory",
         "measured / theory",
@@ -76,7 +73,7 @@ fn add_fill(page: &mut Page, all: &[&Record]) {
 }
 
 fn add_reproduction(page: &mut Page, all: &[&Record]) {
-    page.section("Reproduction", "What others published, beside what is measured here.");
+    page.section("Reproduction", "Figures that others published, and the same measured here.");
     let mut table =
         Table { columns: vec!["published".to_owned(), "here".to_owned()], rows: Vec::new() };
     for (what, group) in groups(all, appearance(all, |record| &record.operation)) {

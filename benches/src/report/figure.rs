@@ -1,6 +1,6 @@
-//! How numbers are shown.
+//! Formats numbers.
 
-/// Three digits, or all before the point, in groups of three.
+/// Returns three digits, or all before the point, in groups of three.
 pub(super) fn figure(value: f64) -> String {
     match value.abs() {
         ..9.995 => format!("{value:.2}"),
@@ -9,7 +9,7 @@ pub(super) fn figure(value: f64) -> String {
     }
 }
 
-/// Three digits of a number of any size.
+/// Returns three digits of a number of any size.
 pub(super) fn digits(value: f64) -> String {
     match value.abs() {
         ..0.01 => format!("{value:.2e}"),
@@ -18,7 +18,7 @@ pub(super) fn digits(value: f64) -> String {
     }
 }
 
-/// A whole number in groups of three digits.
+/// Returns a whole number in groups of three digits.
 pub(super) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut shown = String::new();
@@ -31,12 +31,12 @@ pub(super) fn count(value: u64) -> String {
     shown
 }
 
-/// A share of one as a percentage, no longer than needed.
+/// Returns a share of one as a percentage, no longer than needed.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e10).round() / 1e8)
 }
 
-/// A rate with the digits that a measurement has.
+/// Returns a rate with the digits that a measurement has.
 pub(super) fn rate(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),

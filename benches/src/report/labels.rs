@@ -1,6 +1,6 @@
-//! Heights for names beside a chart, so that none covers another.
+//! Heights for names next to a chart, so that none covers another.
 
-/// The edges of what is drawn in, in pixels from the top left.
+/// The edges of the plot, in pixels from the top left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) left: i32,
@@ -9,12 +9,24 @@ pub(super) struct Frame {
     pub(super) bottom: i32,
 }
 
-/// Heights `gap` apart or more, in the order of those wanted and near them, and inside the frame while
+impl Frame {
+    /// Returns the pixel at a share of the width.
+    pub(super) fn x(&self, share: f64) -> f64 {
+        f64::from(self.left) + share * f64::from(self.right - self.left)
+    }
+
+    /// Returns the pixel at a share of the height, from the bottom.
+    pub(super) fn y(&self, share: f64) -> f64 {
+        f64::from(self.bottom) - share * f64::from(self.bottom - self.top)
+    }
+}
+
+/// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the frame while
 /// there is room.
 pub(super) fn spread(wanted: &[i32], gap: i32, frame: &Frame) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
-    // Names that would touch stand together, around their mean; a block that touches the next takes it in.
+    // Names that would touch form a block around their mean; a block that touches the next absorbs it.
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let top_of = |block: &[usize]| {
         let offsets = block.iter().zip(0..).map(|(&index, place)| wanted[index] - place * gap);

@@ -1,4 +1,4 @@
-//! The machine and the state of the sources, as far as the system tells.
+//! The machine and the state of the sources, as far as the system reports them.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::{fs, thread};
 /// A data cache of the first core: its name, and its size in bytes.
 pub(super) type Cache = (String, u64);
 
-/// The caches that hold data, the nearest first; none where the system does not tell.
+/// Returns the caches that hold data, the nearest first; none where the system does not report them.
 pub(super) fn caches() -> Vec<Cache> {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let read = |index: usize, name: &str| text(&folder.join(format!("index{index}/{name}")));
@@ -20,7 +20,7 @@ pub(super) fn caches() -> Vec<Cache> {
         .collect()
 }
 
-/// What the machine is: a name and a value a line.
+/// Returns what the machine is: pairs of a name and a value.
 pub(super) fn facts() -> Vec<(&'static str, String)> {
     let model = field("/proc/cpuinfo", "model name");
     let cores = thread::available_parallelism().map(|cores| cores.to_string()).ok();
@@ -45,12 +45,12 @@ pub(super) fn facts() -> Vec<(&'static str, String)> {
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// The one of several modes that stands in brackets.
+/// Returns the one of several modes that is in brackets.
 fn chosen(modes: &str) -> String {
     modes.split(['[', ']']).nth(1).unwrap_or(modes).to_owned()
 }
 
-/// The number before `K` or `kB`, which is how Linux gives sizes.
+/// Returns the number before `K` or `kB`, which is how Linux writes sizes.
 fn kibibytes(size: &str) -> Option<u64> {
     size.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
@@ -64,7 +64,7 @@ fn mebibytes(kibibytes: u64) -> String {
     format!("{} {unit}", (size * 10.0).round() / 10.0)
 }
 
-/// The first value of that name in a file of `name: value` lines.
+/// Returns the first value of that name in a file of `name: value` lines.
 fn field(file: &str, name: &str) -> Option<String> {
     let text = text(Path::new(file))?;
     let pairs = text.lines().filter_map(|line| line.split_once(':'));
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_linux_writes_is_read() {
+    fn sizes_and_modes_of_linux_are_read() {
         assert_eq!(
             ["48K", "266240K", "24684092 kB", ""].map(kibibytes),
             [Some(48), Some(266_240), Some(24_684_092), None]

@@ -7,7 +7,7 @@ use super::contenders::ordered;
 use super::table::{Cell, Table};
 use crate::record::Record;
 
-/// Where a column, or a table among several, stands, and its title.
+/// The order of a column, or of a table among several, and its title.
 pub(super) type Place = (u64, String);
 
 /// Text, and its charts by the names of their files.
@@ -18,7 +18,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Begins a section with what it shows.
+    /// Begins a section with a sentence on what it shows.
     pub(super) fn section(&mut self, title: &str, sentence: &str) {
         self.text += &format!("\n## {title}\n\n{sentence}\n");
     }
@@ -36,7 +36,7 @@ impl Page {
     }
 }
 
-/// The records by their place, in the order of places.
+/// Groups the records by their place, in the order of places.
 pub(super) fn groups<'a>(
     records: &[&'a Record],
     place: impl Fn(&Record) -> Place,
@@ -48,7 +48,7 @@ pub(super) fn groups<'a>(
     groups.into_iter().map(|((_, title), group)| (title, group)).collect()
 }
 
-/// The place of a record whose title is first seen there.
+/// Returns the place of a record by the first appearance of its title.
 pub(super) fn appearance<'a>(
     records: &'a [&Record],
     title: impl Fn(&Record) -> &str + 'a,
@@ -59,7 +59,7 @@ pub(super) fn appearance<'a>(
     }
 }
 
-/// A table with a row a contender and a column a place.
+/// Returns a table with a row per contender and a column per place.
 pub(super) fn pivot(
     records: &[&Record],
     column: impl Fn(&Record) -> Place,

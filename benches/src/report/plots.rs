@@ -1,32 +1,30 @@
-//! The charts: from records to lines.
-
-use plotters::style::RGBColor;
+//! Makes charts of records.
 
 use super::axis::{Axis, Scale, bytes};
 use super::chart::{Chart, Line, Look, Marker};
-use super::contenders::{inserts, is_floor, kind, ordered};
+use super::contenders::{is_floor, kind, ordered, writes};
 use crate::record::Record;
 
-/// More filters than this cannot be told apart; the others are in the table.
+/// More lines than this cannot be distinguished; the others are in the table.
 const MOST_LINES: usize = 7;
-const GREY: RGBColor = RGBColor(119, 119, 119);
+const GREY: &str = "#777";
 
-/// Okabe and Ito's colours, which all eyes tell apart, without the yellow that is lost on white; each
-/// with a marker, for print in grey. Ours have the first five.
-const LOOKS: [(RGBColor, Marker); 8] = [
-    (RGBColor(0, 114, 178), Marker::Circle),
-    (RGBColor(213, 94, 0), Marker::Up),
-    (RGBColor(0, 158, 115), Marker::Square),
-    (RGBColor(204, 121, 167), Marker::Diamond),
-    (RGBColor(230, 159, 0), Marker::Down),
-    (RGBColor(0, 0, 0), Marker::Circle),
-    (RGBColor(86, 180, 233), Marker::Square),
+/// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
+/// white; each with a marker, for print in grey. Ours have the first five.
+const LOOKS: [(&str, Marker); 8] = [
+    ("#0072b2", Marker::Circle),
+    ("#d55e00", Marker::Up),
+    ("#009e73", Marker::Square),
+    ("#cc79a7", Marker::Diamond),
+    ("#e69f00", Marker::Down),
+    ("#000", Marker::Circle),
+    ("#56b4e9", Marker::Square),
     (GREY, Marker::Diamond),
 ];
-/// What is not ours is dashed.
-const DASHES: [(i32, i32); 3] = [(7, 3), (2, 3), (12, 4)];
+/// The dashes of filters that are not ours.
+const DASHES: [&str; 3] = ["7 3", "2 3", "12 4"];
 
-/// The rate while filters fill: theory as lines, measurements as points.
+/// Makes the chart of the rate while filters fill: theory as lines, measurements as points.
 pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
     let mut layouts: Vec<&str> = Vec::new();
     for record in records {
@@ -51,7 +49,7 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
             points: series(layout, false),
         })
         .collect();
-    // Far below what can be measured there is only theory.
+    // Rates far below the lowest measured one are theory only.
     let measured = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let least = measured.min_by(f64::total_cmp).unwrap_or(0.0) / 3.0;
     lines.iter_mut().for_each(|line| line.line.retain(|point| point.1 >= least));
@@ -64,7 +62,7 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
     )
 }
 
-/// A layout, and whether the figure is its theory's.
+/// Returns the layout of a figure, and whether the figure is theory.
 pub(super) fn layout(record: &Record) -> (&str, bool) {
     let operation = record.operation.as_str();
     match operation.strip_suffix(" theory") {
@@ -73,7 +71,7 @@ pub(super) fn layout(record: &Record) -> (&str, bool) {
     }
 }
 
-/// The first layout of a kind looks as its kind does in every chart, the others as none does.
+/// Returns looks: the first layout of a kind looks as its kind does in every chart, the others as no kind does.
 fn layout_looks(layouts: &[&str]) -> Vec<Look> {
     let first = |index: usize| {
         let of = kind(layouts[index])?;
@@ -89,7 +87,7 @@ fn layout_looks(layouts: &[&str]) -> Vec<Look> {
     (0..layouts.len()).map(&mut look).collect()
 }
 
-/// Time against the size of the filter, for one operation; the caches of the machine as marks.
+/// Makes the chart of time against the size of the filter, for one operation; the caches of the machine are marks.
 pub(super) fn size(
     records: &[&Record],
     operation: &str,
@@ -99,14 +97,14 @@ pub(super) fn size(
     let shown = records.iter().filter(|record| {
         record.operation == operation
             || record.contender == "R"
-            || (record.contender == "W" && inserts(operation))
+            || (record.contender == "W" && writes(operation))
     });
     let shown: Vec<&Record> = shown.copied().collect();
     let point = |record: &Record| (record.items as f64 * record.bits / 8.0, record.value);
     let mut chart = chart(
         &format!("{operation}: time against size, one thread"),
         ("memory of the filter, log scale", Scale::Bytes),
-        ("ns an operation, log scale", Scale::Log),
+        ("ns per operation, log scale", Scale::Log),
         lines(&shown, point),
     )?;
     let mark =
@@ -115,25 +113,25 @@ pub(super) fn size(
     Some(chart)
 }
 
-/// Throughput against threads; none of one thread.
+/// Makes the chart of throughput against threads; none if all figures are of one thread.
 pub(super) fn threads(records: &[&Record], title: &str) -> Option<Chart> {
     records.iter().find(|record| record.threads > 1)?;
     chart(
         &format!("{}: throughput by threads", title.replace('`', "")),
         ("threads", Scale::Doubling),
-        ("million operations a second, all threads together", Scale::Linear),
+        ("million operations per second, all threads together", Scale::Linear),
         lines(records, |record| (record.threads as f64, throughput(record))),
     )
 }
 
-/// Millions of operations a second by all threads.
+/// Returns millions of operations per second by all threads.
 pub(super) fn throughput(record: &Record) -> f64 {
     record.threads as f64 * 1000.0 / record.value
 }
 
-/// Bits an item against the rate, and what no filter can go below.
+/// Makes the chart of bits per item against the rate, and of the minimum for any filter.
 pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
-    // What takes twice as much as any of ours would press the others together.
+    // Lines far above ours would compress the others.
     let ours = records.iter().filter(|record| kind(&record.contender).is_some());
     let most =
         ours.map(|record| 2.0 * record.value).max_by(f64::total_cmp).unwrap_or(f64::INFINITY);
@@ -156,17 +154,17 @@ pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
     chart(
         "Memory for a rate",
         ("rate of false positives, log scale", Scale::OneIn),
-        ("bits an item", Scale::Linear),
+        ("bits per item", Scale::Linear),
         lines,
     )
 }
 
-/// The rate that was measured, or else the one that was asked for.
+/// Returns the measured rate, or else the requested one.
 pub(super) fn rate(record: &Record) -> f64 {
     record.measured_rate.filter(|&rate| rate > 0.0).unwrap_or(record.rate)
 }
 
-/// A line for each contender, as many as can be told apart.
+/// Returns a line for each contender, no more than can be distinguished.
 fn lines(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
     let (floors, mut lines): (Vec<_>, Vec<_>) =
         lines_of_all(records, point).into_iter().partition(|line| is_floor(&line.name));
@@ -193,23 +191,23 @@ fn lines_of_all(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> V
         .collect()
 }
 
-/// How the lines of the contenders look: the same in every chart for ours.
+/// Returns how the lines of the contenders look: ours look the same in every chart.
 fn looks(names: &[&str]) -> Vec<Look> {
     let mut seen = [0; LOOKS.len()];
     let mut peers = 0;
     let mut look = |name: &&str| {
         if is_floor(name) {
-            let dash = (*name == "W").then_some((2, 3));
+            let dash = (*name == "W").then_some("2 3");
             return Look { colour: GREY, marker: None, dash, bold: false };
         }
         let ours = kind(name);
         let index = ours.unwrap_or_else(|| {
             peers += 1;
-            // Behind those of ours.
+            // After ours.
             5 + (peers - 1) % 3
         });
         let (colour, marker) = LOOKS[index];
-        // The second of a kind is told from the first by its dashes.
+        // Dashes distinguish the second of a kind from the first.
         let before = seen[index] + usize::from(ours.is_none());
         seen[index] += 1;
         let dash = before.checked_sub(1).map(|before| DASHES[before % DASHES.len()]);
@@ -218,14 +216,14 @@ fn looks(names: &[&str]) -> Vec<Look> {
     names.iter().map(&mut look).collect()
 }
 
-/// Lines that lie on one another become one, which says so.
+/// Merges lines that coincide; the name of the merged line shows it.
 fn merged(lines: Vec<Line>) -> Vec<Line> {
     let mut merged: Vec<(Line, Vec<String>)> = Vec::new();
     for line in lines {
-        match merged.iter_mut().find(|(other, _)| lie_together(other, &line)) {
+        match merged.iter_mut().find(|(other, _)| coincide(other, &line)) {
             Some((other, names)) => {
                 names.push(line.name);
-                // Where the points are measured and the line is not, they are others.
+                // Points that are not on the line are measurements of their own.
                 if line.points != line.line {
                     other.points.extend(line.points);
                 }
@@ -241,8 +239,8 @@ fn merged(lines: Vec<Line>) -> Vec<Line> {
     named.collect()
 }
 
-/// Whether no eye could part them: nowhere 2 % between them.
-fn lie_together(a: &Line, b: &Line) -> bool {
+/// Returns whether the lines differ by less than 2 % everywhere.
+fn coincide(a: &Line, b: &Line) -> bool {
     let near = |(a, b): (&(f64, f64), &(f64, f64))| {
         (a.0 / b.0 - 1.0).abs() < 0.02 && (a.1 / b.1 - 1.0).abs() < 0.02
     };
@@ -255,7 +253,7 @@ fn sorted(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     points
 }
 
-/// A chart of those lines; none without a point.
+/// Makes a chart of the lines; none without a point.
 fn chart(
     title: &str,
     x: (&'static str, Scale),
@@ -283,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_filters_than_can_be_told_apart() {
+    fn no_more_filters_than_can_be_distinguished() {
         let contenders = ["R", "a", "b", "c", "d", "e", "f", "g", "h", "once"];
         let records = contenders.map(|name| record("size", name, "hit", 5.0));
         let records: Vec<&Record> = records.iter().collect();
@@ -301,14 +299,14 @@ mod tests {
             ("y", 9.0),
             ("set", 99.0),
         ]
-        .map(|(name, bits)| record("bits", name, "bits an item", bits));
+        .map(|(name, bits)| record("bits", name, "bits per item", bits));
         let records: Vec<&Record> = records.iter().collect();
         let minimum = "minimum: log2(1/rate)";
         assert_eq!(names(memory(&records)), ["blocked, once", "classic (and 2 alike)", minimum]);
     }
 
     #[test]
-    fn theory_is_a_line_and_what_is_measured_are_points() {
+    fn theory_is_a_line_and_measurements_are_points() {
         let records = [("once theory", 1e-3), ("once measured", 2e-3), ("once theory", 1e-9)]
             .map(|(operation, value)| record("fill", "once", operation, value));
         let records: Vec<&Record> = records.iter().collect();

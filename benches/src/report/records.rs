@@ -1,36 +1,27 @@
-//! The file of records, as far as it can be read.
+//! Reads the file of records, and finds the limits of the memory for each.
 
 use core::error::Error;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::contenders::{inserts, is_floor, ordered};
+use super::contenders::{is_floor, ordered, writes};
+use crate::measure::AXES;
 use crate::record::Record;
 
-/// The axes that the report knows.
-const AXES: [&str; 14] = [
-    "operation",
-    "half",
-    "alone",
-    "build",
-    "size",
-    "rate",
-    "memory",
-    "threads",
-    "item",
-    "distribution",
-    "readers",
-    "fill",
-    "bits",
-    "reproduction",
-];
+/// The axes of records that are measured along with another axis.
+const ALONG: [&str; 2] = ["half", "cuckoo_readers"];
+
+/// Returns whether the report has a section for the axis.
+fn is_known(axis: &str) -> bool {
+    ALONG.contains(&axis) || AXES.iter().any(|(name, _)| *name == axis)
+}
 
 /// What was read, and what was not.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     records: Vec<Record>,
-    /// What is left out of the report, in words.
+    /// What the report omits, in words.
     pub(super) left_out: Vec<String>,
 }
 
@@ -41,14 +32,14 @@ impl Records {
         Ok(Self::parse(&String::from_utf8_lossy(&text)))
     }
 
-    /// A record a line, of figures that were measured again the better. A run that is killed leaves a broken line,
-    /// and the next one goes on behind it.
+    /// Parses a record per line; of figures that were measured again it takes the better. A killed run leaves a broken
+    /// line, and the next run continues after it.
     pub(super) fn parse(text: &str) -> Self {
         let mut read = Self::default();
         let (mut unknown, mut known) = (BTreeMap::new(), BTreeMap::new());
         for (line, number) in text.lines().zip(1..) {
-            match serde_json::from_str::<Record>(line) {
-                Ok(record) if AXES.contains(&record.axis.as_str()) => {
+            match Record::parse(line) {
+                Ok(record) if is_known(&record.axis) => {
                     let conditions = record.conditions().expect("as it was read");
                     let index = *known.entry(conditions).or_insert(read.records.len());
                     if let Some(earlier) = read.records.get_mut(index) {
@@ -77,15 +68,15 @@ impl Records {
         self.records.is_empty()
     }
 
-    /// How often the figure is what the memory allows, and which limit that is.
+    /// Returns the figure as a multiple of a limit of the memory, and which limit that is.
     pub(super) fn multiple(&self, record: &Record) -> Option<(f64, &'static str)> {
-        // What nobody shares needs no atomic operation.
-        let atomic = inserts(&record.operation) && record.axis != "alone";
+        // With exclusive access no operation needs to be atomic.
+        let atomic = writes(&record.operation) && record.axis != "exclusive";
         let name = if atomic { "W" } else { "R" };
         Some((record.value / self.floor(record, name)?.value, name))
     }
 
-    /// The limit of the memory of that name, R or W, at the point of the record.
+    /// Returns the limit of the memory of that name, R or W, at the point of the record.
     pub(super) fn floor(&self, record: &Record, name: &str) -> Option<&Record> {
         let floors = self.records.iter().filter(|other| {
             other.contender == name
@@ -93,12 +84,12 @@ impl Records {
                 && (&other.item, &other.distribution) == (&record.item, &record.distribution)
                 && other.rate == record.rate
         });
-        // Those of the same axis were measured beside the figure.
+        // Those of the same axis were measured at the same time as the figure.
         floors.max_by_key(|other| other.axis == record.axis)
     }
 
-    /// The filters that were measured on one thread and on no more; none if there are no others.
-    pub(super) fn alone(&self) -> Vec<&str> {
+    /// Returns the filters that were measured on one thread only; none if all were.
+    pub(super) fn of_one_thread(&self) -> Vec<&str> {
         let timed = [self.axis("operation"), self.axis("size")].concat();
         let threads = ordered(&self.axis("threads"));
         let mut names = ordered(&timed);
@@ -106,7 +97,8 @@ impl Records {
         names
     }
 
-    /// The shares of the figure by which the runs of half, and of nearly all, records differ.
+    /// Returns how much the runs of a figure differ at most, as a share of the figure, for half of the records and for
+    /// nearly all.
     pub(super) fn spread(&self) -> Option<(f64, f64)> {
         let shares = self.records.iter().filter(|record| record.value > 0.0);
         let mut shares: Vec<f64> =
@@ -122,7 +114,7 @@ mod tests {
     use crate::report::example::{lines, record};
 
     #[test]
-    fn a_broken_last_line_and_an_unknown_axis_are_left_out_and_said() {
+    fn a_broken_last_line_and_an_unknown_axis_are_left_out_and_reported() {
         let whole =
             lines(&[record("size", "once", "hit", 5.0), record("taste", "once", "hit", 5.0)]);
         let (cut, _) = whole.split_at(whole.len() / 4);

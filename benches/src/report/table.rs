@@ -2,14 +2,14 @@
 
 use core::fmt::Write as _;
 
-/// A cell, and where it stands in the contest for the best of its column: the lowest wins.
+/// A cell, and its rank among those of its column: the lowest wins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cell {
     pub(super) shown: String,
     pub(super) rank: Option<f64>,
 }
 
-/// A table: a row a contender. A row that is set apart takes no part in the contest.
+/// A table with a row per contender. Rows without ranks cannot win.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub(super) columns: Vec<String>,
@@ -23,7 +23,7 @@ impl Cell {
 }
 
 impl Table {
-    /// The best rank of each column; none where there is no contest.
+    /// Returns the best rank of each column; none where fewer than two rows have one.
     fn best(&self) -> Vec<Option<f64>> {
         let ranks =
             |column: usize| self.rows.iter().filter_map(move |(_, cells)| cells[column].rank);
@@ -34,7 +34,7 @@ impl Table {
             .collect()
     }
 
-    /// In how many columns a row of those wins, and of how many.
+    /// Returns in how many columns one of `ours` wins, and the number of columns with a winner.
     pub(super) fn wins(&self, ours: impl Fn(&str) -> bool) -> (usize, usize) {
         let best = self.best();
         let won = best.iter().enumerate().filter(|(column, best)| {
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_a_contest_is_bold() {
+    fn the_best_of_a_column_is_bold() {
         let markdown = "| | hit | miss |\n|---|---:|---:|\n| once | **3** | 5 |\n| peer&lt;T> | 4 | |\n| R | 1 | 1 |\n";
         assert_eq!(table().markdown(), markdown);
     }
 
     #[test]
-    fn only_contests_are_won() {
+    fn only_columns_with_two_ranks_have_a_winner() {
         assert_eq!(table().wins(|name| name == "once"), (1, 1));
         assert_eq!(table().wins(|name| name == "peer<T>"), (0, 1));
     }

@@ -1,4 +1,4 @@
-//! What the design promises, beside what was measured.
+//! The targets of the design, and whether the measurements meet them.
 
 use std::collections::BTreeSet;
 
@@ -9,88 +9,59 @@ use super::records::Records;
 use super::table::{Cell, Table};
 use crate::record::Record;
 
-/// The sizes of filter that targets are given for: from how many items to how many, and its name.
+/// The sizes of filter that have targets: the least and the largest number of items, and a name.
 const SIZES: [(u64, u64, &str); 3] = [
     (100_000, 100_000, "100,000 items"),
     (10_000_000, 10_000_000, "10,000,000 items"),
-    // What a machine's memory holds, 1 GiB at least.
+    // As many as a machine's memory holds, at least 1 GiB.
     (500_000_000, u64::MAX, "1e9 items or so"),
 ];
 
-/// An operation costs at most so many times the floor, at each size.
-struct Target {
-    kinds: &'static [&'static str],
-    operations: &'static [&'static str],
-    floor: &'static str,
-    most: [f64; SIZES.len()],
-}
+/// Kinds of filter, their operations, the floor, and the most that an operation may cost at each size, as a multiple of
+/// the floor.
+type Target = (&'static [&'static str], &'static [&'static str], &'static str, [f64; SIZES.len()]);
 
 const TARGETS: [Target; 7] = [
-    Target {
-        kinds: &["blocked"],
-        operations: &["hit_many", "miss_many"],
-        floor: "R",
-        most: [1.3, 1.25, 1.1],
-    },
-    Target {
-        kinds: &["blocked", "once"],
-        operations: &["hit", "miss"],
-        floor: "R",
-        most: [1.8, 1.6, 1.4],
-    },
-    Target {
-        kinds: &["blocked"],
-        operations: &["insert_many"],
-        floor: "W",
-        most: [1.9, 1.8, 1.45],
-    },
-    Target { kinds: &["once"], operations: &["insert_many"], floor: "W", most: [1.4, 1.3, 1.3] },
-    Target {
-        kinds: &["blocked, alone", "once, alone"],
-        operations: &["insert_many"],
-        floor: "R",
-        most: [1.6, 1.3, 1.1],
-    },
-    Target {
-        kinds: &["cuckoo"],
-        operations: &["hit_many", "miss_many"],
-        floor: "R",
-        most: [3.2, 3.0, 2.4],
-    },
-    // From empty to full, so against the reads that a search takes.
-    Target { kinds: &["cuckoo"], operations: &["insert"], floor: "R", most: [22.0, 20.0, 8.0] },
+    (&["blocked"], &["hit_many", "miss_many"], "R", [1.3, 1.25, 1.1]),
+    (&["blocked", "once"], &["hit", "miss"], "R", [1.8, 1.6, 1.4]),
+    (&["blocked"], &["insert_many"], "W", [1.9, 1.8, 1.45]),
+    (&["once"], &["insert_many"], "W", [1.4, 1.3, 1.3]),
+    (&["blocked, exclusive", "once, exclusive"], &["insert_many"], "R", [1.6, 1.3, 1.1]),
+    (&["cuckoo"], &["hit_many", "miss_many"], "R", [3.2, 3.0, 2.4]),
+    // From empty to full, so compared with the reads that a search takes.
+    (&["cuckoo"], &["insert"], "R", [22.0, 20.0, 8.0]),
 ];
 
-/// Those that the targets of several threads are for.
+/// The filters with targets for several threads.
 const SHARED: [&str; 3] = ["blocked", "once", "cuckoo"];
-/// A core builds a filter of so many million items a second.
+/// A core builds a filter of at least this number of million items per second.
 const BUILT: f64 = 150.0;
-/// Readers keep this share of their speed beside a writer.
-const BESIDE_A_WRITER: f64 = 0.8;
-/// Two threads do this many times the work of one.
+/// Readers keep this share of their speed while a thread writes.
+const DURING_WRITES: f64 = 0.8;
+/// Two threads do at least this multiple of the work of one.
 const TWO_THREADS: f64 = 1.8;
 
-/// The section, if there are records for it.
+/// Adds the section, if there are records for it.
 pub(super) fn add(page: &mut Page, records: &Records) {
     let tables: Vec<Table> =
         [costs(records), building(records), sharing(records)].into_iter().flatten().collect();
     if tables.is_empty() {
         return;
     }
-    page.section("DESIGN targets", "What is measured, *of* what the design asks for.");
+    page.section("DESIGN targets", "The measured figure, *of* the target of the design.");
     tables.iter().for_each(|table| page.table(None, table));
 }
 
-/// The costs as multiples of the floors; none if there are no records for it.
+/// Returns the costs as multiples of the floors; none if there are no records for them.
 fn costs(records: &Records) -> Option<Table> {
-    let at_hand = ["operation", "alone", "size"].map(|axis| records.axis(axis)).concat();
+    let timed = ["operation", "exclusive", "size"].map(|axis| records.axis(axis)).concat();
     let mut table =
         Table { columns: SIZES.map(|(.., name)| name.to_owned()).to_vec(), rows: Vec::new() };
-    for Target { kinds, operations, floor, most } in &TARGETS {
-        for contender in of_kinds(&at_hand, kinds) {
+    for (kinds, operations, floor, most) in &TARGETS {
+        for contender in of_kinds(&timed, kinds) {
             for operation in *operations {
                 let cell = |((from, to, _), most): (&(u64, u64, _), &f64)| {
-                    let mut of = at_hand.iter().filter(|r| r.contender == contender);
+                    let mut of = timed.iter().filter(|r| r.contender == contender);
                     let record = of.find(|record| {
                         record.operation == *operation && (from..=to).contains(&&record.items)
                     })?;
@@ -105,7 +76,7 @@ fn costs(records: &Records) -> Option<Table> {
     kept(table)
 }
 
-/// Millions of items a second that a core builds a filter of; none if there are no records for it.
+/// Returns the millions of items per second of which a core builds a filter; none if there are no records for them.
 fn building(records: &Records) -> Option<Table> {
     let builds = records.axis("build");
     let sizes: BTreeSet<u64> = builds.iter().map(|record| record.items).collect();
@@ -125,7 +96,7 @@ fn building(records: &Records) -> Option<Table> {
                 };
                 let by = super::times::threads(threads);
                 table.rows.push((
-                    format!("{contender}, {operation}, {by}, 10^6 items/s a core"),
+                    format!("{contender}, {operation}, {by}, 10^6 items/s per core"),
                     cells(&sizes, cell),
                 ));
             }
@@ -134,7 +105,7 @@ fn building(records: &Records) -> Option<Table> {
     kept(table)
 }
 
-/// What several threads keep and gain; none if there are no records for it.
+/// Returns what several threads keep and gain; none if there are no records for it.
 fn sharing(records: &Records) -> Option<Table> {
     let (readers, threads) = (records.axis("readers"), records.axis("threads"));
     let sizes: BTreeSet<u64> = readers.iter().chain(&threads).map(|record| record.items).collect();
@@ -144,12 +115,10 @@ fn sharing(records: &Records) -> Option<Table> {
         let cell = |&items: &u64| {
             let of = readers.iter().filter(|r| r.contender == contender && r.items == items);
             let value = |operation| of.clone().find(|r| r.operation == operation).map(|r| r.value);
-            let kept = value("hit").zip(value("hit beside a writer"));
-            kept.map(|(alone, beside)| at_least(alone / beside, BESIDE_A_WRITER))
+            let kept = value("hit").zip(value("hit during writes"));
+            kept.map(|(without, during)| at_least(without / during, DURING_WRITES))
         };
-        table
-            .rows
-            .push((format!("{contender}, readers beside a writer keep"), cells(&sizes, cell)));
+        table.rows.push((format!("{contender}, readers keep during writes"), cells(&sizes, cell)));
     }
     for contender in of_kinds(&threads, &SHARED) {
         for operation in ["insert", "hit", "mixed"] {
@@ -167,22 +136,22 @@ fn sharing(records: &Records) -> Option<Table> {
     kept(table)
 }
 
-/// A cell for each column; empty where there is nothing.
+/// Returns a cell for each column; empty where there is no figure.
 fn cells<T>(columns: impl IntoIterator<Item = T>, cell: impl Fn(T) -> Option<String>) -> Vec<Cell> {
     columns.into_iter().map(|column| Cell::text(cell(column).unwrap_or_default())).collect()
 }
 
-/// The contenders of those kinds.
+/// Returns the contenders of these kinds.
 fn of_kinds<'a>(records: &[&'a Record], kinds: &[&str]) -> Vec<&'a str> {
     let mut names = ordered(records);
-    // `blocked, alone` is another thing than `blocked`, `cuckoo 4 × 16` a shape of `cuckoo`.
+    // `blocked, exclusive` differs from `blocked`; `cuckoo 4 × 16` is a shape of `cuckoo`.
     let alike =
         |of: &str, name: &str| kind(of) == kind(name) && of.contains(',') == name.contains(',');
     names.retain(|name| kinds.iter().any(|of| alike(of, name)));
     names
 }
 
-/// The table without columns and rows that hold nothing.
+/// Returns the table without empty columns and rows.
 fn kept(mut table: Table) -> Option<Table> {
     table.rows.retain(|(_, cells)| cells.iter().any(|cell| !cell.shown.is_empty()));
     for column in (0..table.columns.len()).rev() {
@@ -202,9 +171,9 @@ fn at_least(figure: f64, least: f64) -> String {
     format!("{figure:.2} of {least}: {}", verdict(least - figure))
 }
 
-/// `over` is how far beyond the target the figure is.
+/// Returns whether a target is met, where `over` is how far beyond it the figure is.
 fn verdict(over: f64) -> String {
-    // No miss is by nothing.
+    // A miss is never shown as a miss by 0.00.
     if over <= 0.0 { "met".to_owned() } else { format!("missed by {:.2}", over.max(0.01)) }
 }
 
@@ -220,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_met_or_missed_by_so_much() {
+    fn targets_are_met_or_missed_by_an_amount() {
         assert_eq!(at_most(1.3, 1.3, "R"), "1.30 R of 1.3: met");
         assert_eq!(at_most(1.301, 1.3, "R"), "1.30 R of 1.3: missed by 0.01");
         assert_eq!(at_least(0.8, 0.8), "0.80 of 0.8: met");
@@ -228,12 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_held_against_the_floor_of_the_target() {
+    fn costs_are_compared_with_the_floor_of_the_target() {
         let read = Records::parse(&lines(&[
             record("operation", "R", "hit", 2.0),
             record("operation", "W", "insert", 8.0),
             record("operation", "blocked", "hit", 3.0),
-            record("operation", "blocked, alone", "hit", 3.0),
+            record("operation", "blocked, exclusive", "hit", 3.0),
             record("operation", "cuckoo 4 × 16", "insert", 46.0),
             record("operation", "once", "insert_many", 8.0),
         ]));
@@ -250,18 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_has_alone_and_builds_have_targets_of_their_own() {
+    fn exclusive_access_and_builds_have_targets_of_their_own() {
         let read = Records::parse(&lines(&[
-            record("alone", "R", "hit", 2.0),
-            record("alone", "once, alone", "insert_many", 4.0),
+            record("exclusive", "R", "hit", 2.0),
+            record("exclusive", "once, exclusive", "insert_many", 4.0),
             record("build", "once", "collect", 5.0),
         ]));
         let once = (
-            "once, alone, `insert_many`".to_owned(),
+            "once, exclusive, `insert_many`".to_owned(),
             vec!["2.00 R of 1.6: missed by 0.40".to_owned()],
         );
         assert_eq!(shown(costs(&read)), [once]);
-        let collect = "once, collect, 1 thread, 10^6 items/s a core".to_owned();
+        let collect = "once, collect, 1 thread, 10^6 items/s per core".to_owned();
         assert_eq!(shown(building(&read)), [(collect, vec!["200.00 of 150: met".to_owned()])]);
     }
 
@@ -271,7 +240,7 @@ mod tests {
         two.threads = 2;
         let read = Records::parse(&lines(&[
             record("readers", "once", "hit", 8.0),
-            record("readers", "once", "hit beside a writer", 16.0),
+            record("readers", "once", "hit during writes", 16.0),
             record("threads", "once", "hit", 10.0),
             two,
         ]));

@@ -1,22 +1,19 @@
 //! The sections whose figures are times.
 
-use super::contenders::{inserts, is_floor, kind};
+use super::contenders::{is_floor, kind, writes};
 use super::figure::{count, figure, percent, rate};
 use super::machine::Cache;
 use super::page::{Page, Place, groups, pivot};
 use super::plots;
 use super::records::Records;
 use super::table::{Cell, Table};
+use crate::course::Operation;
 use crate::record::Record;
-
-/// The order in which operations stand; others come behind.
-const OPERATIONS: [&str; 8] =
-    ["insert", "hit", "miss", "half", "mixed", "insert_many", "hit_many", "miss_many"];
 
 /// The order of the ways to build.
 const BUILDS: [&str; 3] = ["collect", "collect, length unknown", "collect in parallel"];
 
-/// A section of times: a table for each value of `apart`, in it a column for each of `column`.
+/// A section of times: a table for each value of `apart`, with a column for each value of `column`.
 struct Section {
     axis: &'static str,
     title: &'static str,
@@ -25,18 +22,18 @@ struct Section {
     column: fn(&Record) -> Place,
 }
 
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 12] = [
     Section {
         axis: "operation",
         title: "Operations",
-        sentence: "What each operation costs one thread.",
+        sentence: "The cost of each operation on one thread.",
         apart: items,
         column: operation,
     },
     Section {
         axis: "half",
         title: "Mixed streams",
-        sentence: "What hits and misses cost in random order, half of them each, and what they cost apart.",
+        sentence: "The cost of hits and misses in random order, half of them each, and of each by itself.",
         apart: items,
         column: |record| {
             let (order, size) = size(record);
@@ -45,16 +42,16 @@ const SECTIONS: [Section; 10] = [
         },
     },
     Section {
-        axis: "alone",
-        title: "Alone",
-        sentence: "What inserts cost where no other thread may touch the filter.",
+        axis: "exclusive",
+        title: "Exclusive access",
+        sentence: "The cost of inserts where no other thread may access the filter.",
         apart: items,
         column: operation,
     },
     Section {
         axis: "build",
         title: "Builds",
-        sentence: "What an item costs of a thread's time when a filter is made of a slice.",
+        sentence: "The thread time per item when a filter is built from a slice.",
         apart: items,
         column: |record| {
             let place = place(&BUILDS, &record.operation) * 64 + record.threads;
@@ -64,28 +61,28 @@ const SECTIONS: [Section; 10] = [
     Section {
         axis: "size",
         title: "Size",
-        sentence: "What an operation costs as filters outgrow the caches.",
+        sentence: "The cost of an operation as filters outgrow the caches.",
         apart: operation,
         column: |record| (record.items, count(record.items)),
     },
     Section {
         axis: "rate",
         title: "Rate",
-        sentence: "What a smaller rate of false positives costs in time.",
+        sentence: "The cost of a smaller rate of false positives in time.",
         apart: operation_and_items,
         column: asked,
     },
     Section {
         axis: "memory",
         title: "Equal memory",
-        sentence: "What the contenders make of the same memory.",
+        sentence: "Times and rates of the contenders with the same memory.",
         apart: operation_and_items,
         column: bits,
     },
     Section {
         axis: "item",
         title: "Items",
-        sentence: "What URLs cost more than numbers, by their hashing.",
+        sentence: "The cost of hashing URLs instead of numbers.",
         apart: items,
         column: |record| {
             let place = u64::from(record.item != "u64");
@@ -95,7 +92,7 @@ const SECTIONS: [Section; 10] = [
     Section {
         axis: "distribution",
         title: "Distribution",
-        sentence: "What it saves when few items are asked for often: zipf by rank, hot a few alone.",
+        sentence: "The cost of hits when few items are queried often: zipf by rank, hot one item only.",
         apart: items,
         column: |record| {
             let place = place(&["uniform", "zipf", "hot"], &record.distribution);
@@ -107,14 +104,29 @@ const SECTIONS: [Section; 10] = [
     },
     Section {
         axis: "readers",
-        title: "Readers beside a writer",
-        sentence: "What a thread that inserts takes from those that ask.",
+        title: "Readers during writes",
+        sentence: "The cost of queries while one thread inserts.",
+        apart: items,
+        column: operation,
+    },
+    Section {
+        axis: "cuckoo",
+        title: "Filters with fingerprints",
+        sentence: "The cost of operations from empty to full and, by removals, to empty.",
+        apart: rate_and_items,
+        column: operation,
+    },
+    Section {
+        axis: "cuckoo_readers",
+        title: "Readers during inserts and removals",
+        sentence: "The cost of queries while one thread inserts and removes in turn, and of its writes. The memory is \
+                   two random lines read per query while bits are set in one line per write, at the pace of cuckoo.",
         apart: items,
         column: operation,
     },
 ];
 
-/// All of them, as far as there are records.
+/// Adds all sections that have records.
 pub(super) fn add(page: &mut Page, records: &Records, caches: &[Cache]) {
     for section in &SECTIONS {
         let all = records.axis(section.axis);
@@ -122,9 +134,11 @@ pub(super) fn add(page: &mut Page, records: &Records, caches: &[Cache]) {
             add_section(page, records, caches, section, &all);
         }
     }
-    let threads = records.axis("threads");
-    if !threads.is_empty() {
-        add_threads(page, &threads);
+    for (axis, title) in [("threads", "Threads"), ("cuckoo_threads", "Cuckoo filters by threads")] {
+        let all = records.axis(axis);
+        if !all.is_empty() {
+            add_threads(page, axis, title, &all);
+        }
     }
 }
 
@@ -135,7 +149,7 @@ fn add_section(
     section: &Section,
     all: &[&Record],
 ) {
-    let filters = all.iter().copied().filter(|record| !is_floor(&record.contender));
+    let filters = all.iter().copied().filter(|record| !["R", "W"].contains(&&*record.contender));
     let tables = groups(&filters.collect::<Vec<_>>(), section.apart).into_iter();
     let tables: Vec<_> = tables
         .map(|(title, group)| (title, time_table(records, &group, section.column), group))
@@ -160,32 +174,33 @@ fn add_section(
     }
     let measured: Vec<&Record> =
         all.iter().copied().filter(|record| record.measured_rate.is_some()).collect();
-    // Elsewhere the rate is the same for all, and memory with it.
-    if matches!(section.axis, "rate" | "memory") && !measured.is_empty() {
+    // Elsewhere the rate is the same for all, and so is the memory.
+    if matches!(section.axis, "rate" | "memory" | "cuckoo") && !measured.is_empty() {
         let cell = |record: &Record| {
             let measured = rate(record.measured_rate.unwrap_or_default());
-            // At the same memory the lowest rate is the best.
+            // With the same memory the lowest rate is the best.
             let rank = record.measured_rate.filter(|_| section.axis == "memory");
             Cell { shown: format!("{measured} ({})", figure(record.bits)), rank }
         };
-        page.table(Some("Rate measured (bits an item)"), &pivot(&measured, section.column, cell));
+        let column = if section.axis == "cuckoo" { rate_and_items } else { section.column };
+        page.table(Some("Rate measured (bits per item)"), &pivot(&measured, column, cell));
     }
 }
 
-/// The times of filters, and below them the limits of the memory at the same points.
+/// Returns the times of filters, and below them the limits of the memory at the same points.
 fn time_table(records: &Records, filters: &[&Record], column: fn(&Record) -> Place) -> Table {
     let time = |record: &Record| {
         let multiple = records.multiple(record);
         let multiple = multiple.map(|(multiple, floor)| format!(" ({} {floor})", figure(multiple)));
         let shown = format!("{}{}", figure(record.value), multiple.unwrap_or_default());
-        Cell { shown, rank: Some(record.value) }
+        Cell { shown, rank: (!is_floor(&record.contender)).then_some(record.value) }
     };
     let mut table = pivot(filters, column, time);
     let points: Vec<&Record> = groups(filters, column).iter().map(|(_, group)| group[0]).collect();
     for name in ["R", "W"] {
         let value = |point: &&Record| {
             let floor =
-                records.floor(point, name).filter(|_| name == "R" || inserts(&point.operation));
+                records.floor(point, name).filter(|_| name == "R" || writes(&point.operation));
             Cell::text(floor.map(|floor| figure(floor.value)).unwrap_or_default())
         };
         let cells: Vec<Cell> = points.iter().map(value).collect();
@@ -196,10 +211,11 @@ fn time_table(records: &Records, filters: &[&Record], column: fn(&Record) -> Pla
     table
 }
 
-fn add_threads(page: &mut Page, all: &[&Record]) {
-    let sentence = "What more threads do: million operations a second by all together (multiple of one thread's).";
-    page.section("Threads", sentence);
-    for (title, group) in groups(all, operation_and_items) {
+fn add_threads(page: &mut Page, axis: &str, title: &str, all: &[&Record]) {
+    let sentence =
+        "Million operations per second by all threads together (multiple of one thread's).";
+    page.section(title, sentence);
+    for (title, group) in groups(all, work_and_items) {
         let gain = |record: &Record| {
             let one =
                 group.iter().find(|one| one.threads == 1 && one.contender == record.contender)?;
@@ -208,22 +224,26 @@ fn add_threads(page: &mut Page, all: &[&Record]) {
         let cell = |record: &Record| {
             let throughput = plots::throughput(record);
             let gain = gain(record).map(|gain| format!(" ({})", figure(gain))).unwrap_or_default();
-            Cell { shown: format!("{}{gain}", figure(throughput)), rank: Some(-throughput) }
+            let rank = (!is_floor(&record.contender)).then_some(-throughput);
+            Cell { shown: format!("{}{gain}", figure(throughput)), rank }
         };
         let table = pivot(&group, |record| (record.threads, record.threads.to_string()), cell);
         page.table(Some(&format!("{title}, by threads")), &table);
-        let name = format!("threads-{}-{}", group[0].operation, group[0].items);
-        page.chart(&name, plots::threads(&group, &title));
+        if axis == "threads" {
+            let name = format!("threads-{}-{}", group[0].operation, group[0].items);
+            page.chart(&name, plots::threads(&group, &title));
+        }
     }
 }
 
-/// Where a name stands in a list, or behind it.
+/// Returns the index of a name in a list, or the length of the list.
 fn place(list: &[&str], name: &str) -> u64 {
     list.iter().position(|known| *known == name).unwrap_or(list.len()) as u64
 }
 
 fn operation(record: &Record) -> Place {
-    (place(&OPERATIONS, &record.operation), format!("`{}`", record.operation))
+    let order = Operation::ALL.map(Operation::name);
+    (place(&order, &record.operation), format!("`{}`", record.operation))
 }
 
 fn items(record: &Record) -> Place {
@@ -235,17 +255,28 @@ fn operation_and_items(record: &Record) -> Place {
     (order, format!("{operation}, {} items", count(record.items)))
 }
 
-/// As it stands in titles.
+/// Returns the place of an operation on several threads, whose hits may be of one item only.
+fn work_and_items(record: &Record) -> Place {
+    let (order, title) = operation_and_items(record);
+    let hot = record.distribution == "hot";
+    (2 * order + u64::from(hot), if hot { format!("{title}, all the same item") } else { title })
+}
+
+fn rate_and_items(record: &Record) -> Place {
+    (record.items + (1.0 / record.rate) as u64, format!("{}, {}", items(record).1, asked(record).1))
+}
+
+/// Returns a number of threads for titles.
 pub(super) fn threads(count: u64) -> String {
     if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
-/// The rate asked for, large ones first.
+/// Returns the place of the requested rate, large ones first.
 pub(super) fn asked(record: &Record) -> Place {
     ((1.0 / record.rate) as u64, percent(record.rate))
 }
 
-/// The rate asked for, large ones first, or the memory, which stands behind the rate that it is for.
+/// Returns the place of the requested rate, large ones first, or of the memory, after the rate that it allows.
 fn size(record: &Record) -> Place {
     if record.rate > 0.0 {
         let (order, rate) = asked(record);
@@ -258,5 +289,5 @@ fn size(record: &Record) -> Place {
 }
 
 fn bits(record: &Record) -> Place {
-    (record.bits as u64, format!("{} bits an item", record.bits))
+    (record.bits as u64, format!("{} bits per item", record.bits))
 }
