@@ -119,7 +119,7 @@ pub trait Filter<K: Item>: Sized + 'static {
 pub enum Size {
     /// As large as this rate of false positives takes.
     Rate(f64),
-    /// So many bits per item.
+    /// This number of bits per item.
     Bits(f64),
 }
 

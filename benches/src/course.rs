@@ -178,7 +178,7 @@ pub(crate) fn highest_rate(rate: f64, lowest: f64) -> f64 {
 }
 
 /// Returns how many of `items` new items must at least be reported as new where rates up to this are right. On the
-/// way to the capacity rates lie below that at capacity.
+/// way to the capacity the rate is below that at capacity.
 pub(crate) fn least_new(items: u64, rate: f64) -> u64 {
     (items as f64 * (1.0 - rate) - CHANCE).max(0.0) as u64
 }
@@ -353,7 +353,7 @@ impl<K: Item> Course<K> {
         (self.removed, self.inserted) = (0, 0);
     }
 
-    /// Checks the answers. A false negative is never right; false positives may be as many as the rate allows, with
+    /// Checks the answers. A false negative is never right; the rate limits the number of false positives, with
     /// tolerance for chance.
     fn judge(&mut self, operation: Operation, answers: Answers) {
         let asked = self.chunk.len() as u64;

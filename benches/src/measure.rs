@@ -29,7 +29,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Checks that all works, in three minutes.
+    /// Checks that all works, in two minutes.
     pub const QUICK: Self = Self { quick: true, runs: 3, least: 300_000, probes: 1_000_000 };
     /// For a report, in an hour.
     pub const FULL: Self = Self { quick: false, runs: 5, least: 2_000_000, probes: 20_000_000 };
@@ -105,12 +105,8 @@ struct Row {
 impl Row {
     /// Returns the row of this record; a new one if there is none.
     fn of<'a>(rows: &'a mut Vec<Self>, record: &Record) -> &'a mut Self {
-        let known = rows.iter().position(|row| {
-            row.record.contender == record.contender
-                && row.record.operation == record.operation
-                && row.record.distribution == record.distribution
-                && row.record.threads == record.threads
-        });
+        let conditions = |record: &Record| record.conditions().expect("numbers");
+        let known = rows.iter().position(|row| conditions(&row.record) == conditions(record));
         let index = known.unwrap_or_else(|| {
             rows.push(Self { record: record.clone(), runs: Vec::new() });
             rows.len() - 1

@@ -1,7 +1,7 @@
-//! Runs one hot path so many times and nothing else that depends on the number, so that a counter of
-//! instructions can tell what one costs: the difference between two runs.
+//! Runs one hot path a given number of times, and nothing else that depends on the number. The difference between the
+//! instructions of two runs is the cost of the path.
 //!
-//! `hot_paths` alone prints the names of the paths; `hot_paths NAME NUMBER` runs one. See `cargo xtask bench
+//! `hot_paths` without arguments prints the names of the paths; `hot_paths NAME NUMBER` runs one. See `cargo xtask bench
 //! --gate`.
 
 use core::hint::black_box;
@@ -9,10 +9,10 @@ use core::hint::black_box;
 use tamis::hash::DefaultHashBuilder;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
-/// Items that are in at the start: the filters fit the first cache, and addresses do not matter to a count.
+/// Items present at the start: the filters fit the first cache, and addresses do not matter to a count.
 const ITEMS: u64 = 10_000;
 
-/// Items from here on are not in.
+/// Items from here on are absent.
 const ABSENT: u64 = 1 << 40;
 
 /// What a path does with its number of items.
@@ -29,7 +29,7 @@ macro_rules! bloom {
 
 macro_rules! cuckoo {
     ($name:ident) => {{
-        // So large that nothing is moved: that would be another path.
+        // So large that no item is relocated: that would be another path.
         let builder = $name::<u64>::builder().capacity(400_000).false_positive_rate(0.001);
         let filter = builder.hasher(DefaultHashBuilder::with_seed(1)).build().expect("memory");
         each(0..ITEMS, |item| filter.insert(item));
@@ -37,27 +37,27 @@ macro_rules! cuckoo {
     }};
 }
 
-/// Items that are in, round and round.
+/// Returns present items, cyclically.
 fn known(number: u64) -> impl Iterator<Item = u64> {
     (0..number).map(|item| item % ITEMS)
 }
 
-/// Items that are not, as far as an array may be that long.
+/// Returns absent items.
 fn absent(number: u64) -> impl Iterator<Item = u64> {
     (0..number).map(|item| ABSENT + item)
 }
 
-/// Each item through a function.
+/// Calls a function with each item.
 fn each<R>(items: impl Iterator<Item = u64>, mut with: impl FnMut(&u64) -> R) {
     items.for_each(|item| ignore(with(&item)));
 }
 
-/// What nobody asks for is computed all the same.
+/// Makes the compiler compute an unused answer.
 fn ignore<R>(answer: R) {
     black_box(answer);
 }
 
-/// Items in an array, which every run has at full length.
+/// Returns items in an array, which has its full length in every run.
 fn array(items: impl Iterator<Item = u64>) -> Vec<u64> {
     items.collect()
 }
@@ -68,7 +68,7 @@ macro_rules! paths {
     };
 }
 
-/// The longest run; arrays are made for it in every run.
+/// The longest run; every run allocates arrays of this length.
 const MOST: u64 = 40_000;
 
 paths! {

@@ -14,7 +14,7 @@ use tamis_benches::measure::{AXES, Scale, Survey};
 /// Measures the filters along one axis after another
 #[derive(Debug, Parser)]
 struct Args {
-    /// Take three minutes: smaller filters, fewer runs
+    /// Take two minutes: smaller filters, fewer runs
     #[arg(long)]
     quick: bool,
     /// Measure along this axis; along all, if none is named

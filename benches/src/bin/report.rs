@@ -1,5 +1,5 @@
-//! Writes the report on a file of records: `report IN.jsonl OUT_DIR [COMMAND]`, the last being what
-//! a person runs to have it made.
+//! Writes the report on a file of records: `report IN.jsonl OUT_DIR [COMMAND]`. `COMMAND` is the command that
+//! reproduces the report.
 
 use std::env;
 use std::path::Path;

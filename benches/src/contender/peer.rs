@@ -117,40 +117,30 @@ macro_rules! peer {
     };
 }
 
-peer!(
-    fastbloom::AtomicBloomFilter<DefaultHashBuilder>,
-    "fastbloom, atomic",
-    new = |items, rate| {
-        let builder = fastbloom::AtomicBloomFilter::with_false_pos(rate).hasher(hasher());
-        Some(builder.expected_items(items as usize))
-    },
-    with_bits = |items, bits| {
-        let builder = fastbloom::AtomicBloomFilter::with_num_bits((items as f64 * bits) as usize);
-        Some(builder.hasher(hasher()).expected_items(items as usize))
-    },
-    bytes = |filter| size_of_val(filter.as_slice()),
-    contains = |filter, item| Self::contains(filter, item),
-    // It returns whether the item was in before.
-    insert_shared = |filter, item| !Self::insert(filter, item),
-    clear = |filter| Self::clear(filter),
-);
+macro_rules! fastbloom {
+    ($filter:ident, $name:literal, $insert:ident) => {
+        peer!(
+            fastbloom::$filter<DefaultHashBuilder>,
+            $name,
+            new = |items, rate| {
+                let builder = fastbloom::$filter::with_false_pos(rate).hasher(hasher());
+                Some(builder.expected_items(items as usize))
+            },
+            with_bits = |items, bits| {
+                let builder = fastbloom::$filter::with_num_bits((items as f64 * bits) as usize);
+                Some(builder.hasher(hasher()).expected_items(items as usize))
+            },
+            bytes = |filter| size_of_val(filter.as_slice()),
+            contains = |filter, item| Self::contains(filter, item),
+            // It returns whether the item was in before.
+            $insert = |filter, item| !Self::insert(filter, item),
+            clear = |filter| Self::clear(filter),
+        );
+    };
+}
 
-peer!(
-    fastbloom::BloomFilter<DefaultHashBuilder>,
-    "fastbloom",
-    new = |items, rate| {
-        let builder = fastbloom::BloomFilter::with_false_pos(rate).hasher(hasher());
-        Some(builder.expected_items(items as usize))
-    },
-    with_bits = |items, bits| {
-        let builder = fastbloom::BloomFilter::with_num_bits((items as f64 * bits) as usize);
-        Some(builder.hasher(hasher()).expected_items(items as usize))
-    },
-    bytes = |filter| size_of_val(filter.as_slice()),
-    contains = |filter, item| Self::contains(filter, item),
-    insert = |filter, item| !Self::insert(filter, item),
-    clear = |filter| Self::clear(filter),
-);
+fastbloom!(AtomicBloomFilter, "fastbloom, atomic", insert_shared);
+fastbloom!(BloomFilter, "fastbloom", insert);
 
 /// Returns the rate of the best classic filter with this number of bits per item.
 fn best_rate(bits: f64) -> f64 {

@@ -12,6 +12,7 @@ use crate::hasher;
 use crate::item::Distribution;
 use crate::measure::fill::rates;
 use crate::measure::{Row, Survey, blank};
+use crate::shared::SharedSubject;
 
 const ITEMS: u64 = 1_000_000;
 
@@ -64,15 +65,13 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
             let course = Course::new(ITEMS, RATE, Distribution::Uniform, filter);
             let mut course = course.expect("a filter that fits in memory");
             let count = survey.scale.least;
-            // Half of the queries are hits, which look at all bits.
+            // Half of the queries are hits, which read all bits.
             let run = |_| course.run(Operation::Half, count).as_nanos() as f64 / count as f64;
             (0..survey.scale.runs).map(run).collect()
         })?;
         survey.reproduced("classic", &wrong, |survey| {
             let filter = filter().expect("a filter that fits in memory");
-            (0..ITEMS).for_each(|item| {
-                filter.insert(&item);
-            });
+            filter.insert_all(0..ITEMS, false);
             rates(&filter, survey)
         })?;
     }
@@ -122,7 +121,7 @@ fn load_of_one_slot(seed: u64) -> f64 {
     }
 
     let mut parents: Vec<u64> = (0..SLOTS).collect();
-    // Whether the component has as many edges as buckets.
+    // Whether the component's edges equal its buckets in number.
     let mut full = vec![false; SLOTS as usize];
     let fits = |item: &u64| {
         let [one, other] = [0, 1].map(|half| {
@@ -162,9 +161,7 @@ fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
     survey.reproduced("blocked", operation, |survey| {
         let filter = <BlockedBloomFilter<u64> as Filter<u64>>::with_bits(ITEMS, 10.0);
         let filter = filter.expect("a filter of any number of bits");
-        (0..ITEMS).for_each(|item| {
-            filter.insert(&item);
-        });
+        filter.insert_all(0..ITEMS, false);
         rates(&filter, survey)
     })
 }

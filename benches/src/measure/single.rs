@@ -220,12 +220,12 @@ pub(super) fn size(survey: &mut Survey) -> io::Result<()> {
     ];
     let best = named(&contender::all(), &BEST);
     for &items in survey.scale.sizes(&SIZES, 5) {
-        let who = if items == LARGEST { named(&best, &OF_LARGEST) } else { best.clone() };
+        let best = if items == LARGEST { named(&best, &OF_LARGEST) } else { best.clone() };
         // Each figure of a large size is written down before the next is measured.
-        for who in who.chunks(if items < LARGE { who.len() } else { 1 }) {
+        for contenders in best.chunks(if items < LARGE { best.len() } else { 1 }) {
             let operations = [Insert, Hit, Miss, InsertMany, HitMany, MissMany];
             let base = Point::base("size", &operations);
-            Point { items, floors: true, ..base }.measure(survey, who)?;
+            Point { items, floors: true, ..base }.measure(survey, contenders)?;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The axes of several threads on one filter, in wall time.
 //!
-//! At 1,000,000 items and above, but for cuckoo filters: a smaller filter is full before all threads have begun.
+//! Filters have 1,000,000 items and more: a smaller one is full before all threads have begun. Cuckoo filters have
+//! smaller sizes, too, which are filled repeatedly.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -102,7 +103,7 @@ impl Team {
         })
     }
 
-    /// Returns what does to memory what this team does to a filter; a write takes at least this time.
+    /// Returns a team with memory instead of a filter, where a write takes at least this time.
     fn memory(&self, pace: Duration) -> Self {
         let Self { axis, items, rate, least, .. } = *self;
         // As large as 16 bits per slot, 95 % of which are filled.
@@ -234,8 +235,8 @@ impl Team {
         }
     }
 
-    /// Measures one run of readers while one thread writes, and of as many queries without it: hits, or misses. Returns
-    /// the time of a write; none if it is not measured.
+    /// Measures one run of readers while one thread writes, and of the same number of queries without it: hits, or
+    /// misses. Returns the time of a write; none if it is not measured.
     ///
     /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
     fn readers(
@@ -356,7 +357,7 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
                 }
                 let writing = team.readers(survey, true, true, rows);
                 team.readers(survey, false, true, rows);
-                // As many writes of the memory, while readers read two lines per query.
+                // The same number of writes to memory per second, while readers read two lines per query.
                 if let Some(writing) = writing.filter(|_| team.name == names[0]) {
                     let memory = team.memory(Duration::from_nanos(writing as u64));
                     memory.readers(survey, true, true, rows);

@@ -13,7 +13,7 @@ use crate::record::Record;
 const SIZES: [(u64, u64, &str); 3] = [
     (100_000, 100_000, "100,000 items"),
     (10_000_000, 10_000_000, "10,000,000 items"),
-    // As many as a machine's memory holds, at least 1 GiB.
+    // The largest filters that fit in a machine's memory, at least 1 GiB.
     (500_000_000, u64::MAX, "1e9 items or so"),
 ];
 
@@ -55,8 +55,8 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 /// Returns the costs as multiples of the floors; none if there are no records for them.
 fn costs(records: &Records) -> Option<Table> {
     let timed = ["operation", "exclusive", "size"].map(|axis| records.axis(axis)).concat();
-    let mut table =
-        Table { columns: SIZES.map(|(.., name)| name.to_owned()).to_vec(), rows: Vec::new() };
+    let columns = SIZES.map(|(.., name)| name.to_owned()).to_vec();
+    let mut table = Table { columns, rows: Vec::new() };
     for (kinds, operations, floor, most) in &TARGETS {
         for contender in of_kinds(&timed, kinds) {
             for operation in *operations {
@@ -76,29 +76,42 @@ fn costs(records: &Records) -> Option<Table> {
     kept(table)
 }
 
+/// Returns the nanoseconds of an operation; none if there is no record. The first number of threads counts, if none is
+/// given.
+fn nanos(
+    records: &[&Record],
+    contender: &str,
+    operation: &str,
+    items: u64,
+    threads: Option<u64>,
+) -> Option<f64> {
+    let mut of = records.iter().filter(|r| r.contender == contender && r.operation == operation);
+    let record = of.find(|r| r.items == items && threads.is_none_or(|count| r.threads == count))?;
+    Some(record.value)
+}
+
+/// Returns an empty table with a column for each number of items.
+fn by_items(records: &[&Record]) -> (BTreeSet<u64>, Table) {
+    let sizes: BTreeSet<u64> = records.iter().map(|record| record.items).collect();
+    let columns = sizes.iter().map(|&items| format!("{} items", count(items))).collect();
+    (sizes, Table { columns, rows: Vec::new() })
+}
+
 /// Returns the millions of items per second of which a core builds a filter; none if there are no records for them.
 fn building(records: &Records) -> Option<Table> {
     let builds = records.axis("build");
-    let sizes: BTreeSet<u64> = builds.iter().map(|record| record.items).collect();
-    let columns = sizes.iter().map(|&items| format!("{} items", count(items))).collect();
-    let mut table = Table { columns, rows: Vec::new() };
+    let (sizes, mut table) = by_items(&builds);
     let threads: BTreeSet<u64> = builds.iter().map(|record| record.threads).collect();
     for contender in of_kinds(&builds, &["blocked", "once"]) {
         for operation in ["collect", "collect in parallel"] {
             for &threads in &threads {
-                let cell = |&items: &u64| {
-                    let mut of = builds.iter().filter(|r| r.contender == contender);
-                    let record = of.find(|record| {
-                        (&*record.operation, record.items, record.threads)
-                            == (operation, items, threads)
-                    });
-                    record.map(|record| at_least(1e3 / record.value, BUILT))
-                };
+                let cells = cells(&sizes, |&items| {
+                    let nanos = nanos(&builds, contender, operation, items, Some(threads))?;
+                    Some(at_least(1e3 / nanos, BUILT))
+                });
                 let by = super::times::threads(threads);
-                table.rows.push((
-                    format!("{contender}, {operation}, {by}, 10^6 items/s per core"),
-                    cells(&sizes, cell),
-                ));
+                let name = format!("{contender}, {operation}, {by}, 10^6 items/s per core");
+                table.rows.push((name, cells));
             }
         }
     }
@@ -108,29 +121,21 @@ fn building(records: &Records) -> Option<Table> {
 /// Returns what several threads keep and gain; none if there are no records for it.
 fn sharing(records: &Records) -> Option<Table> {
     let (readers, threads) = (records.axis("readers"), records.axis("threads"));
-    let sizes: BTreeSet<u64> = readers.iter().chain(&threads).map(|record| record.items).collect();
-    let columns = sizes.iter().map(|&items| format!("{} items", count(items))).collect();
-    let mut table = Table { columns, rows: Vec::new() };
+    let (sizes, mut table) = by_items(&[&readers[..], &threads].concat());
     for contender in of_kinds(&readers, &SHARED) {
-        let cell = |&items: &u64| {
-            let of = readers.iter().filter(|r| r.contender == contender && r.items == items);
-            let value = |operation| of.clone().find(|r| r.operation == operation).map(|r| r.value);
-            let kept = value("hit").zip(value("hit during writes"));
-            kept.map(|(without, during)| at_least(without / during, DURING_WRITES))
-        };
-        table.rows.push((format!("{contender}, readers keep during writes"), cells(&sizes, cell)));
+        let cells = cells(&sizes, |&items| {
+            let nanos = |operation| nanos(&readers, contender, operation, items, None);
+            Some(at_least(nanos("hit")? / nanos("hit during writes")?, DURING_WRITES))
+        });
+        table.rows.push((format!("{contender}, readers keep during writes"), cells));
     }
     for contender in of_kinds(&threads, &SHARED) {
         for operation in ["insert", "hit", "mixed"] {
-            let cell = |&items: &u64| {
-                let of = threads.iter().filter(|r| r.contender == contender && r.items == items);
-                let of = of.filter(|r| r.operation == operation);
-                let value = |threads| of.clone().find(|r| r.threads == threads).map(|r| r.value);
-                value(1).zip(value(2)).map(|(one, two)| at_least(2.0 * one / two, TWO_THREADS))
-            };
-            table
-                .rows
-                .push((format!("{contender}, `{operation}`, two threads"), cells(&sizes, cell)));
+            let cells = cells(&sizes, |&items| {
+                let nanos = |count| nanos(&threads, contender, operation, items, Some(count));
+                Some(at_least(2.0 * nanos(1)? / nanos(2)?, TWO_THREADS))
+            });
+            table.rows.push((format!("{contender}, `{operation}`, two threads"), cells));
         }
     }
     kept(table)
