@@ -8,9 +8,9 @@ use criterion::{
 };
 use tamis::BlockedBloomFilter;
 use tamis_benches::contender::{self, Contender, RATE, Size};
-use tamis_benches::course::Operation;
 use tamis_benches::floor::Floor;
 use tamis_benches::item::Distribution;
+use tamis_benches::operation::Operation;
 
 /// Benches every operation of a contender.
 fn operations(contender: &Contender<u64>, capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {

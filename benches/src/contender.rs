@@ -8,8 +8,9 @@ mod rival;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
 pub use self::ours::Exclusive;
-use crate::course::{Course, Operation};
+use crate::course::Course;
 use crate::item::{Distribution, Item};
+use crate::operation::Operation;
 use crate::shared::SharedSubject;
 
 /// The false-positive rate of every contender at its capacity, unless a measurement varies it.

@@ -10,6 +10,7 @@ pub mod course;
 pub mod floor;
 pub mod item;
 pub mod measure;
+pub mod operation;
 pub mod record;
 #[cfg(feature = "report")]
 pub mod report;

@@ -63,7 +63,7 @@ pub const AXES: [(&str, Axis); 15] = [
     ("cuckoo_threads", threads::cuckoo_threads),
     ("item", single::item),
     ("distribution", single::distribution),
-    ("readers", threads::readers),
+    ("readers", threads::during_writes),
     ("fill", fill::fill),
     ("bits", bits::bits),
     ("reproduction", reproduction::reproduction),
@@ -74,6 +74,11 @@ impl Survey {
     #[must_use]
     pub fn new(scale: Scale, journal: Journal) -> Self {
         Self { scale, journal }
+    }
+
+    /// Returns whether the journal has all of these records.
+    fn has_all(&self, records: &[Record]) -> bool {
+        records.iter().all(|record| self.journal.has(record))
     }
 
     /// Repeats `pass`, which measures one run of each figure, and writes the fastest runs down.

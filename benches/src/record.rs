@@ -9,7 +9,7 @@ pub struct Record {
     pub axis: String,
     /// Whose figure; "R" and "W" are the limits of the memory.
     pub contender: String,
-    /// The name of an [`Operation`](crate::course::Operation), or what the axis measures instead.
+    /// The name of an [`Operation`](crate::operation::Operation), or what the axis measures instead.
     pub operation: String,
     /// The number of items that the filter was made for, and held.
     pub items: u64,

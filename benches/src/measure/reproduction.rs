@@ -7,11 +7,12 @@ use tamis::hash::fastrange;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 
 use crate::contender::{Filter, RATE};
-use crate::course::{Course, Operation};
+use crate::course::Course;
 use crate::hasher;
 use crate::item::Distribution;
 use crate::measure::fill::rates;
 use crate::measure::{Row, Survey, blank};
+use crate::operation::Operation;
 use crate::shared::SharedSubject;
 
 const ITEMS: u64 = 1_000_000;

@@ -6,12 +6,12 @@ use std::io;
 use tamis::BlockedBloomFilter;
 
 use crate::contender::{self, BEST, Contender, RATE, Size, named};
-use crate::course::Operation::{
-    self, Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Remove,
-};
 use crate::floor::Floor;
 use crate::item::{Distribution, Item};
 use crate::measure::{Row, Survey, blank, of_runs};
+use crate::operation::Operation::{
+    self, Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Remove,
+};
 use crate::record::Record;
 
 /// From here on a filter is filled once and not once for each run, as that would take most of the time.

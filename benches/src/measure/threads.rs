@@ -235,8 +235,16 @@ impl Team {
         }
     }
 
+    /// Returns the records of [`readers`](Self::readers), without figures.
+    fn reader_records(&self, hits: bool, churns: bool) -> Vec<Record> {
+        let query = if hits { "hit" } else { "miss" };
+        let mut names = vec![format!("{query} during writes"), query.to_owned()];
+        names.extend(churns.then(|| format!("write during {query}")));
+        names.iter().map(|name| self.record(name, readers())).collect()
+    }
+
     /// Measures one run of readers while one thread writes, and of the same number of queries without it: hits, or
-    /// misses. Returns the time of a write; none if it is not measured.
+    /// misses. Returns the time of a write of the churning writer; none if there is no such filter.
     ///
     /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
     fn readers(
@@ -246,15 +254,7 @@ impl Team {
         churns: bool,
         rows: &mut Vec<Row>,
     ) -> Option<f64> {
-        let readers = (cores() - 1).max(1);
-        let query = if hits { "hit" } else { "miss" };
-        let concurrent = format!("{query} during writes");
-        let write = churns.then(|| format!("write during {query}"));
-        let names = [Some(concurrent), Some(query.to_owned()), write];
-        let records = names.map(|name| name.map(|name| self.record(&name, readers)));
-        if records.iter().flatten().all(|record| survey.journal.has(record)) {
-            return None;
-        }
+        let readers = readers();
         let half = self.items / 2;
         let held = if churns { self.held(Work::Churn) } else { half };
         let filter = &*self.filled(held, if churns { readers + 1 } else { 0 })?;
@@ -293,13 +293,18 @@ impl Team {
         let writing = elapsed(core::slice::from_ref(writer)).as_nanos() as f64;
         let writing = writing / (2 * self.turns()) as f64;
         let values = [nanos(elapsed(during)), nanos(elapsed(&without)), writing];
-        for (record, value) in records.iter().zip(values) {
-            if let Some(record) = record.as_ref().filter(|record| !survey.journal.has(record)) {
+        for (record, value) in self.reader_records(hits, churns).iter().zip(values) {
+            if !survey.journal.has(record) {
                 Row::of(rows, record).runs.push(value);
             }
         }
         Some(writing)
     }
+}
+
+/// Returns the number of readers next to one writer.
+fn readers() -> u64 {
+    (cores() - 1).max(1)
 }
 
 /// Returns the sizes, and the contenders: all at the first, which is the only one at the quick scale.
@@ -323,12 +328,14 @@ pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
 }
 
 /// Measures readers with and without one writer, which inserts.
-pub(super) fn readers(survey: &mut Survey) -> io::Result<()> {
+pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
     for (items, contenders) in sizes(survey) {
         survey.fastest(|survey, rows| {
             let team = |contender| Team::of(contender, "readers", items, RATE, survey);
             for team in contenders.iter().filter_map(team) {
-                team.readers(survey, true, false, rows);
+                if !survey.has_all(&team.reader_records(true, false)) {
+                    team.readers(survey, true, false, rows);
+                }
             }
         })?;
     }
@@ -352,15 +359,20 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
                 }
             }
             for team in contenders.iter().filter_map(|contender| of("cuckoo_readers", contender)) {
-                if !team.removes {
-                    continue;
-                }
-                let writing = team.readers(survey, true, true, rows);
-                team.readers(survey, false, true, rows);
-                // The same number of writes to memory per second, while readers read two lines per query.
-                if let Some(writing) = writing.filter(|_| team.name == names[0]) {
-                    let memory = team.memory(Duration::from_nanos(writing as u64));
-                    memory.readers(survey, true, true, rows);
+                for hits in [true, false].into_iter().filter(|_| team.removes) {
+                    // The memory gets the same number of writes per second as our filter, while readers read two
+                    // lines per query.
+                    let memory = hits && team.name == names[0];
+                    let wanted = |team: &Team| !survey.has_all(&team.reader_records(hits, true));
+                    let measure = wanted(&team) || memory && wanted(&team.memory(Duration::ZERO));
+                    if !measure {
+                        continue;
+                    }
+                    let writing = team.readers(survey, hits, true, rows);
+                    if let Some(writing) = writing.filter(|_| memory) {
+                        let memory = team.memory(Duration::from_nanos(writing as u64));
+                        memory.readers(survey, hits, true, rows);
+                    }
                 }
             }
         })?;

@@ -7,7 +7,7 @@ use super::page::{Page, Place, groups, pivot};
 use super::plots;
 use super::records::Records;
 use super::table::{Cell, Table};
-use crate::course::Operation;
+use crate::operation::Operation;
 use crate::record::Record;
 
 /// The order of the ways to build.
