@@ -18,7 +18,7 @@ use crate::{clock, hasher};
 /// Lines in flight.
 const GROUP: usize = 32;
 
-/// Writes after which a paced writer looks at the clock.
+/// Writes after which a paced writer reads the clock.
 const PACED: u64 = 100;
 
 /// Memory as large as a filter's.
@@ -72,16 +72,18 @@ impl Floor {
         let end = self.next + count.next_multiple_of(GROUP as u64);
         let lines = &self.lines[..];
         let mut places = [0; GROUP];
-        let mut sum = 0;
         let ((), time) = clock::time(|| {
+            let mut sum = 0;
             for first in (self.next..end).step_by(GROUP) {
+                // Ask for all lines of the group, then touch them.
                 for (place, item) in places.iter_mut().zip(first..) {
-                    *place =
-                        split::place(self.hasher.hash_item(&item), lines.len() as u64) as usize;
+                    let hash = self.hasher.hash_item(&item);
+                    *place = split::place(hash, lines.len() as u64) as usize;
                     lines[*place].prefetch();
                 }
-                let touched = places.iter().map(|&place| touch(&lines[place].words[0], place));
-                sum = touched.fold(sum, |sum, word| sum ^ word);
+                sum = places
+                    .iter()
+                    .fold(sum, |sum, &place| sum ^ touch(&lines[place].words[0], place));
             }
             black_box(sum);
         });

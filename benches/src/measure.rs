@@ -81,10 +81,14 @@ impl Survey {
         records.iter().all(|record| self.journal.has(record))
     }
 
-    /// Repeats `pass`, which measures one run of each figure, and writes the fastest runs down.
-    fn fastest(&mut self, mut pass: impl FnMut(&Self, &mut Vec<Row>)) -> io::Result<()> {
+    /// Calls `pass`, which measures one run of each figure, and writes the fastest of the runs down.
+    fn fastest(
+        &mut self,
+        runs: usize,
+        mut pass: impl FnMut(&Self, &mut Vec<Row>),
+    ) -> io::Result<()> {
         let mut rows = Vec::new();
-        for _ in 0..self.scale.runs {
+        for _ in 0..runs {
             pass(self, &mut rows);
         }
         rows.into_iter().try_for_each(|row| self.journal.append(&row.fastest()))
@@ -121,7 +125,7 @@ impl Row {
 
     /// Returns the record of a time: that of the fastest run, since all else that a machine does only adds time.
     // MEASURED: where other programs had half of a core now and then, medians of five runs went up and down by a
-    // factor of two (Emerald Rapids, 2 shared cores).
+    // factor of two (busy Emerald Rapids, 2 cores).
     fn fastest(self) -> Record {
         let value = self.runs.iter().copied().fold(f64::INFINITY, f64::min);
         of_runs(self.record, value, &self.runs)

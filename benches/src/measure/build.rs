@@ -41,7 +41,7 @@ pub(super) fn build(survey: &mut Survey) -> io::Result<()> {
     ];
     for &count in survey.scale.sizes(&[1_000_000, 10_000_000, 100_000_000], 1) {
         let items: Vec<u64> = (0..count).collect();
-        survey.fastest(|survey, rows| {
+        survey.fastest(survey.scale.runs, |survey, rows| {
             for (filter, ways) in filters {
                 ways.iter().for_each(|&way| pass(survey, filter, way, &items, rows));
             }

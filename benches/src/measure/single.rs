@@ -249,16 +249,18 @@ pub(super) fn memory(survey: &mut Survey) -> io::Result<()> {
     Ok(())
 }
 
-/// Measures filters that store fingerprints from empty to full to empty. The rates are those of our shapes: 4 × 16,
-/// 4 × 8, 8 × 8, 5 × 12 and 2 × 32.
+/// Measures filters that store fingerprints from empty to full to empty: all at the rates of our shapes 4 × 16 and
+/// 4 × 8, ours also at those of 8 × 8, 5 × 12 and 2 × 32.
 pub(super) fn cuckoo(survey: &mut Survey) -> io::Result<()> {
-    let contenders = contender::fingerprints();
+    let all = contender::fingerprints();
+    let ours = named(&all, &["cuckoo"]);
     for &items in survey.scale.sizes(&OF_FINGERPRINTS, 1) {
-        for &rate in survey.scale.sizes(&[2.5e-4, 3e-2, 6e-2, 2.5e-3, 1e-6], 2) {
+        let rates = [(2.5e-4, &all), (3e-2, &all), (6e-2, &ours), (2.5e-3, &ours), (1e-6, &ours)];
+        for &(rate, contenders) in survey.scale.sizes(&rates, 2) {
             let operations = [Insert, InsertLast, Hit, Miss, Remove];
             let base = Point::base("cuckoo", &operations);
             let point = Point { items, size: Size::Rate(rate), floors: true, ..base };
-            point.measure(survey, &contenders)?;
+            point.measure(survey, contenders)?;
         }
     }
     Ok(())

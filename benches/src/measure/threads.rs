@@ -317,7 +317,7 @@ fn sizes(survey: &Survey) -> Vec<(u64, Vec<Contender<u64>>)> {
 /// Measures more and more threads.
 pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
     for (items, contenders) in sizes(survey) {
-        survey.fastest(|survey, rows| {
+        survey.fastest(survey.scale.runs, |survey, rows| {
             let team = |contender| Team::of(contender, "threads", items, RATE, survey);
             for team in contenders.iter().filter_map(team) {
                 team.works(survey, &[Work::Insert, Work::Hit, Work::Mixed], rows);
@@ -330,7 +330,7 @@ pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
 /// Measures readers with and without one writer, which inserts.
 pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
     for (items, contenders) in sizes(survey) {
-        survey.fastest(|survey, rows| {
+        survey.fastest(survey.scale.runs, |survey, rows| {
             let team = |contender| Team::of(contender, "readers", items, RATE, survey);
             for team in contenders.iter().filter_map(team) {
                 if !survey.has_all(&team.reader_records(true, false)) {
@@ -350,7 +350,9 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
     let names = ["cuckoo", "once cuckoo", "atomic-cuckoo-filter"];
     let contenders = contender::named(&contender::all(), &names);
     for &items in survey.scale.sizes(&CUCKOO, 2) {
-        survey.fastest(|survey, rows| {
+        // The largest is measured once, as filling it takes most of the time.
+        let runs = if items < CUCKOO[3] { survey.scale.runs } else { 1 };
+        survey.fastest(runs, |survey, rows| {
             let of = |axis, contender| Team::of(contender, axis, items, CUCKOO_RATE, survey);
             for team in contenders.iter().filter_map(|contender| of("cuckoo_threads", contender)) {
                 team.works(survey, &[Insert, InsertMany, Hit, Miss, Hot, Churn], rows);

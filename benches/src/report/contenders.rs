@@ -21,7 +21,7 @@ pub(super) fn is_floor(name: &str) -> bool {
 
 /// Returns whether the operation only writes: then W is its limit and not R.
 pub(super) fn writes(operation: &str) -> bool {
-    operation.starts_with("insert") || operation == "remove"
+    ["insert", "remove", "write"].iter().any(|write| operation.starts_with(write))
 }
 
 /// Returns the contenders: ours, then the others from the lowest figures up, then the limits of the memory.
