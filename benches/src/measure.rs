@@ -8,6 +8,7 @@ mod fill;
 pub mod journal;
 mod reproduction;
 mod single;
+mod team;
 mod threads;
 
 use std::io;

@@ -1,0 +1,298 @@
+//! What several threads do with one filter, or with memory, in wall time.
+
+use core::ops::Range;
+use core::time::Duration;
+
+use tamis_sync::{Ordering, Word};
+
+use crate::contender::Contender;
+use crate::course::{ABSENT, highest_rate, least_new, most_found};
+use crate::floor::Floor;
+use crate::measure::{Row, Survey, blank, cores, thread_counts};
+use crate::record::Record;
+use crate::shared::SharedSubject;
+use crate::together::{elapsed, together};
+
+/// Before each insert, or removal, this number of queries is made.
+const QUERIES: u64 = 9;
+
+/// The number of queries of a reader before it checks whether the writer has ended.
+const GLANCE: u64 = 256;
+
+/// The items that each thread inserts and removes begin at a multiple of this.
+const OWN: u64 = 1 << 48;
+
+/// How many of its own items a thread keeps in the filter.
+const KEPT: u64 = 64;
+
+/// What a thread does.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Work {
+    Insert,
+    InsertMany,
+    Hit,
+    Miss,
+    /// All hits query the same item.
+    Hot,
+    /// Queries, and inserts into a filter from nine tenths full to full.
+    Mixed,
+    /// Queries, and inserts and removals in turn.
+    Churn,
+}
+
+impl Work {
+    /// Returns the names of operation and distribution in records.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Insert => ("insert", "uniform"),
+            Self::InsertMany => ("insert_many", "uniform"),
+            Self::Hit => ("hit", "uniform"),
+            Self::Miss => ("miss", "uniform"),
+            Self::Hot => ("hit", "hot"),
+            Self::Mixed => ("mixed", "uniform"),
+            Self::Churn => ("mixed with removals", "uniform"),
+        }
+    }
+}
+
+type Boxed = Box<dyn SharedSubject<u64>>;
+
+/// A filter for threads, or memory instead of one, at one point of an axis.
+pub(super) struct Team {
+    pub(super) name: &'static str,
+    pub(super) removes: bool,
+    make: Box<dyn Fn() -> Option<Boxed> + Sync>,
+    /// The highest rate that may be measured.
+    highest: f64,
+    axis: &'static str,
+    items: u64,
+    rate: f64,
+    /// The least number of operations in a run, of each thread if they only query.
+    least: u64,
+}
+
+impl Team {
+    /// Returns the team of a contender; none if threads cannot share it.
+    pub(super) fn of(
+        contender: &Contender<u64>,
+        axis: &'static str,
+        items: u64,
+        rate: f64,
+        survey: &Survey,
+    ) -> Option<Self> {
+        let make = contender.shared?;
+        Some(Self {
+            name: contender.name,
+            removes: contender.removes,
+            make: Box::new(move || make(items, rate)),
+            highest: highest_rate(rate, contender.lowest),
+            axis,
+            items,
+            rate,
+            least: survey.scale.least,
+        })
+    }
+
+    /// Returns a team with memory instead of a filter, where a write takes at least this time.
+    pub(super) fn memory(&self, pace: Duration) -> Self {
+        let Self { axis, items, rate, least, .. } = *self;
+        // As large as 16 bits per slot, 95 % of which are filled.
+        let make = move || Some(Box::new(Floor::new(items * 40 / 19).paced(pace)) as Boxed);
+        let make = Box::new(make);
+        Self { name: "memory", removes: true, make, highest: 1.0, axis, items, rate, least }
+    }
+
+    fn record(&self, operation: &str, threads: u64) -> Record {
+        let blank = blank(self.axis, self.name, operation, self.items);
+        Record { rate: self.rate, threads, ..blank }
+    }
+
+    /// Returns the number of items in the filter before the work.
+    fn held(&self, work: Work) -> u64 {
+        match work {
+            Work::Insert | Work::InsertMany => 0,
+            Work::Mixed | Work::Churn => self.items - self.items / (QUERIES + 1),
+            Work::Hit | Work::Miss | Work::Hot => self.items,
+        }
+    }
+
+    /// Returns a filter with the items below `held`, and with those that `threads` threads keep.
+    fn filled(&self, held: u64, threads: u64) -> Option<Boxed> {
+        let filter = (self.make)()?;
+        self.insert(&*filter, 0..held, false);
+        for own in (1..=threads).map(|thread| thread * OWN) {
+            self.insert(&*filter, own..own + KEPT, false);
+        }
+        Some(filter)
+    }
+
+    /// Inserts new items, and checks that they are reported as new.
+    fn insert(&self, filter: &dyn SharedSubject<u64>, items: Range<u64>, many: bool) {
+        let count = items.end - items.start;
+        let new = filter.insert_all(items, many);
+        let least = least_new(count, self.highest);
+        assert!(
+            new >= least,
+            "{} reports {} of {count} new items as known",
+            self.name,
+            count - new
+        );
+    }
+
+    /// Queries present items, from the `first`th on, and checks that they are found.
+    fn hit(&self, filter: &dyn SharedSubject<u64>, items: u64, first: u64, count: u64) {
+        let found = filter.query(0..items, first, count);
+        assert_eq!(found, count, "{} misses an item", self.name);
+    }
+
+    /// Queries absent items, and checks that few are found.
+    fn miss(&self, filter: &dyn SharedSubject<u64>, first: u64, count: u64) {
+        let found = filter.query(ABSENT..u64::MAX, first, count);
+        let most = most_found(count, self.highest);
+        assert!(found <= most, "{} finds {found} of {count} absent items", self.name);
+    }
+
+    /// Does the `thread`th part of the work of `threads` threads.
+    fn work(&self, filter: &dyn SharedSubject<u64>, work: Work, thread: u64, threads: u64) {
+        let held = self.held(work);
+        let share = |from: u64, to: u64| {
+            from + (to - from) * thread / threads..from + (to - from) * (thread + 1) / threads
+        };
+        let place = self.items * thread / threads;
+        match work {
+            Work::Insert => self.insert(filter, share(0, self.items), false),
+            Work::InsertMany => self.insert(filter, share(0, self.items), true),
+            Work::Hit => self.hit(filter, held, place, self.least),
+            Work::Miss => self.miss(filter, thread * self.least, self.least),
+            Work::Hot => self.hit(filter, 1, 0, self.least),
+            Work::Mixed => {
+                let new = share(held, self.items);
+                let queries = QUERIES * (new.end - new.start);
+                let found = filter.mix(QUERIES, 0..held, place, new, None);
+                assert_eq!(found, queries, "{} misses an item", self.name);
+            }
+            Work::Churn => {
+                let found = filter.mix(QUERIES, 0..held, place, self.own(thread), Some(KEPT));
+                let queries = 2 * QUERIES * self.turns();
+                assert_eq!(found, queries, "{} misses an item", self.name);
+            }
+        }
+    }
+
+    /// Returns how often a thread inserts and removes.
+    fn turns(&self) -> u64 {
+        self.least / (QUERIES + 1) / 2
+    }
+
+    /// Returns the items that the thread inserts, and removes after [`KEPT`] others.
+    fn own(&self, thread: u64) -> Range<u64> {
+        let first = (thread + 1) * OWN + KEPT;
+        first..first + self.turns()
+    }
+
+    /// Returns the time of an operation of one thread; none if there is no such filter.
+    fn nanos(&self, work: Work, threads: u64) -> Option<f64> {
+        let held = self.held(work);
+        let (mut time, mut done) = (Duration::ZERO, 0);
+        while done < self.least {
+            let keepers = if work == Work::Churn { threads } else { 0 };
+            let filter = self.filled(held, keepers)?;
+            time +=
+                elapsed(&together(threads, |thread| self.work(&*filter, work, thread, threads)));
+            done += match work {
+                Work::Insert | Work::InsertMany => self.items,
+                Work::Mixed => (self.items - held) * (QUERIES + 1),
+                Work::Churn => threads * self.turns() * 2 * (QUERIES + 1),
+                Work::Hit | Work::Miss | Work::Hot => threads * self.least,
+            };
+        }
+        Some(time.as_nanos() as f64 * threads as f64 / done as f64)
+    }
+
+    /// Measures one run of each of the works, with more and more threads.
+    pub(super) fn works(&self, survey: &Survey, works: &[Work], rows: &mut Vec<Row>) {
+        for &work in works.iter().filter(|&&work| self.removes || work != Work::Churn) {
+            for threads in thread_counts() {
+                let (operation, distribution) = work.names();
+                let distribution = distribution.to_owned();
+                let record = Record { distribution, ..self.record(operation, threads) };
+                if survey.journal.has(&record) {
+                    continue;
+                }
+                let Some(nanos) = self.nanos(work, threads) else { return };
+                Row::of(rows, &record).runs.push(nanos);
+            }
+        }
+    }
+
+    /// Returns the records of [`readers`](Self::readers), without figures.
+    pub(super) fn reader_records(&self, hits: bool, churns: bool) -> Vec<Record> {
+        let query = if hits { "hit" } else { "miss" };
+        let mut names = vec![format!("{query} during writes"), query.to_owned()];
+        names.extend(churns.then(|| format!("write during {query}")));
+        names.iter().map(|name| self.record(name, readers())).collect()
+    }
+
+    /// Measures one run of readers while one thread writes, and of the same number of queries without it: hits, or
+    /// misses. Returns the time of a write of the churning writer; none if there is no such filter.
+    ///
+    /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
+    pub(super) fn readers(
+        &self,
+        survey: &Survey,
+        hits: bool,
+        churns: bool,
+        rows: &mut Vec<Row>,
+    ) -> Option<f64> {
+        let readers = readers();
+        let half = self.items / 2;
+        let held = if churns { self.held(Work::Churn) } else { half };
+        let filter = &*self.filled(held, if churns { readers + 1 } else { 0 })?;
+        let read = |reader: u64, first: u64, count: u64| {
+            if hits {
+                self.hit(filter, held, held * reader / readers + first, count);
+            } else {
+                self.miss(filter, (reader << 32) + first, count);
+            }
+        };
+        let (done, asked) = (Word::new(0), Word::new(0));
+        let spans = together(readers + 1, |thread| {
+            // ORDERING: Relaxed, all here: numbers that publish nothing.
+            if thread == readers {
+                if churns {
+                    filter.mix(0, 0..1, 0, self.own(readers), Some(KEPT));
+                } else {
+                    self.insert(filter, half..self.items, false);
+                }
+                done.store(1, Ordering::Relaxed);
+                return;
+            }
+            for first in (0..).step_by(GLANCE as usize) {
+                if done.load(Ordering::Relaxed) != 0 {
+                    break;
+                }
+                read(thread, first, GLANCE);
+                asked.fetch_add(GLANCE, Ordering::Relaxed);
+            }
+        });
+        let (writer, during) = spans.split_last()?;
+        // The same number of queries once more, of the same filter.
+        let asked = asked.load(Ordering::Relaxed).max(1);
+        let without = together(readers, |reader| read(reader, 0, asked.div_ceil(readers)));
+        let nanos = |time: Duration| time.as_nanos() as f64 * readers as f64 / asked as f64;
+        let writing = elapsed(core::slice::from_ref(writer)).as_nanos() as f64;
+        let writing = writing / (2 * self.turns()) as f64;
+        let values = [nanos(elapsed(during)), nanos(elapsed(&without)), writing];
+        for (record, value) in self.reader_records(hits, churns).iter().zip(values) {
+            if !survey.journal.has(record) {
+                Row::of(rows, record).runs.push(value);
+            }
+        }
+        Some(writing)
+    }
+}
+
+/// Returns the number of readers next to one writer.
+fn readers() -> u64 {
+    (cores() - 1).max(1)
+}
