@@ -24,8 +24,8 @@
 //! **Invariant 1.** `Free`: every write is an RMW that only adds bits. `Locked`: a writer stores `loaded | mask`, where
 //! `loaded` was read under the lock. The writer took the lock by a `fetch_or(LOCK, Acquire)` that found it free. This
 //! synchronizes with the Release that freed the lock, so every store of earlier holders happens before this load. Only
-//! holders write, so the load returns the latest value. Waiting threads repeat `fetch_or(LOCK)` on the word while the
-//! lock is held. That rewrites the value unchanged. The holder's last store frees the lock and writes the value of the
+//! holders write, so the load returns the latest value. Waiting threads may apply `fetch_or(LOCK)` to the word while
+//! the lock is held, which rewrites the value unchanged; between these attempts they only load. The holder's last store frees the lock and writes the value of the
 //! word as the holder knows it.
 //!
 //! **Exactly one winner** (`Locked`). All inserts of one item write under one lock, so they are totally ordered, and
@@ -162,7 +162,7 @@ impl<W: Writer> Bits<W> {
         self.line(line).prefetch_to_write();
     }
 
-    /// Returns the bits of `mask` that the word lacks. A bit of the mask on the lock counts as set.
+    /// Returns the bits of `mask` that the word lacks. A mask bit at the position of the lock bit counts as set.
     #[inline]
     fn missing(line: &Line, index: usize, mask: u64) -> u64 {
         mask & W::of_items(index) & !Self::load(line, index)
@@ -336,7 +336,7 @@ impl Bits<Free> {
     }
 }
 
-/// Loads the word of the bit with this share, shifted so that the bit is the lowest.
+/// Loads the word of bit `⌊bits · share / 2^64⌋` of the slice, shifted so that this bit is the lowest.
 #[inline(always)]
 pub(crate) fn bits_from(slice: BitSlice<'_>, share: u64) -> u64 {
     let (word, bit) = slice.find(share);

@@ -10,7 +10,7 @@
 //! | bits per item at 1 % / 0.1 % / 1e-6 | 9.6 / 14.4 / 29.0 | 12.0 / 16.8 / 40.7 | 12.0 / 16.9 / 40.8 |
 //! | cache lines per operation | up to one per probe | 1 | 1 |
 //! | concurrent inserts of a new item | at least one returns `true` | at least one returns `true` | **exactly one** returns `true` |
-//! | insert | lock-free | lock-free | lock-free at 1 % and above; below, locks one line for a few stores |
+//! | insert | lock-free | lock-free | lock-free if the bits of an item are in one word (the default at 1 % and above); otherwise locks one line for a few stores |
 //! | contains | wait-free | wait-free | wait-free |
 //!
 //! All three types have:
@@ -47,8 +47,8 @@
 //! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. With a channel, pass only
 //!   the items that are ready (`receiver.try_iter()`), and block only for the first item of the next batch.
 //! * **A panic in the iterator or the hasher loses no result.** The items of a batch are pulled before any of them is
-//!   inserted, so the result of every inserted item has been passed on. (`insert_each` hashes all items first.) After a
-//!   panic in the callback, up to 31 further items are inserted whose results were not passed on. The filter stays
+//!   inserted, so the result of every inserted item has been passed on. (`insert_each` hashes all items first.) If the
+//!   callback panics, up to 31 further items have already been inserted, and their results are lost. The filter stays
 //!   valid in every case.
 //!
 //! # Metrics
@@ -59,7 +59,7 @@
 //! # Memory order
 //!
 //! A query sees every insert that *happens before* it: through a `join`, a channel, a mutex, or any other pair of
-//! Release and Acquire. Without such an edge a query may return `false` for an item whose insert has already returned;
+//! Release and Acquire. Without such a pair a query may return `false` for an item whose insert has already returned;
 //! it cannot be wrong in any other way. A `false` from `insert` or a `true` from `contains` does not synchronize with
 //! the thread that inserted the item: its other writes may be invisible.
 //!

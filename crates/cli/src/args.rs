@@ -1,4 +1,4 @@
-//! The command line: its options, their help texts, and the checks that they go together.
+//! The command line: its options, their help texts, and the checks that options do not contradict each other.
 
 use core::num::NonZero;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ Examples:
   The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
-/// Remove repeated records from streams, in a few bits of memory per record
+/// Remove repeated records from streams, in about 5 bytes of memory per distinct record
 #[derive(Debug, Parser)]
 #[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -104,7 +104,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_enum, default_value_t = Kind::Blocked)]
     kind: Kind,
 
-    /// Records end in NUL: short for --input nul
+    /// Records end with NUL; the same as --input nul
     #[arg(short = '0', long, conflicts_with = "input")]
     null: bool,
 
@@ -139,7 +139,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "POINTER", value_parser = pointer)]
     json_key: Option<String>,
 
-    /// The key is a URL, compared in this normal form
+    /// The key is a URL; two URLs are equal if this normalisation makes them equal
     #[arg(long, value_name = "POLICY", value_enum)]
     url: Option<Policy>,
 

@@ -123,7 +123,7 @@ struct Run<'g, 'w, I, R, W> {
     giants: Mutex<()>,
     shards: Vec<Turnstile<Filters<'g>>>,
     sink: Turnstile<Sink<'w, W>>,
-    /// Why the run ends early, once it does.
+    /// The error that ended the run, if one did.
     failure: OnceLock<Error>,
 }
 
@@ -141,8 +141,8 @@ where
             let guard = AbortOnPanic;
             // Step 2: find, hash and sort.
             chunk.scan(&self.rules);
-            // Step 3: decide. After a failure nothing needs to be decided, but the turn passes every turnstile all the
-            // same: later turns wait for it.
+            // Step 3: decide. After a failure nothing needs to be decided, but the chunk must still enter every
+            // turnstile, because later chunks wait for its turn.
             for (number, shard) in self.shards.iter().enumerate() {
                 if let Some(mut shard) = shard.enter(chunk.turn)
                     && self.failure.get().is_none()
@@ -152,7 +152,8 @@ where
             }
             // Step 4: move together what is printed.
             chunk.compact();
-            // The writer and the watch may panic in the sink: the turn is then passed on by unwinding.
+            // `output` and `watch` are the caller's code and may panic in the sink. Unwinding then drops the turn, so
+            // that the next chunk can enter.
             mem::forget(guard);
             // Step 5: write.
             if let Some(mut sink) = self.sink.enter(chunk.turn)
@@ -169,7 +170,7 @@ where
 
     /// Reads the next chunk. Returns `false` if there is none, or the run has failed.
     fn read<'s>(&'s self, chunk: &mut Chunk<'s>) -> bool {
-        // Before the lock: this releases the right to a giant record, which the reader inside may be waiting for.
+        // Clear before locking: this releases `giants`, for which the worker that holds `source` may be waiting.
         chunk.clear();
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         self.failure.get().is_none() && source.read(chunk, &self.giants)

@@ -178,7 +178,7 @@ fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
         return String::new();
     }
     format!(
-        "\nbits/item of blocked and once by words per item; an insert takes one atomic operation per word\n\
+        "\nbits/item of blocked by words per item; an insert takes one atomic operation per word\n\
          (in a program, `.words(n)`): {}\n",
         choices.join(", ")
     )

@@ -1,7 +1,7 @@
 //! Concurrent cuckoo filters: approximate sets that many threads insert into, query and remove from at once.
 //!
 //! A query may report an item that is absent, at a rate that you choose. It never misses an item that is present. At
-//! rates of 0.1 % and below, a cuckoo filter needs fewer bits than a blocked Bloom filter.
+//! most rates below 0.1 %, a cuckoo filter needs fewer bits than a blocked Bloom filter.
 //!
 //! | | [`CuckooFilter`] | [`OnceCuckooFilter`] |
 //! |---|---|---|
@@ -15,14 +15,14 @@
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has two buckets. The
 //! builder chooses the shape of the buckets that needs the fewest bits:
 //!
-//! | false-positive rate up to | 6 % | 3 % | 0.24 % | 0.012 % | 5.4e-6 | 8e-10 |
+//! | false-positive rate at capacity | 6 % | 3 % | 0.24 % | 0.012 % | 5.4e-6 | 8e-10 |
 //! |---|---|---|---|---|---|---|
 //! | slots × bits of a bucket | 8 × 8 | 4 × 8 | 5 × 12 | 4 × 16 | 3 × 20 | 2 × 32 |
 //! | bits per item, filter at capacity | 8.2 | 8.6 | 13.1 | 16.8 | 22.9 | 37 |
 //!
 //! At the last three rates of this table, a cuckoo filter is also smaller than a classic Bloom filter: 16.8 instead of
-//! 18.8 bits per item at 0.012 %. At a rate between two columns it needs the shape of the next column, and may be
-//! larger than a classic Bloom filter.
+//! 18.8 bits per item at 0.012 %. At a rate a little below that of a column, the builder keeps the shape and adds buckets;
+//! at a much lower rate it takes the next shape. In both cases the filter may be larger than a classic Bloom filter.
 //!
 //! # Guarantees
 //!
@@ -67,12 +67,12 @@
 //! # Memory order
 //!
 //! A query finds an item if the insert *happens before* the query: after a `join`, through a channel, a mutex, or any
-//! other pair of Release and Acquire. Without such an edge, the query may find the item late. A result of a filter does
-//! not make visible what else the inserting thread has written.
+//! other pair of Release and Acquire. Without such a pair, the query may find the item late. A result of the filter
+//! does not synchronize with the thread that inserted the item: its other writes may be invisible.
 //!
 //! # Features
 //!
-//! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is kept in parts. Without `std`,
+//! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is a sharded counter. Without `std`,
 //!   the crate needs only `alloc` and 64-bit atomics.
 //! * `rayon`: parallel filling.
 

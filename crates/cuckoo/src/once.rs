@@ -12,7 +12,7 @@ use crate::{BuildError, Builder, Geometry, InsertError, MergeError, Sampled};
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts of
 /// an item returns `Ok(true)`.
 ///
-/// Use it to claim work. At rates of 0.1 % and below it needs less memory than the once filter of the Bloom kind, and
+/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of the Bloom kind, and
 /// it returns an error when it is full, where a Bloom filter's rate rises. If an item is a false positive, no insert of
 /// it returns `Ok(true)`; this happens at the [`false_positive_rate`](Self::false_positive_rate).
 ///

@@ -127,8 +127,8 @@ impl Table {
 
     /// Returns a copy of the table, and the number of fingerprints in it.
     ///
-    /// It contains each copy exactly once whose insert happened before and whose removal has not begun, even while
-    /// other threads relocate it.
+    /// Each copy whose insert happened before and whose removal has not begun is in it exactly once, even if other
+    /// threads relocate that copy meanwhile.
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
         let geometry = self.geometry;
         // Allocate first: an allocator is foreign code and may be slow, so it must not run under the locks.
@@ -161,7 +161,7 @@ impl Table {
         result.unwrap_or_else(|| self.buckets().lock_stripe(class).contains())
     }
 
-    /// Queries each item that was missed once more, on its own.
+    /// Repeats the query of each item that was not found, one item at a time.
     #[cold]
     fn retry_misses<const ITEMS: usize>(
         &self,
@@ -459,7 +459,8 @@ impl StripeGuard<'_> {
     #[inline]
     pub(crate) fn relocate(&self) -> bool {
         let Class { fingerprint, buckets: [from, to] } = self.class;
-        // Add before clearing: a reader may see the copy twice, but never not at all.
+        // Add before clearing, so that the copy is always in at least one bucket. A reader that reads one bucket before
+        // the add and the other after the clear sees no copy, but then the version has changed.
         let copied = self.contains_in(from) && self.buckets.add_to(to, fingerprint);
         if copied {
             self.advance_version();

@@ -2,7 +2,8 @@
 //!
 //! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate provides these arrays,
 //! zeroed and aligned ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
-//! ([`Backoff`]). It knows no filter: the crate of a filter decides what the bits mean and which ordering an access
+//! ([`Backoff`]). [`SimdLevel`] runs loops with the widest vectors of the processor, [`run_batches`] works on many items in
+//! batches, and [`Counter`] is a sharded counter. It knows no filter: the crate of a filter decides what the bits mean and which ordering an access
 //! needs.
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and the module `model`

@@ -11,7 +11,7 @@
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 40.8 |
 //! | the least memory, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 29.0 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 37.2 |
-//! | claims at rates of 0.1 % and below in less memory, and an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 37.2 |
+//! | claims at rates below 0.1 % in less memory, and an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 37.2 |
 //!
 //! All types have these properties:
 //!
@@ -21,7 +21,7 @@
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
 //!
-//! What a false positive costs depends on the use. In front of a store it is a lookup in vain. When workers claim
+//! What a false positive costs depends on the use. In front of a store it costs one unnecessary lookup. When workers claim
 //! items, it is an item that no worker claims: choose a low rate, such as 1e-6.
 //!
 //! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a `HashSet` or `DashMap` is
@@ -34,7 +34,7 @@
 //!
 //! # Changing the type
 //!
-//! All types have the same methods for building, inserting, querying and statistics, so one type can replace another.
+//! Most methods for building, inserting, querying and statistics are the same in all types, so one type can replace another.
 //! Change the name of the type, and handle the `Result` of an insert into a cuckoo filter, which may be full. Cuckoo
 //! filters differ in a few methods: they have `try_extend` instead of `extend`, `merge` instead of `union_with`,
 //! `load_factor` instead of `fill`, an exact `len`, and no `get_mut`.

@@ -96,7 +96,7 @@ fn mutants_of_the_loads_of_a_query() {
     let bucket: Query = |table, x| contains_by(table, x, Acquire, Relaxed);
     for query in [version, bucket] {
         must_fail(MISSED, || {
-            check(1, None, move || a_relocated_item_is_found(1, 1, query, relocate))
+            check(1, None, move || a_relocated_item_is_found(1, 1, query, relocate));
         });
     }
 }
