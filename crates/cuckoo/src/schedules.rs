@@ -76,7 +76,7 @@ fn residents_are_found_during_churn() {
 #[test]
 fn mutant_a_reader_that_does_not_read_again() {
     must_fail(MISSED, 20_000, || {
-        concurrent_churn(|table, class| table.buckets().contains_unvalidated(class))
+        concurrent_churn(|table, class| table.buckets().contains_unvalidated(class));
     });
 }
 
