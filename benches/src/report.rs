@@ -46,7 +46,7 @@ pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn
     fs::create_dir_all(&plots)?;
     remove_charts(&plots)?;
     for (name, chart) in &body.charts {
-        fs::write(plots.join(format!("{name}.svg")), chart.svg())?;
+        fs::write(plots.join(format!("{name}.svg")), chart.svg()?)?;
     }
     let report = out.join("REPORT.md");
     fs::write(&report, head(&records, &time, command) + &body.text)?;
@@ -153,7 +153,7 @@ mod tests {
         assert!(
             chart
                 .expect("a chart")
-                .starts_with("<svg width=\"900\" height=\"540\" viewBox=\"0 0 900 540\"")
+                .starts_with("<svg width=\"900\" height=\"540\" viewBox=\"0 0 7200 4320\"")
         );
         assert!(!old);
     }

@@ -1,5 +1,9 @@
 //! An axis of a chart: its range, and its ticks with their labels.
 
+use core::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
 use super::figure::{figure, percent};
 
 /// How values are spaced along an axis, and what they are.
@@ -64,30 +68,13 @@ impl Axis {
         }
     }
 
-    /// Returns where a value is along the axis, from 0 to 1 if the axis shows it.
-    pub(super) fn share(&self, value: f64) -> f64 {
-        self.share_of(self.place(value))
-    }
-
-    fn share_of(&self, place: f64) -> f64 {
+    pub(super) fn contains(&self, value: f64) -> bool {
         let (low, high) = self.places();
-        (place - low) / (high - low)
-    }
-
-    /// Returns where ticks are along the axis, and their labels.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let shown = |value: f64| match self.scale {
-            Scale::Linear | Scale::Doubling | Scale::Log => short(value),
-            Scale::Share => percent(value),
-            Scale::OneIn => percent(1.0 / value),
-            Scale::Bytes => bytes(value),
-        };
-        let tick = |place| (self.share_of(place), shown(self.value(place)));
-        self.tick_places().into_iter().map(tick).collect()
+        (low..=high).contains(&self.place(value))
     }
 
     /// Returns the places of the ticks.
-    fn tick_places(&self) -> Vec<f64> {
+    fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.places();
         match self.scale {
             Scale::Linear => {
@@ -122,6 +109,39 @@ impl Axis {
     }
 }
 
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let (low, high) = self.places();
+        let share = (self.place(*value) - low) / (high - low);
+        first + (share * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // Light points would be grid lines between the ticks.
+        let ticks = if hint.weight().allow_light_points() { Vec::new() } else { self.ticks() };
+        ticks.into_iter().map(|place| self.value(place)).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        let (low, high) = self.places();
+        self.value(low)..self.value(high)
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        match self.scale {
+            Scale::Linear | Scale::Doubling | Scale::Log => short(*value),
+            Scale::Share => percent(*value),
+            Scale::OneIn => percent(1.0 / value),
+            Scale::Bytes => bytes(*value),
+        }
+    }
+}
+
 /// Returns the next of 1, 2 and 5 times a power of ten; at least 1, as linear axes show whole numbers.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
@@ -147,7 +167,7 @@ mod tests {
 
     fn shown(scale: Scale, values: &[f64]) -> Vec<String> {
         let axis = Axis::new("", scale, values.iter().copied());
-        axis.ticks().into_iter().map(|(_, shown)| shown).collect()
+        axis.ticks().into_iter().map(|at| axis.format_ext(&axis.value(at))).collect()
     }
 
     #[test]
@@ -167,8 +187,8 @@ mod tests {
     #[test]
     fn a_single_value_has_a_range() {
         for scale in [Scale::Linear, Scale::Log, Scale::Bytes] {
-            let (low, high) = Axis::new("", scale, [7.0].into_iter()).places();
-            assert!(low < high, "{scale:?}");
+            let range = Axis::new("", scale, [7.0].into_iter()).range();
+            assert!(!range.is_empty(), "{scale:?}");
         }
     }
 }

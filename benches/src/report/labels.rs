@@ -9,18 +9,6 @@ pub(super) struct Frame {
     pub(super) bottom: i32,
 }
 
-impl Frame {
-    /// Returns the pixel at a share of the width.
-    pub(super) fn x(&self, share: f64) -> f64 {
-        f64::from(self.left) + share * f64::from(self.right - self.left)
-    }
-
-    /// Returns the pixel at a share of the height, from the bottom.
-    pub(super) fn y(&self, share: f64) -> f64 {
-        f64::from(self.bottom) - share * f64::from(self.bottom - self.top)
-    }
-}
-
 /// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the frame while
 /// there is room.
 pub(super) fn spread(wanted: &[i32], gap: i32, frame: &Frame) -> Vec<i32> {

@@ -1,5 +1,7 @@
 //! Makes charts of records.
 
+use plotters::style::RGBColor;
+
 use super::axis::{Axis, Scale, bytes};
 use super::chart::{Chart, Line, Look, Marker};
 use super::contenders::{is_floor, kind, ordered, writes};
@@ -7,22 +9,22 @@ use crate::record::Record;
 
 /// More lines than this cannot be distinguished; the others are in the table.
 const MOST_LINES: usize = 7;
-const GREY: &str = "#777";
+const GREY: RGBColor = RGBColor(119, 119, 119);
 
 /// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
 /// white; each with a marker, for print in grey. Ours have the first five.
-const LOOKS: [(&str, Marker); 8] = [
-    ("#0072b2", Marker::Circle),
-    ("#d55e00", Marker::Up),
-    ("#009e73", Marker::Square),
-    ("#cc79a7", Marker::Diamond),
-    ("#e69f00", Marker::Down),
-    ("#000", Marker::Circle),
-    ("#56b4e9", Marker::Square),
+const LOOKS: [(RGBColor, Marker); 8] = [
+    (RGBColor(0, 114, 178), Marker::Circle),
+    (RGBColor(213, 94, 0), Marker::Up),
+    (RGBColor(0, 158, 115), Marker::Square),
+    (RGBColor(204, 121, 167), Marker::Diamond),
+    (RGBColor(230, 159, 0), Marker::Down),
+    (RGBColor(0, 0, 0), Marker::Circle),
+    (RGBColor(86, 180, 233), Marker::Square),
     (GREY, Marker::Diamond),
 ];
 /// The dashes of filters that are not ours.
-const DASHES: [&str; 3] = ["7 3", "2 3", "12 4"];
+const DASHES: [(i32, i32); 3] = [(7, 3), (2, 3), (12, 4)];
 
 /// Makes the chart of the rate while filters fill: theory as lines, measurements as points.
 pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
@@ -197,7 +199,7 @@ fn looks(names: &[&str]) -> Vec<Look> {
     let mut peers = 0;
     let mut look = |name: &&str| {
         if is_floor(name) {
-            let dash = (*name == "W").then_some("2 3");
+            let dash = (*name == "W").then_some((2, 3));
             return Look { colour: GREY, marker: None, dash, bold: false };
         }
         let ours = kind(name);
