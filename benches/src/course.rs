@@ -8,7 +8,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::clock;
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::item::{Distribution, Item};
 use crate::operation::{Answers, MIXED, Operation, Subject};
 

@@ -1,6 +1,6 @@
 //! The operations that are timed, and the loops that perform them on a filter of any type.
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::item::Item;
 
 /// One of this number of operations of the mixed kind is an insert.

@@ -33,6 +33,31 @@ pub struct Record {
 }
 
 impl Record {
+    /// Returns a record without figures: one thread, integers, uniformly distributed.
+    pub(crate) fn blank(axis: &str, contender: &str, operation: &str, items: u64) -> Self {
+        Self {
+            axis: axis.to_owned(),
+            contender: contender.to_owned(),
+            operation: operation.to_owned(),
+            items,
+            rate: 0.0,
+            measured_rate: None,
+            bits: 0.0,
+            threads: 1,
+            item: "u64".to_owned(),
+            distribution: "uniform".to_owned(),
+            value: 0.0,
+            spread: [0.0; 2],
+        }
+    }
+
+    /// Returns the record with this value and the spread of the runs.
+    pub(crate) fn of_runs(self, value: f64, runs: &[f64]) -> Self {
+        let low = runs.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self { value, spread: [low, high], ..self }
+    }
+
     /// Parses a line of a file. Names of older files become today's.
     ///
     /// # Errors
@@ -88,7 +113,7 @@ mod tests {
 
     #[test]
     fn names_of_older_files_become_those_of_today() {
-        let now = crate::measure::blank("exclusive", "once, exclusive", "hit during writes", 7);
+        let now = Record::blank("exclusive", "once, exclusive", "hit during writes", 7);
         let line = serde_json::to_string(&now).expect("numbers");
         let older = line.replace("exclusive", "alone").replace("during writes", "beside a writer");
         assert_eq!(

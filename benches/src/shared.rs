@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::item::Item;
 
 /// The items of a batch.

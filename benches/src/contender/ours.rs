@@ -2,7 +2,7 @@
 
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::hasher;
 use crate::item::Item;
 

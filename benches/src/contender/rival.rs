@@ -6,7 +6,7 @@
 use tamis::hash::{DefaultHashBuilder, HashItem, fastrange, split};
 use tamis_sync::{LINE_WORDS, Lines, Ordering};
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 
 const SLOTS: u64 = 32;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::contender::{self, Size};
 use crate::item::Distribution;
-use crate::measure::{Survey, blank, of_runs};
+use crate::measure::survey::Survey;
 use crate::record::Record;
 
 /// Just below 95 % of a power of two, so that filters that round up to one are not charged for it.
@@ -19,7 +19,7 @@ const RATES: [f64; 16] = [
 pub(super) fn bits(survey: &mut Survey) -> io::Result<()> {
     for rate in RATES {
         for contender in contender::all::<u64>() {
-            let blank = blank("bits", contender.name, "bits per item", ITEMS);
+            let blank = Record::blank("bits", contender.name, "bits per item", ITEMS);
             let record = Record { rate, ..blank };
             if contender.exact || rate < contender.lowest || survey.journal.has(&record) {
                 continue;
@@ -27,7 +27,7 @@ pub(super) fn bits(survey: &mut Survey) -> io::Result<()> {
             if let Some(course) = (contender.course)(ITEMS, Size::Rate(rate), Distribution::Uniform)
             {
                 let bits = course.bits();
-                survey.journal.append(&of_runs(Record { bits, ..record }, bits, &[bits]))?;
+                survey.journal.append(&Record { bits, ..record }.of_runs(bits, &[bits]))?;
             }
         }
     }

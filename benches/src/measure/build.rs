@@ -12,8 +12,10 @@ use rayon::iter::FromParallelIterator;
 use tamis::{BlockedBloomFilter, OnceBloomFilter};
 
 use crate::clock;
-use crate::contender::{Filter, RATE};
-use crate::measure::{Row, Survey, blank, thread_counts};
+use crate::contender::RATE;
+use crate::contender::filter::Filter;
+use crate::measure::survey::{Row, Survey, thread_counts};
+use crate::record::Record;
 
 /// A way to build a filter from a slice, and to drop it.
 type Way = (&'static str, fn(&[u64]));
@@ -56,7 +58,7 @@ fn pass(survey: &Survey, filter: &str, (name, build): Way, items: &[u64], rows: 
     let repeats = survey.scale.least.div_ceil(items.len() as u64);
     let work = || (0..repeats).for_each(|_| build(black_box(items)));
     for threads in if parallel { thread_counts() } else { vec![1] } {
-        let mut record = blank("build", filter, name, items.len() as u64);
+        let mut record = Record::blank("build", filter, name, items.len() as u64);
         (record.rate, record.threads) = (RATE, threads);
         if survey.journal.has(&record) {
             continue;

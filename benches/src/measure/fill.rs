@@ -4,10 +4,11 @@ use std::io;
 
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter};
 
-use crate::contender::{Filter, RATE};
+use crate::contender::RATE;
+use crate::contender::filter::Filter;
 use crate::course::ABSENT;
 use crate::hasher;
-use crate::measure::{Survey, blank, of_runs};
+use crate::measure::survey::Survey;
 use crate::record::Record;
 use crate::shared::SharedSubject;
 
@@ -38,12 +39,16 @@ impl Curve<'_> {
             let record = |what: &str| {
                 let operation = format!("{} {what}", self.layout);
                 let bits = self.bytes as f64 * 8.0 / items as f64;
-                Record { rate: self.rate, bits, ..blank("fill", self.name, &operation, items) }
+                Record {
+                    rate: self.rate,
+                    bits,
+                    ..Record::blank("fill", self.name, &operation, items)
+                }
             };
             let (theory, measured) = (record("theory"), record("measured"));
             let rate = (self.theory)(items as usize);
             if !survey.journal.has(&theory) {
-                survey.journal.append(&of_runs(theory, rate, &[rate]))?;
+                survey.journal.append(&theory.of_runs(rate, &[rate]))?;
             }
             let probes = survey.scale.probes;
             if survey.journal.has(&measured) || rate * (probes as f64) < TELLING {
@@ -55,7 +60,7 @@ impl Curve<'_> {
             let mean = runs.iter().sum::<f64>() / runs.len() as f64;
             let (low, high) = (rate / 2.0, rate * 2.0);
             assert!((low..high).contains(&mean), "{}: rate {mean}, not {rate}", self.layout);
-            survey.journal.append(&of_runs(measured, mean, &runs))?;
+            survey.journal.append(&measured.of_runs(mean, &runs))?;
         }
         Ok(())
     }

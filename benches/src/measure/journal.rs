@@ -63,10 +63,9 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::blank;
 
     fn record(operation: &str, value: f64) -> Record {
-        let blank = blank("size", "blocked", operation, 1000);
+        let blank = Record::blank("size", "blocked", operation, 1000);
         Record { rate: 0.01, bits: value, measured_rate: Some(value), value, ..blank }
     }
 

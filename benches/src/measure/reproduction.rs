@@ -6,13 +6,15 @@ use std::io;
 use tamis::hash::fastrange;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 
-use crate::contender::{Filter, RATE};
+use crate::contender::RATE;
+use crate::contender::filter::Filter;
 use crate::course::Course;
 use crate::hasher;
 use crate::item::Distribution;
 use crate::measure::fill::rates;
-use crate::measure::{Row, Survey, blank};
+use crate::measure::survey::{Row, Survey};
 use crate::operation::Operation;
+use crate::record::Record;
 use crate::shared::SharedSubject;
 
 const ITEMS: u64 = 1_000_000;
@@ -33,7 +35,7 @@ impl Survey {
         operation: &str,
         measure: impl FnOnce(&Self) -> Vec<f64>,
     ) -> io::Result<()> {
-        let record = blank("reproduction", contender, operation, ITEMS);
+        let record = Record::blank("reproduction", contender, operation, ITEMS);
         if self.journal.has(&record) {
             return Ok(());
         }

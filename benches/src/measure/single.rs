@@ -8,7 +8,7 @@ use tamis::BlockedBloomFilter;
 use crate::contender::{self, BEST, Contender, RATE, Size, named};
 use crate::floor::Floor;
 use crate::item::{Distribution, Item};
-use crate::measure::{Row, Survey, blank, of_runs};
+use crate::measure::survey::{Row, Survey};
 use crate::operation::Operation::{
     self, Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Remove,
 };
@@ -57,7 +57,7 @@ impl<'a> Point<'a> {
     }
 
     fn record<K: Item>(&self, contender: &str, operation: &str) -> Record {
-        let blank = blank(self.axis, contender, operation, self.items);
+        let blank = Record::blank(self.axis, contender, operation, self.items);
         let (rate, bits) = match self.size {
             Size::Rate(rate) => (rate, 0.0),
             Size::Bits(bits) => (0.0, bits),
@@ -82,7 +82,7 @@ impl<'a> Point<'a> {
             let record = if once && row.record.operation.starts_with("insert") {
                 // The runs are parts of one fill, and later parts differ from the first: the whole counts.
                 let mean = row.runs.iter().sum::<f64>() / row.runs.len() as f64;
-                of_runs(row.record, mean, &row.runs)
+                row.record.of_runs(mean, &row.runs)
             } else {
                 row.fastest()
             };

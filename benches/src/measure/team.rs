@@ -8,7 +8,7 @@ use tamis_sync::{Ordering, Word};
 use crate::contender::Contender;
 use crate::course::{ABSENT, highest_rate, least_new, most_found};
 use crate::floor::Floor;
-use crate::measure::{Row, Survey, blank, cores, thread_counts};
+use crate::measure::survey::{Row, Survey, cores, thread_counts};
 use crate::record::Record;
 use crate::shared::SharedSubject;
 use crate::together::{elapsed, together};
@@ -103,7 +103,7 @@ impl Team {
     }
 
     fn record(&self, operation: &str, threads: u64) -> Record {
-        let blank = blank(self.axis, self.name, operation, self.items);
+        let blank = Record::blank(self.axis, self.name, operation, self.items);
         Record { rate: self.rate, threads, ..blank }
     }
 

@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::io;
 
 use crate::contender::{self, BEST, Contender, RATE};
-use crate::measure::Survey;
+use crate::measure::survey::Survey;
 use crate::measure::team::{Team, Work};
 
 /// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.

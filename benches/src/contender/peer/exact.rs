@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use dashmap::DashSet;
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::hasher;
 use crate::item::Item;
 

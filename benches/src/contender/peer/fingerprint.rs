@@ -6,7 +6,7 @@ use cuckoo_clock::config::CuckooConfiguration;
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::Filter;
+use crate::contender::filter::Filter;
 use crate::hasher;
 use crate::item::Item;
 
