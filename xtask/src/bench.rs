@@ -1,7 +1,7 @@
 //! `bench`: the criterion benchmarks; and the gate, which counts instructions of the hot paths.
 //!
-//! Times differ from run to run and machine to machine; the number of instructions that a path executes does
-//! not, for one compiler. So the gate compares numbers, by callgrind, with those that were committed.
+//! Times differ between runs and machines. The number of instructions that a path executes does not, for one compiler.
+//! So the gate counts instructions with callgrind, and compares them with the committed numbers.
 
 use core::error::Error;
 use core::fmt::Write as _;
@@ -13,13 +13,13 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// The numbers that were committed: how they were made, then a path and its instructions a line.
+/// The committed numbers: how they were made, then one line per path with its instructions.
 const BASELINE: &str = "benches/instructions.txt";
 
-/// Operations of the two runs of a path: their difference is what operations cost, without the start.
+/// Operations of the two runs of a path. The difference of the runs is the cost of the operations, without the start.
 const RUNS: [u64; 2] = [10_000, 40_000];
 
-/// How many times the committed number is still as good. One instruction in the shortest path is more.
+/// The largest accepted ratio to the committed number. One more instruction in the shortest path exceeds it.
 const TOLERANCE: f64 = 1.01;
 
 pub(crate) fn run(sh: &Shell, filter: Option<&str>) -> Result {
@@ -27,7 +27,7 @@ pub(crate) fn run(sh: &Shell, filter: Option<&str>) -> Result {
     Ok(())
 }
 
-/// The gate as a step of `ci`: where there is no callgrind it says so and passes.
+/// The gate as a step of `ci`: without callgrind it prints a notice and passes.
 pub(crate) fn gate_if_possible(sh: &Shell) -> Result {
     if cmd!(sh, "valgrind --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
         eprintln!("valgrind is not installed: instructions are NOT counted");
@@ -36,7 +36,7 @@ pub(crate) fn gate_if_possible(sh: &Shell) -> Result {
     gate(sh, false)
 }
 
-/// Counts the instructions of each hot path and compares them with the baseline; or writes that anew.
+/// Counts the instructions of each hot path and compares them with the baseline, or writes a new baseline.
 pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
     cmd!(sh, "cargo build --release --package tamis-benches --bin hot_paths").run()?;
     let how = how(sh)?;
@@ -58,7 +58,7 @@ fn program() -> PathBuf {
     workspace::target_dir("release").join("hot_paths")
 }
 
-/// What the numbers depend on besides the code.
+/// What the numbers depend on, apart from the code.
 fn how(sh: &Shell) -> Result<String> {
     let compiler = cmd!(sh, "rustc --version").quiet().read()?;
     let vectors = if cfg!(target_arch = "x86_64") && has_avx2() { "AVX2" } else { "no AVX2" };
@@ -75,10 +75,10 @@ fn has_avx2() -> bool {
     false
 }
 
-/// Instructions that an operation of each path takes. Counts do not depend on what else runs, so all cores count.
+/// Returns the instructions per operation of each path. Counts do not depend on other load, so all cores are used.
 fn count<'a>(names: &[&'a str]) -> Result<Vec<(&'a str, f64)>> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    // A shell is for one thread, and so is a boxed error.
+    // Neither a shell nor a boxed error can be sent to another thread.
     let of_worker = |worker: usize| {
         let sh = Shell::new().map_err(|error| error.to_string())?;
         sh.change_dir(workspace::root());
@@ -102,7 +102,7 @@ fn count<'a>(names: &[&'a str]) -> Result<Vec<(&'a str, f64)>> {
     Ok(counted)
 }
 
-/// Instructions of a whole run.
+/// Returns the instructions of a whole run.
 fn instructions(sh: &Shell, name: &str, number: u64) -> Result<u64> {
     let number = number.to_string();
     let program = program();
@@ -115,7 +115,7 @@ fn instructions(sh: &Shell, name: &str, number: u64) -> Result<u64> {
     collected(&said).ok_or_else(|| format!("callgrind counted nothing:\n{said}").into())
 }
 
-/// The number in callgrind's line `==1== Collected : 123`.
+/// Returns the number in callgrind's line `==1== Collected : 123`.
 fn collected(said: &str) -> Option<u64> {
     let line = said.lines().find(|line| line.contains("Collected"))?;
     line.rsplit(' ').next()?.parse().ok()
@@ -129,7 +129,7 @@ fn written(how: &str, counted: &[(&str, f64)]) -> String {
     text
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 struct Verdict {
     table: String,
     outcome: Result,

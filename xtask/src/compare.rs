@@ -1,4 +1,4 @@
-//! `compare`: times `tamis dedup` beside other programs that print the distinct lines of a file.
+//! `compare`: times `tamis dedup` and other programs that print the distinct lines of a file.
 
 use core::iter;
 use std::env;
@@ -10,8 +10,8 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// The programs: name, the line that the shell runs (`$1` is the file, `$TAMIS` further options of
-/// ours), how to get it.
+/// The programs: the name, the line that the shell runs (`$1` is the file, `$TAMIS` holds further options for
+/// `tamis`), and how to install it.
 const PROGRAMS: [(&str, &str, &str); 7] = [
     ("tamis", r#"tamis dedup --quiet --threads 1 $TAMIS "$1""#, "built by this command"),
     ("tamis", r#"tamis dedup --quiet --threads 2 $TAMIS "$1""#, "built by this command"),
@@ -22,7 +22,7 @@ const PROGRAMS: [(&str, &str, &str); 7] = [
     ("awk", r#"awk '!seen[$0]++' "$1""#, "mawk or gawk"),
 ];
 
-/// What one run took.
+/// The time and memory of one run.
 #[derive(Clone, Copy)]
 struct Cost {
     wall_s: f64,
@@ -55,7 +55,7 @@ pub(crate) fn run(sh: &Shell, file: &Path, runs: usize, capacity: Option<u64>) -
     Ok(())
 }
 
-/// Builds the program as it is released; gives a search path that starts with it.
+/// Builds the program as released. Returns a search path that starts with its folder.
 fn build(sh: &Shell) -> Result<OsString> {
     let root = workspace::root();
     let target = workspace::target_dir("");
@@ -70,7 +70,7 @@ fn installed(sh: &Shell, program: &str) -> bool {
     cmd!(sh, "which {program}").quiet().ignore_stdout().ignore_stderr().run().is_ok()
 }
 
-/// Runs the line once, its output thrown away.
+/// Runs the line once and discards its output.
 fn time(sh: &Shell, line: &str, file: &Path) -> Result<Cost> {
     let dir = sh.create_temp_dir()?;
     let report = dir.path().join("time");

@@ -1,4 +1,4 @@
-//! `report`: measures the filters beside others, and writes what came out with tables and charts.
+//! `report`: measures our filters and those of other crates, and writes tables and charts.
 
 use xshell::{Shell, cmd};
 
@@ -6,13 +6,13 @@ use crate::{Result, workspace};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Measure for two minutes instead of most of an hour, and leave the committed report as it is
+    /// Measure for two minutes instead of about an hour, and do not change the committed report
     #[arg(long)]
     quick: bool,
-    /// Measure once more what an earlier run has left, and take the better figures: for noisy machines
+    /// Measure the figures of an earlier run once more, and keep the better ones: for noisy machines
     #[arg(long, conflicts_with = "fresh")]
     again: bool,
-    /// Measure all anew, instead of what an earlier run has left
+    /// Measure everything, instead of continuing an earlier run
     #[arg(long)]
     fresh: bool,
 }
@@ -29,7 +29,7 @@ pub(crate) fn run(sh: &Shell, Args { quick, again, fresh }: Args) -> Result {
     if fresh {
         sh.remove_path(&records)?;
     }
-    // One set of features for both, so that nothing is built twice.
+    // The same features for both programs, so that nothing is built twice.
     let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
     let again = again.then_some("--again");
     cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} {again...} --out {records}").run()?;
