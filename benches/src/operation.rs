@@ -1,5 +1,8 @@
 //! The operations that are timed, and the loops that perform them on a filter of any type.
 
+use self::Operation::{
+    Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Mixed, Remove,
+};
 use crate::contender::filter::Filter;
 use crate::item::Item;
 
@@ -33,18 +36,8 @@ pub enum Operation {
 
 impl Operation {
     /// All, in the order of a table's columns.
-    pub const ALL: [Self; 10] = [
-        Self::Insert,
-        Self::Hit,
-        Self::Miss,
-        Self::Half,
-        Self::Mixed,
-        Self::InsertMany,
-        Self::HitMany,
-        Self::MissMany,
-        Self::InsertLast,
-        Self::Remove,
-    ];
+    pub const ALL: [Self; 10] =
+        [Insert, Hit, Miss, Half, Mixed, InsertMany, HitMany, MissMany, InsertLast, Remove];
 
     /// Those that every contender is compared by.
     pub const COMMON: &[Self] = Self::ALL.split_at(8).0;
@@ -53,43 +46,38 @@ impl Operation {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Insert => "insert",
-            Self::Hit => "hit",
-            Self::Miss => "miss",
-            Self::Half => "half",
-            Self::Mixed => "mixed",
-            Self::InsertMany => "insert_many",
-            Self::HitMany => "hit_many",
-            Self::MissMany => "miss_many",
-            Self::InsertLast => "insert, last 5 %",
-            Self::Remove => "remove",
+            Insert => "insert",
+            Hit => "hit",
+            Miss => "miss",
+            Half => "half",
+            Mixed => "mixed",
+            InsertMany => "insert_many",
+            HitMany => "hit_many",
+            MissMany => "miss_many",
+            InsertLast => "insert, last 5 %",
+            Remove => "remove",
         }
     }
 
     /// Returns whether it only writes.
     #[must_use]
     pub const fn writes(self) -> bool {
-        matches!(self, Self::Insert | Self::InsertMany | Self::InsertLast | Self::Remove)
+        matches!(self, Insert | InsertMany | InsertLast | Remove)
     }
 
     /// Returns whether it is done in batches.
     #[must_use]
     pub const fn is_many(self) -> bool {
-        matches!(self, Self::InsertMany | Self::HitMany | Self::MissMany)
+        matches!(self, InsertMany | HitMany | MissMany)
     }
 
     /// Returns the number of items in a filter for `items` when the operation begins.
     pub(crate) const fn start(self, items: u64) -> u64 {
         match self {
-            Self::Insert | Self::InsertMany => 0,
-            Self::InsertLast => items / 20 * 19,
-            Self::Mixed => {
-                if items > 1 {
-                    items * 9 / 10
-                } else {
-                    1
-                }
-            }
+            Insert | InsertMany => 0,
+            InsertLast => items / 20 * 19,
+            Mixed if items > 1 => items * 9 / 10,
+            Mixed => 1,
             _ => items,
         }
     }
@@ -120,17 +108,17 @@ impl<K: Item, C: Filter<K>> Subject<K> for C {
         let count = |found: bool| u64::from(found);
         let mut answers = Answers::default();
         match operation {
-            Operation::Insert | Operation::InsertLast => {
+            Insert | InsertLast => {
                 answers.new = items.iter().map(|item| count(self.insert(item))).sum();
             }
-            Operation::InsertMany => self.insert_many(items, |_, new| answers.new += count(new)),
-            Operation::Hit | Operation::Miss | Operation::Half => {
+            InsertMany => self.insert_many(items, |_, new| answers.new += count(new)),
+            Hit | Miss | Half => {
                 answers.found = items.iter().map(|item| count(self.contains(item))).sum();
             }
-            Operation::HitMany | Operation::MissMany => {
+            HitMany | MissMany => {
                 self.contains_many(items, |_, found| answers.found += count(found));
             }
-            Operation::Mixed => {
+            Mixed => {
                 for ten in items.chunks(MIXED) {
                     let (asked, inserted) = ten.split_at(ten.len().min(MIXED - 1));
                     answers.found +=
@@ -139,7 +127,7 @@ impl<K: Item, C: Filter<K>> Subject<K> for C {
                         inserted.iter().map(|item| count(self.insert(item))).sum::<u64>();
                 }
             }
-            Operation::Remove => {
+            Remove => {
                 answers.found = items.iter().map(|item| count(self.remove(item))).sum();
             }
         }

@@ -62,6 +62,10 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+
     use super::*;
 
     fn record(operation: &str, value: f64) -> Record {
@@ -69,10 +73,16 @@ mod tests {
         Record { rate: 0.01, bits: value, measured_rate: Some(value), value, ..blank }
     }
 
-    #[test]
-    fn what_is_in_the_file_is_known_whatever_its_figures() {
+    /// Returns a folder, and the path of a file in it.
+    fn file() -> (TempDir, PathBuf) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.jsonl");
+        (folder, path)
+    }
+
+    #[test]
+    fn what_is_in_the_file_is_known_whatever_its_figures() {
+        let (_folder, path) = file();
         let mut journal = Journal::open(&path).expect("a new file");
         assert!(!journal.has(&record("hit", 1.0)));
         journal.append(&record("hit", 1.0)).expect("a line");
@@ -87,8 +97,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_again_stays_in_the_file() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.jsonl");
+        let (_folder, path) = file();
         let mut journal = Journal::open(&path).expect("a new file");
         journal.append(&record("hit", 1.0)).expect("a line");
         journal.measure_again();
@@ -100,8 +109,8 @@ mod tests {
 
     #[test]
     fn requested_memory_is_a_condition() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut journal = Journal::open(&folder.path().join("a.jsonl")).expect("a new file");
+        let (_folder, path) = file();
+        let mut journal = Journal::open(&path).expect("a new file");
         let memory = |bits| Record { axis: "memory".to_owned(), bits, ..record("hit", 1.0) };
         journal.append(&memory(10.0)).expect("a line");
         assert!(journal.has(&memory(10.0)));
@@ -110,8 +119,7 @@ mod tests {
 
     #[test]
     fn a_broken_last_line_is_removed_and_measured_again() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.jsonl");
+        let (_folder, path) = file();
         let line = |operation| serde_json::to_string(&record(operation, 1.0)).expect("numbers");
         let (whole, broken) = (line("hit"), line("miss"));
         std::fs::write(&path, format!("{whole}\n{}", &broken[..20])).expect("a file");
@@ -126,8 +134,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_record_is_an_error() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.jsonl");
+        let (_folder, path) = file();
         std::fs::write(&path, "{}\n").expect("a file");
         assert!(Journal::open(&path).is_err());
     }

@@ -3,6 +3,7 @@
 use core::hash::BuildHasher;
 use std::io;
 
+use petgraph::unionfind::UnionFind;
 use tamis::hash::fastrange;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 
@@ -113,27 +114,18 @@ fn filter(slots: u32, bits: u32) -> CuckooFilter<u64> {
 /// Returns the load at the first failure with one slot per bucket, which our filters do not have. Items are then
 /// edges between their two buckets, and fit as long as no component has more edges than buckets.
 fn load_of_one_slot(seed: u64) -> f64 {
-    /// Returns the bucket that represents the component.
-    fn root(parents: &mut [u64], mut bucket: u64) -> u64 {
-        while parents[bucket as usize] != bucket {
-            let next = parents[bucket as usize];
-            parents[bucket as usize] = parents[next as usize];
-            bucket = next;
-        }
-        bucket
-    }
-
-    let mut parents: Vec<u64> = (0..SLOTS).collect();
+    let mut components = UnionFind::<usize>::new(SLOTS as usize);
     // Whether the component's edges equal its buckets in number.
     let mut full = vec![false; SLOTS as usize];
     let fits = |item: &u64| {
         let [one, other] = [0, 1].map(|half| {
             let bucket = fastrange(hasher().hash_one((seed, *item, half)), SLOTS);
-            root(&mut parents, bucket)
+            components.find_mut(bucket as usize)
         });
-        let fits = !(full[one as usize] && full[other as usize]);
-        full[other as usize] |= full[one as usize] || one == other;
-        parents[one as usize] = other;
+        let fits = !(full[one] && full[other]);
+        let filled = full[one] || full[other] || one == other;
+        components.union(one, other);
+        full[components.find_mut(one)] = filled;
         fits
     };
     (0..).take_while(fits).count() as f64 / SLOTS as f64

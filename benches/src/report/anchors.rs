@@ -3,7 +3,7 @@
 use super::figure::{count, figure};
 use super::page::Page;
 use super::records::Records;
-use super::table::{Cell, Table};
+use super::table::Table;
 
 /// The fastest filter known for some work: its nanoseconds as published, also as a multiple of the time to read a
 /// random line; and which of ours does that work.
@@ -67,15 +67,15 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 }
 
 fn table(records: &Records) -> Table {
-    let columns = ["items", "theirs", "ns", "× a line", "ours", "ns", "× R"];
-    let timed = ["operation", "exclusive", "size"].map(|axis| records.axis(axis)).concat();
-    let row = |anchor: &Anchor| {
+    let mut table = Table::new(["items", "theirs", "ns", "× a line", "ours", "ns", "× R"]);
+    let timed = records.axes(&["operation", "exclusive", "size"]);
+    let cells = |anchor: &Anchor| {
         let ours = timed.iter().find(|record| {
             (&*record.contender, &*record.operation, record.items)
                 == (anchor.contender, anchor.operation, anchor.items)
         })?;
         let multiple = ours.value / records.floor(ours, "R")?.value;
-        let cells = [
+        Some([
             count(anchor.items),
             anchor.theirs.to_owned(),
             anchor.nanos.to_owned(),
@@ -83,11 +83,12 @@ fn table(records: &Records) -> Table {
             format!("{}, `{}`", anchor.contender, anchor.operation),
             figure(ours.value),
             figure(multiple),
-        ];
-        Some((anchor.work.to_owned(), cells.map(Cell::text).to_vec()))
+        ])
     };
-    let rows = ANCHORS.iter().filter_map(row).collect();
-    Table { columns: columns.map(str::to_owned).to_vec(), rows }
+    for (anchor, cells) in ANCHORS.iter().filter_map(|anchor| Some((anchor, cells(anchor)?))) {
+        table.add(anchor.work.to_owned(), cells);
+    }
+    table
 }
 
 #[cfg(test)]

@@ -41,14 +41,8 @@ fn add_bits(page: &mut Page, all: &[&Record]) {
 
 fn add_fill(page: &mut Page, all: &[&Record]) {
     page.section("Fill", "The rate while a filter fills, measured and computed.");
-    let columns = [
-        "points",
-        "bits per item in the end",
-        "rate measured",
-        "rate by theory",
-        "measured / theory",
-    ];
-    let mut table = Table { columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() };
+    let rates = ["rate measured", "rate by theory", "measured / theory"];
+    let mut table = Table::new(["points", "bits per item in the end"].into_iter().chain(rates));
     for (layout, group) in groups(all, appearance(all, |record| plots::layout(record).0)) {
         let (theory, measured): (Vec<&Record>, Vec<&Record>) =
             group.into_iter().partition(|record| plots::layout(record).1);
@@ -66,7 +60,7 @@ fn add_fill(page: &mut Page, all: &[&Record]) {
             expected(last).map(rate).unwrap_or_default(),
             range.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default(),
         ];
-        table.rows.push((layout, cells.map(Cell::text).to_vec()));
+        table.add(layout, cells);
     }
     page.table(None, &table);
     page.chart("fill", plots::fill(all));
@@ -74,19 +68,15 @@ fn add_fill(page: &mut Page, all: &[&Record]) {
 
 fn add_reproduction(page: &mut Page, all: &[&Record]) {
     page.section("Reproduction", "Figures that others published, and the same measured here.");
-    let mut table =
-        Table { columns: vec!["published".to_owned(), "here".to_owned()], rows: Vec::new() };
+    let mut table = Table::new(["published", "here"]);
     for (what, group) in groups(all, appearance(all, |record| &record.operation)) {
         let (published, here): (Vec<&Record>, Vec<&Record>) =
             group.into_iter().partition(|record| record.contender == "published");
         let published: Vec<String> = published.iter().map(|record| digits(record.value)).collect();
-        let here: Vec<String> = here
-            .iter()
-            .map(|record| format!("{} ({})", digits(record.value), record.contender))
-            .collect();
-        table
-            .rows
-            .push((what, [published, here].map(|cells| Cell::text(cells.join(", "))).to_vec()));
+        let here = here.iter();
+        let here: Vec<String> =
+            here.map(|record| format!("{} ({})", digits(record.value), record.contender)).collect();
+        table.add(what, [published.join(", "), here.join(", ")]);
     }
     page.table(None, &table);
 }

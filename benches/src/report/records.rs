@@ -64,6 +64,10 @@ impl Records {
         self.records.iter().filter(|record| record.axis == name).collect()
     }
 
+    pub(super) fn axes(&self, names: &[&str]) -> Vec<&Record> {
+        names.iter().flat_map(|name| self.axis(name)).collect()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -90,7 +94,7 @@ impl Records {
 
     /// Returns the filters that were measured on one thread only; none if all were.
     pub(super) fn of_one_thread(&self) -> Vec<&str> {
-        let timed = [self.axis("operation"), self.axis("size")].concat();
+        let timed = self.axes(&["operation", "size"]);
         let threads = ordered(&self.axis("threads"));
         let mut names = ordered(&timed);
         names.retain(|name| !threads.is_empty() && !threads.contains(name) && !is_floor(name));

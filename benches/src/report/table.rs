@@ -16,13 +16,22 @@ pub(super) struct Table {
     pub(super) rows: Vec<(String, Vec<Cell>)>,
 }
 
-impl Cell {
-    pub(super) fn text(shown: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for Cell {
+    /// Returns a cell without a rank.
+    fn from(shown: T) -> Self {
         Self { shown: shown.into(), rank: None }
     }
 }
 
 impl Table {
+    pub(super) fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, name: String, cells: impl IntoIterator<Item = impl Into<Cell>>) {
+        self.rows.push((name, cells.into_iter().map(Into::into).collect()));
+    }
+
     /// Returns the best rank of each column; none where fewer than two rows have one.
     fn best(&self) -> Vec<Option<f64>> {
         let ranks =
@@ -71,14 +80,11 @@ mod tests {
 
     fn table() -> Table {
         let cell = |value: f64| Cell { shown: value.to_string(), rank: Some(value) };
-        Table {
-            columns: vec!["hit".to_owned(), "miss".to_owned()],
-            rows: vec![
-                ("once".to_owned(), vec![cell(3.0), cell(5.0)]),
-                ("peer<T>".to_owned(), vec![cell(4.0), Cell::default()]),
-                ("R".to_owned(), vec![Cell::text("1"), Cell::text("1")]),
-            ],
-        }
+        let mut table = Table::new(["hit", "miss"]);
+        table.add("once".to_owned(), [cell(3.0), cell(5.0)]);
+        table.add("peer<T>".to_owned(), [cell(4.0), Cell::default()]);
+        table.add("R".to_owned(), ["1", "1"]);
+        table
     }
 
     #[test]

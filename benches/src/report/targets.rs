@@ -6,7 +6,7 @@ use super::contenders::{kind, ordered};
 use super::figure::count;
 use super::page::Page;
 use super::records::Records;
-use super::table::{Cell, Table};
+use super::table::Table;
 use crate::record::Record;
 
 /// The sizes of filter that have targets: the least and the largest number of items, and a name.
@@ -54,9 +54,8 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 
 /// Returns the costs as multiples of the floors; none if there are no records for them.
 fn costs(records: &Records) -> Option<Table> {
-    let timed = ["operation", "exclusive", "size"].map(|axis| records.axis(axis)).concat();
-    let columns = SIZES.map(|(.., name)| name.to_owned()).to_vec();
-    let mut table = Table { columns, rows: Vec::new() };
+    let timed = records.axes(&["operation", "exclusive", "size"]);
+    let mut table = Table::new(SIZES.map(|(.., name)| name));
     for (kinds, operations, floor, most) in &TARGETS {
         for contender in of_kinds(&timed, kinds) {
             for operation in *operations {
@@ -68,8 +67,12 @@ fn costs(records: &Records) -> Option<Table> {
                     let multiple = record.value / records.floor(record, floor)?.value;
                     Some(at_most(multiple, *most, floor))
                 };
-                let cells = cells(SIZES.iter().zip(most), cell);
-                table.rows.push((format!("{contender}, `{operation}`"), cells));
+                add_row(
+                    &mut table,
+                    format!("{contender}, `{operation}`"),
+                    SIZES.iter().zip(most),
+                    cell,
+                );
             }
         }
     }
@@ -93,8 +96,8 @@ fn nanos(
 /// Returns an empty table with a column for each number of items.
 fn by_items(records: &[&Record]) -> (BTreeSet<u64>, Table) {
     let sizes: BTreeSet<u64> = records.iter().map(|record| record.items).collect();
-    let columns = sizes.iter().map(|&items| format!("{} items", count(items))).collect();
-    (sizes, Table { columns, rows: Vec::new() })
+    let table = Table::new(sizes.iter().map(|&items| format!("{} items", count(items))));
+    (sizes, table)
 }
 
 /// Returns the millions of items per second of which a core builds a filter; none if there are no records for them.
@@ -105,13 +108,12 @@ fn building(records: &Records) -> Option<Table> {
     for contender in of_kinds(&builds, &["blocked", "once"]) {
         for operation in ["collect", "collect in parallel"] {
             for &threads in &threads {
-                let cells = cells(&sizes, |&items| {
+                let by = super::times::threads(threads);
+                let name = format!("{contender}, {operation}, {by}, 10^6 items/s per core");
+                add_row(&mut table, name, &sizes, |&items| {
                     let nanos = nanos(&builds, contender, operation, items, Some(threads))?;
                     Some(at_least(1e3 / nanos, BUILT))
                 });
-                let by = super::times::threads(threads);
-                let name = format!("{contender}, {operation}, {by}, 10^6 items/s per core");
-                table.rows.push((name, cells));
             }
         }
     }
@@ -123,27 +125,32 @@ fn sharing(records: &Records) -> Option<Table> {
     let (readers, threads) = (records.axis("readers"), records.axis("threads"));
     let (sizes, mut table) = by_items(&[&readers[..], &threads].concat());
     for contender in of_kinds(&readers, &SHARED) {
-        let cells = cells(&sizes, |&items| {
+        let name = format!("{contender}, readers keep during writes");
+        add_row(&mut table, name, &sizes, |&items| {
             let nanos = |operation| nanos(&readers, contender, operation, items, None);
             Some(at_least(nanos("hit")? / nanos("hit during writes")?, DURING_WRITES))
         });
-        table.rows.push((format!("{contender}, readers keep during writes"), cells));
     }
     for contender in of_kinds(&threads, &SHARED) {
         for operation in ["insert", "hit", "mixed"] {
-            let cells = cells(&sizes, |&items| {
+            let name = format!("{contender}, `{operation}`, two threads");
+            add_row(&mut table, name, &sizes, |&items| {
                 let nanos = |count| nanos(&threads, contender, operation, items, Some(count));
                 Some(at_least(2.0 * nanos(1)? / nanos(2)?, TWO_THREADS))
             });
-            table.rows.push((format!("{contender}, `{operation}`, two threads"), cells));
         }
     }
     kept(table)
 }
 
-/// Returns a cell for each column; empty where there is no figure.
-fn cells<T>(columns: impl IntoIterator<Item = T>, cell: impl Fn(T) -> Option<String>) -> Vec<Cell> {
-    columns.into_iter().map(|column| Cell::text(cell(column).unwrap_or_default())).collect()
+/// Adds a row with a cell for each column; empty where there is no figure.
+fn add_row<T>(
+    table: &mut Table,
+    name: String,
+    columns: impl IntoIterator<Item = T>,
+    cell: impl Fn(T) -> Option<String>,
+) {
+    table.add(name, columns.into_iter().map(|column| cell(column).unwrap_or_default()));
 }
 
 /// Returns the contenders of these kinds.

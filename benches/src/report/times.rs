@@ -17,118 +17,50 @@ const BUILDS: [&str; 3] = ["collect", "collect, length unknown", "collect in par
 struct Section {
     axis: &'static str,
     title: &'static str,
-    sentence: &'static str,
     apart: fn(&Record) -> Place,
     column: fn(&Record) -> Place,
+    sentence: &'static str,
 }
 
-const SECTIONS: [Section; 12] = [
-    Section {
-        axis: "operation",
-        title: "Operations",
-        sentence: "The cost of each operation on one thread.",
-        apart: items,
-        column: operation,
-    },
-    Section {
-        axis: "half",
-        title: "Mixed streams",
-        sentence: "The cost of hits and misses in random order, half of them each, and of each by itself.",
-        apart: items,
-        column: |record| {
-            let (order, size) = size(record);
-            let (place, operation) = operation(record);
-            (order * 8 + place, format!("{operation}, {size}"))
-        },
-    },
-    Section {
-        axis: "exclusive",
-        title: "Exclusive access",
-        sentence: "The cost of inserts where no other thread may access the filter.",
-        apart: items,
-        column: operation,
-    },
-    Section {
-        axis: "build",
-        title: "Builds",
-        sentence: "The thread time per item when a filter is built from a slice.",
-        apart: items,
-        column: |record| {
-            let place = place(&BUILDS, &record.operation) * 64 + record.threads;
-            (place, format!("{}, {}", record.operation, threads(record.threads)))
-        },
-    },
-    Section {
-        axis: "size",
-        title: "Size",
-        sentence: "The cost of an operation as filters outgrow the caches.",
-        apart: operation,
-        column: |record| (record.items, count(record.items)),
-    },
-    Section {
-        axis: "rate",
-        title: "Rate",
-        sentence: "The cost of a smaller rate of false positives in time.",
-        apart: operation_and_items,
-        column: asked,
-    },
-    Section {
-        axis: "memory",
-        title: "Equal memory",
-        sentence: "Times and rates of the contenders with the same memory.",
-        apart: operation_and_items,
-        column: bits,
-    },
-    Section {
-        axis: "item",
-        title: "Items",
-        sentence: "The cost of hashing URLs instead of numbers.",
-        apart: items,
-        column: |record| {
-            let place = u64::from(record.item != "u64");
-            (operation(record).0 * 8 + place, format!("`{}`, {}", record.operation, record.item))
-        },
-    },
-    Section {
-        axis: "distribution",
-        title: "Distribution",
-        sentence: "The cost of hits when few items are queried often: zipf by rank, hot one item only.",
-        apart: items,
-        column: |record| {
-            let place = place(&["uniform", "zipf", "hot"], &record.distribution);
-            (
-                operation(record).0 * 8 + place,
-                format!("`{}`, {}", record.operation, record.distribution),
-            )
-        },
-    },
-    Section {
-        axis: "readers",
-        title: "Readers during writes",
-        sentence: "The cost of queries while one thread inserts.",
-        apart: items,
-        column: operation,
-    },
-    Section {
-        axis: "cuckoo",
-        title: "Filters with fingerprints",
-        sentence: "The cost of operations from empty to full and, by removals, to empty.",
-        apart: rate_and_items,
-        column: operation,
-    },
-    Section {
-        axis: "cuckoo_readers",
-        title: "Readers during inserts and removals",
-        sentence: "The cost of queries while one thread inserts and removes in turn, and of its writes. The memory is \
-                   two random lines read per query while bits are set in one line per write, at the pace of cuckoo.",
-        apart: items,
-        column: operation,
-    },
-];
+macro_rules! sections {
+    ($($axis:literal $title:literal, by $apart:ident and $column:ident: $sentence:literal;)*) => {
+        const SECTIONS: &[Section] = &[$(Section {
+            axis: $axis, title: $title, apart: $apart, column: $column, sentence: $sentence,
+        }),*];
+    };
+}
+
+sections! {
+    "operation" "Operations", by items and operation:
+        "The cost of each operation on one thread.";
+    "half" "Mixed streams", by items and operation_and_size:
+        "The cost of hits and misses in random order, half of them each, and of each by itself.";
+    "exclusive" "Exclusive access", by items and operation:
+        "The cost of inserts where no other thread may access the filter.";
+    "build" "Builds", by items and build:
+        "The thread time per item when a filter is built from a slice.";
+    "size" "Size", by operation and number:
+        "The cost of an operation as filters outgrow the caches.";
+    "rate" "Rate", by operation_and_items and asked:
+        "The cost of a smaller rate of false positives in time.";
+    "memory" "Equal memory", by operation_and_items and bits:
+        "Times and rates of the contenders with the same memory.";
+    "item" "Items", by items and operation_and_item:
+        "The cost of hashing URLs instead of numbers.";
+    "distribution" "Distribution", by items and operation_and_distribution:
+        "The cost of hits when few items are queried often: zipf by rank, hot one item only.";
+    "readers" "Readers during writes", by items and operation:
+        "The cost of queries while one thread inserts.";
+    "cuckoo" "Filters with fingerprints", by rate_and_items and operation:
+        "The cost of operations from empty to full and, by removals, to empty.";
+    "cuckoo_readers" "Readers during inserts and removals", by items and operation:
+        "The cost of queries while one thread inserts and removes in turn, and of its writes. The memory is \
+         two random lines read per query while bits are set in one line per write, at the pace of cuckoo.";
+}
 
 /// Adds all sections that have records.
 pub(super) fn add(page: &mut Page, records: &Records, caches: &[Cache]) {
-    for section in &SECTIONS {
+    for section in SECTIONS {
         let all = records.axis(section.axis);
         if !all.is_empty() {
             add_section(page, records, caches, section, &all);
@@ -201,7 +133,7 @@ fn time_table(records: &Records, filters: &[&Record], column: fn(&Record) -> Pla
         let value = |point: &&Record| {
             let floor =
                 records.floor(point, name).filter(|_| name == "R" || writes(&point.operation));
-            Cell::text(floor.map(|floor| figure(floor.value)).unwrap_or_default())
+            floor.map(|floor| figure(floor.value).into()).unwrap_or_default()
         };
         let cells: Vec<Cell> = points.iter().map(value).collect();
         if cells.iter().any(|cell| !cell.shown.is_empty()) {
@@ -248,6 +180,32 @@ fn operation(record: &Record) -> Place {
 
 fn items(record: &Record) -> Place {
     (record.items, format!("{} items", count(record.items)))
+}
+
+fn number(record: &Record) -> Place {
+    (record.items, count(record.items))
+}
+
+fn build(record: &Record) -> Place {
+    let place = place(&BUILDS, &record.operation) * 64 + record.threads;
+    (place, format!("{}, {}", record.operation, threads(record.threads)))
+}
+
+fn operation_and_size(record: &Record) -> Place {
+    let (order, size) = size(record);
+    let (place, operation) = operation(record);
+    (order * 8 + place, format!("{operation}, {size}"))
+}
+
+fn operation_and_item(record: &Record) -> Place {
+    let (order, operation) = operation(record);
+    (order * 8 + u64::from(record.item != "u64"), format!("{operation}, {}", record.item))
+}
+
+fn operation_and_distribution(record: &Record) -> Place {
+    let (order, operation) = operation(record);
+    let place = place(&["uniform", "zipf", "hot"], &record.distribution);
+    (order * 8 + place, format!("{operation}, {}", record.distribution))
 }
 
 fn operation_and_items(record: &Record) -> Place {

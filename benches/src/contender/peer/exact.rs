@@ -13,6 +13,11 @@ use crate::item::Item;
 /// The number of items up to which exact sets take part: more would fill the memory of small machines.
 const MOST: u64 = 10_000_000;
 
+/// Makes a set for this number of items; none for too many.
+fn sized<T>(items: u64, make: fn(usize, DefaultHashBuilder) -> T) -> Option<T> {
+    (items <= MOST).then(|| make(items as usize, hasher()))
+}
+
 /// Returns the bytes of a table of the standard library's kind: a byte per slot in addition to the item, seven of
 /// eight slots in use. What a `String` has on the heap is left out.
 fn table<K>(capacity: usize) -> usize {
@@ -23,10 +28,7 @@ peer!(
     Mutex<HashSet<K, DefaultHashBuilder>>,
     "Mutex<HashSet>",
     EXACT = true,
-    new = |items, _rate| {
-        let set = || HashSet::with_capacity_and_hasher(items as usize, hasher()).into();
-        (items <= MOST).then(set)
-    },
+    new = |items, _rate| sized(items, HashSet::with_capacity_and_hasher).map(Self::new),
     bytes = |set| table::<K>(set.lock().expect("no panic under the lock").capacity()),
     contains = |set, item| set.lock().expect("no panic under the lock").contains(item),
     insert_shared = |set, item| set.lock().expect("no panic under the lock").insert(item.clone()),
@@ -37,10 +39,7 @@ peer!(
     DashSet<K, DefaultHashBuilder>,
     "DashSet",
     EXACT = true,
-    new = |items, _rate| {
-        let set = || Self::with_capacity_and_hasher(items as usize, hasher());
-        (items <= MOST).then(set)
-    },
+    new = |items, _rate| sized(items, Self::with_capacity_and_hasher),
     bytes = |set| table::<K>(set.capacity()),
     contains = |set, item| Self::contains(set, item),
     insert_shared = |set, item| Self::insert(set, item.clone()),
@@ -51,10 +50,7 @@ peer!(
     papaya::HashSet<K, DefaultHashBuilder>,
     "papaya",
     EXACT = true,
-    new = |items, _rate| {
-        let set = || Self::with_capacity_and_hasher(items as usize, hasher());
-        (items <= MOST).then(set)
-    },
+    new = |items, _rate| sized(items, Self::with_capacity_and_hasher),
     // At least: it reports no capacity. A pointer and a byte in the table, and an allocation, for each item.
     bytes = |set| set.len() * (size_of::<usize>() + 1 + size_of::<K>()),
     contains = |set, item| set.pin().contains(item),
