@@ -68,11 +68,6 @@ impl Axis {
         }
     }
 
-    pub(super) fn contains(&self, value: f64) -> bool {
-        let (low, high) = self.places();
-        (low..=high).contains(&self.place(value))
-    }
-
     /// Returns the places of the ticks.
     fn ticks(&self) -> Vec<f64> {
         let (low, high) = self.places();

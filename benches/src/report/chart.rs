@@ -1,6 +1,7 @@
 //! Draws a chart as SVG: lines and markers, each with its name in the right margin.
 
 use core::error::Error;
+use core::ops::Range;
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -8,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::labels::{self, Frame};
+use super::labels;
 
 /// The factor by which a chart is drawn larger than it is shown, because plotters rounds to whole pixels.
 const SCALE: i32 = 8;
@@ -82,26 +83,21 @@ impl Chart {
         Ok(svg.replacen(&drawn, &format!(r#"width="{WIDTH}" height="{HEIGHT}""#), 1))
     }
 
-    /// Returns the width of the names of the lines with their samples.
-    fn margin(&self) -> i32 {
-        let letters = self.lines.iter().map(|line| line.name.chars().count()).max();
-        SPACE + SAMPLE + 12 + LETTER * letters.unwrap_or_default() as i32
-    }
-
     fn draw(&self, area: &Area<'_>) -> Fallible {
         area.fill(&WHITE)?;
-        let under = Pos::new(HPos::Left, VPos::Top);
-        text(area, &self.title, (16, 14), under, font(17, TEXT, true))?;
-        text(area, self.y.label, (16, 40), under, font(13, QUIET, false))?;
+        text(area, &self.title, (16, 14), (HPos::Left, VPos::Top), font(17, TEXT, true))?;
+        text(area, self.y.label, (16, 40), (HPos::Left, VPos::Top), font(13, QUIET, false))?;
         // The grid and the axes, with space for what is drawn around them.
-        let mut builder = ChartBuilder::on(area);
-        builder
+        let letters = self.lines.iter().map(|line| line.name.chars().count()).max();
+        let names = LETTER * letters.unwrap_or_default() as i32;
+        let mut chart = ChartBuilder::on(area)
             .margin_top(78 * SCALE)
             .margin_bottom(18 * SCALE)
-            .margin_right(self.margin() * SCALE);
-        builder.margin_left(16 * SCALE);
-        builder.x_label_area_size(44 * SCALE).y_label_area_size(62 * SCALE);
-        let mut chart = builder.build_cartesian_2d(self.x.clone(), self.y.clone())?;
+            .margin_left(16 * SCALE)
+            .margin_right((SPACE + SAMPLE + 12 + names) * SCALE)
+            .x_label_area_size(44 * SCALE)
+            .y_label_area_size(62 * SCALE)
+            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
@@ -111,68 +107,51 @@ impl Chart {
             .set_all_tick_mark_size(4 * SCALE)
             .draw()?;
         let (columns, rows) = chart.plotting_area().get_pixel_range();
-        let frame =
-            Frame { left: columns.start, right: columns.end, top: rows.start, bottom: rows.end };
-        let centre = ((frame.left + frame.right) / 2 / SCALE, HEIGHT - 14);
-        let below = Pos::new(HPos::Center, VPos::Bottom);
+        let centre = ((columns.start + columns.end) / 2 / SCALE, HEIGHT - 14);
+        let below = (HPos::Center, VPos::Bottom);
         text(area, self.x.label, centre, below, font(13, QUIET, false))?;
-        // The marks, the lines and their names.
+        // The marks.
         let place = |point: &(f64, f64)| chart.backend_coord(point);
-        let base = self.y.range().start;
-        self.draw_marks(area, &frame, |x| chart.backend_coord(&(x, base)).0)?;
+        for (x, name) in self.marks.iter().filter(|(x, _)| self.x.range().contains(x)) {
+            let (at, _) = place(&(*x, self.y.range().start));
+            path(area, &[(at, rows.start), (at, rows.end)], (FAINT, 1), Some((3, 3)))?;
+            let above = (at / SCALE, rows.start / SCALE - 3);
+            text(area, name, above, (HPos::Center, VPos::Bottom), font(12, QUIET, false))?;
+        }
+        // The lines.
         let mut ends = Vec::new();
         for line in &self.lines {
-            let path: Vec<_> = line.line.iter().map(place).collect();
+            let corners: Vec<_> = line.line.iter().map(place).collect();
             let points: Vec<_> = line.points.iter().map(place).collect();
-            stroke(area, &path, line.look)?;
-            for &point in &points {
-                mark(area, point, line.look)?;
-            }
-            ends.push(path.last().or(points.last()).copied());
+            path(area, &corners, (line.look.colour, 2), line.look.dash)?;
+            points.iter().try_for_each(|&point| mark(area, point, line.look))?;
+            ends.extend(corners.last().or(points.last()).map(|&end| (line, end)));
         }
-        self.draw_names(area, &frame, &ends)
+        draw_names(area, columns.end, &rows, &ends)
     }
+}
 
-    fn draw_marks(&self, area: &Area<'_>, frame: &Frame, place: impl Fn(f64) -> i32) -> Fallible {
-        for (x, name) in &self.marks {
-            if !self.x.contains(*x) {
-                continue;
-            }
-            let at = place(*x);
-            dashed(
-                area,
-                &[(at, frame.top), (at, frame.bottom)],
-                (3, 3),
-                FAINT.stroke_width(SCALE as u32),
-            )?;
-            let above = Pos::new(HPos::Center, VPos::Bottom);
-            text(area, name, (at / SCALE, frame.top / SCALE - 3), above, font(12, QUIET, false))?;
+/// Draws the names of the lines in the margin right of `right`, each near the end of its line.
+fn draw_names(
+    area: &Area<'_>,
+    right: i32,
+    rows: &Range<i32>,
+    ends: &[(&Line, (i32, i32))],
+) -> Fallible {
+    let wanted: Vec<i32> = ends.iter().map(|(_, end)| end.1).collect();
+    for (&(line, end), height) in ends.iter().zip(labels::spread(&wanted, 18 * SCALE, rows)) {
+        let (look, start) = (line.look, right + SPACE * SCALE);
+        let leader = [(end.0 + 6 * SCALE, end.1), (right, end.1), (start - 3 * SCALE, height)];
+        path(area, &leader, (GRID, 1), None)?;
+        if !line.line.is_empty() {
+            let sample = [(start, height), (start + SAMPLE * SCALE, height)];
+            path(area, &sample, (look.colour, 2), look.dash)?;
         }
-        Ok(())
+        mark(area, (start + SAMPLE / 2 * SCALE, height), look)?;
+        let at = (start / SCALE + SAMPLE + 6, height / SCALE);
+        text(area, &line.name, at, (HPos::Left, VPos::Center), font(13, TEXT, look.bold))?;
     }
-
-    /// Draws the names of the lines in the right margin, each near the end of its line.
-    fn draw_names(&self, area: &Area<'_>, frame: &Frame, ends: &[Option<(i32, i32)>]) -> Fallible {
-        let (ends, lines): (Vec<_>, Vec<_>) =
-            ends.iter().zip(&self.lines).filter_map(|(end, line)| Some(((*end)?, line))).unzip();
-        let wanted: Vec<i32> = ends.iter().map(|end| end.1).collect();
-        let heights = labels::spread(&wanted, 18 * SCALE, frame);
-        for ((line, end), height) in lines.into_iter().zip(ends).zip(heights) {
-            let start = frame.right + SPACE * SCALE;
-            let middle = start + SAMPLE / 2 * SCALE;
-            let leader =
-                [(end.0 + 6 * SCALE, end.1), (frame.right, end.1), (start - 3 * SCALE, height)];
-            area.draw(&PathElement::new(leader.to_vec(), GRID.stroke_width(SCALE as u32)))?;
-            if !line.line.is_empty() {
-                stroke(area, &[(start, height), (start + SAMPLE * SCALE, height)], line.look)?;
-            }
-            mark(area, (middle, height), line.look)?;
-            let at = (start / SCALE + SAMPLE + 6, height / SCALE);
-            let right_of = Pos::new(HPos::Left, VPos::Center);
-            text(area, &line.name, at, right_of, font(13, TEXT, line.look.bold))?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn font(size: i32, colour: RGBColor, bold: bool) -> TextStyle<'static> {
@@ -186,31 +165,28 @@ fn text(
     area: &Area<'_>,
     words: &str,
     at: (i32, i32),
-    anchor: Pos,
+    (h, v): (HPos, VPos),
     style: TextStyle<'_>,
 ) -> Fallible {
-    area.draw(&Text::new(words.to_owned(), (at.0 * SCALE, at.1 * SCALE), style.pos(anchor)))?;
+    let style = style.pos(Pos::new(h, v));
+    area.draw(&Text::new(words.to_owned(), (at.0 * SCALE, at.1 * SCALE), style))?;
     Ok(())
 }
 
-fn stroke(area: &Area<'_>, path: &[(i32, i32)], look: Look) -> Fallible {
-    let style = look.colour.stroke_width(2 * SCALE as u32);
-    match look.dash {
-        Some(dash) => dashed(area, path, dash, style),
-        None => {
-            area.draw(&PathElement::new(path.to_vec(), style))?;
-            Ok(())
+/// Draws straight lines from point to point, with dashes and gaps of these lengths if there are any.
+fn path(
+    area: &Area<'_>,
+    points: &[(i32, i32)],
+    (colour, width): (RGBColor, i32),
+    dash: Option<(i32, i32)>,
+) -> Fallible {
+    let (points, style) = (points.iter().copied(), colour.stroke_width((width * SCALE) as u32));
+    match dash {
+        None => area.draw(&PathElement::new(points.collect::<Vec<_>>(), style))?,
+        Some((dash, gap)) => {
+            area.draw(&DashedPathElement::new(points, dash * SCALE, gap * SCALE, style))?;
         }
     }
-}
-
-fn dashed(
-    area: &Area<'_>,
-    path: &[(i32, i32)],
-    (dash, gap): (i32, i32),
-    style: ShapeStyle,
-) -> Fallible {
-    area.draw(&DashedPathElement::new(path.iter().copied(), dash * SCALE, gap * SCALE, style))?;
     Ok(())
 }
 

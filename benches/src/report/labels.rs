@@ -1,17 +1,10 @@
 //! Heights for names next to a chart, so that none covers another.
 
-/// The edges of the plot, in pixels from the top left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) left: i32,
-    pub(super) right: i32,
-    pub(super) top: i32,
-    pub(super) bottom: i32,
-}
+use core::ops::Range;
 
-/// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the frame while
-/// there is room.
-pub(super) fn spread(wanted: &[i32], gap: i32, frame: &Frame) -> Vec<i32> {
+/// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the rows of the
+/// plot while there is room.
+pub(super) fn spread(wanted: &[i32], gap: i32, rows: &Range<i32>) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
     // Names that would touch form a block around their mean; a block that touches the next absorbs it.
@@ -19,8 +12,8 @@ pub(super) fn spread(wanted: &[i32], gap: i32, frame: &Frame) -> Vec<i32> {
     let top_of = |block: &[usize]| {
         let offsets = block.iter().zip(0..).map(|(&index, place)| wanted[index] - place * gap);
         let count = block.len() as i32;
-        let room = (frame.bottom - (count - 1) * gap).max(frame.top);
-        (offsets.sum::<i32>() / count).clamp(frame.top, room)
+        let room = (rows.end - (count - 1) * gap).max(rows.start);
+        (offsets.sum::<i32>() / count).clamp(rows.start, room)
     };
     for index in order {
         let mut block = vec![index];
@@ -48,11 +41,11 @@ mod tests {
 
     #[test]
     fn names_do_not_touch() {
-        let frame = Frame { left: 0, right: 0, top: 0, bottom: 100 };
-        assert_eq!(spread(&[50, 10], 10, &frame), [50, 10]);
-        assert_eq!(spread(&[50, 50], 10, &frame), [45, 55]);
-        assert_eq!(spread(&[100, 99, 98, 70], 10, &frame), [100, 90, 80, 70]);
-        assert_eq!(spread(&[30, 32, 34, 51], 10, &frame), [21, 31, 41, 51]);
-        assert_eq!(spread(&[], 10, &frame), [0; 0]);
+        let rows = 0..100;
+        assert_eq!(spread(&[50, 10], 10, &rows), [50, 10]);
+        assert_eq!(spread(&[50, 50], 10, &rows), [45, 55]);
+        assert_eq!(spread(&[100, 99, 98, 70], 10, &rows), [100, 90, 80, 70]);
+        assert_eq!(spread(&[30, 32, 34, 51], 10, &rows), [21, 31, 41, 51]);
+        assert_eq!(spread(&[], 10, &rows), [0; 0]);
     }
 }
