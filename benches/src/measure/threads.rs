@@ -6,8 +6,8 @@
 use core::time::Duration;
 use std::io;
 
-use crate::contender::{self, BEST, Contender, RATE};
-use crate::measure::survey::Survey;
+use crate::contender::{self, BEST, RATE};
+use crate::measure::survey::{Row, Survey};
 use crate::measure::team::{Team, Work};
 
 /// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.
@@ -16,39 +16,38 @@ const CUCKOO: [u64; 4] = [117_000, 940_000, 7_500_000, 60_000_000];
 /// The rate of buckets of 4 slots of 16 bits.
 const CUCKOO_RATE: f64 = 2.5e-4;
 
-/// Returns the sizes, and the contenders: all at the first, which is the only one at the quick scale.
-fn sizes(survey: &Survey) -> Vec<(u64, Vec<Contender<u64>>)> {
+/// Measures runs of teams of all contenders at the first size, which is the only one at the quick scale, and of teams of
+/// the best at the second.
+fn teams(
+    survey: &mut Survey,
+    axis: &'static str,
+    run: impl Fn(&Team, &Survey, &mut Vec<Row>),
+) -> io::Result<()> {
     let all = contender::all();
     let best = contender::named(&all, &BEST);
-    survey.scale.sizes(&[(1_000_000, all), (10_000_000, best)], 1).to_vec()
+    for (items, contenders) in survey.scale.sizes(&[(1_000_000, all), (10_000_000, best)], 1) {
+        survey.fastest(survey.scale.runs, |survey, rows| {
+            let team = |contender| Team::of(contender, axis, *items, RATE, survey);
+            contenders.iter().filter_map(team).for_each(|team| run(&team, survey, rows));
+        })?;
+    }
+    Ok(())
 }
 
 /// Measures more and more threads.
 pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
-    for (items, contenders) in sizes(survey) {
-        survey.fastest(survey.scale.runs, |survey, rows| {
-            let team = |contender| Team::of(contender, "threads", items, RATE, survey);
-            for team in contenders.iter().filter_map(team) {
-                team.works(survey, &[Work::Insert, Work::Hit, Work::Mixed], rows);
-            }
-        })?;
-    }
-    Ok(())
+    teams(survey, "threads", |team, survey, rows| {
+        team.works(survey, &[Work::Insert, Work::Hit, Work::Mixed], rows);
+    })
 }
 
 /// Measures readers with and without one writer, which inserts.
 pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
-    for (items, contenders) in sizes(survey) {
-        survey.fastest(survey.scale.runs, |survey, rows| {
-            let team = |contender| Team::of(contender, "readers", items, RATE, survey);
-            for team in contenders.iter().filter_map(team) {
-                if !survey.has_all(&team.reader_records(true, false)) {
-                    team.readers(survey, true, false, rows);
-                }
-            }
-        })?;
-    }
-    Ok(())
+    teams(survey, "readers", |team, survey, rows| {
+        if !survey.has_all(&team.reader_records(true, false)) {
+            team.readers(survey, true, false, rows);
+        }
+    })
 }
 
 /// Measures cuckoo filters where threads insert and remove, and readers while one thread does so; and the limits of

@@ -29,9 +29,8 @@ pub(super) struct AtomicCuckoo {
 peer!(
     AtomicCuckoo,
     "atomic-cuckoo-filter",
-    REMOVES = true,
     // It looks for the item before it takes the lock under which others relocate it.
-    SURE = false,
+    [REMOVES: bool = true, SURE: bool = false],
     new = |items, rate| {
         let bits = [4, 8, 16, 32].into_iter().find(|&bits| bits >= fingerprint_bits(rate))?;
         let builder = CuckooFilterBuilder::default().capacity(slots(items));
@@ -49,8 +48,7 @@ peer!(
 peer!(
     cuckoo_clock::CuckooFilter<DefaultHashBuilder>,
     "cuckoo-clock",
-    REMOVES = true,
-    COPIES = false,
+    [REMOVES: bool = true, COPIES: bool = false],
     new = |items, rate| {
         let bits = fingerprint_bits(rate).try_into().ok()?;
         let builder = CuckooConfiguration::builder(slots(items)).fingerprint_bits(bits);
@@ -67,8 +65,7 @@ peer!(
 peer!(
     cuckoofilter::CuckooFilter<AHasher>,
     "cuckoofilter",
-    LOWEST = 0.03,
-    REMOVES = true,
+    [LOWEST: f64 = 0.03, REMOVES: bool = true],
     new = |items, _rate| Some(Self::with_capacity(slots(items))),
     bytes = |filter| filter.memory_usage(),
     contains = |filter, item| Self::contains(filter, item),
@@ -80,7 +77,7 @@ peer!(
 peer!(
     ScalableCuckooFilter<K, AHasher>,
     "scalable_cuckoo_filter",
-    REMOVES = true,
+    [REMOVES: bool = true],
     new = |items, rate| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots(items));
         Some(builder.false_positive_probability(rate).hasher(AHasher::default()).finish())
@@ -100,8 +97,7 @@ pub(super) type Quotient = qfilter::Filter<Box<[u8]>, DefaultHashBuilder>;
 peer!(
     Quotient,
     "qfilter",
-    REMOVES = true,
-    COPIES = false,
+    [REMOVES: bool = true, COPIES: bool = false],
     new = |items, rate| Self::new_with_hasher(items, rate, hasher()).ok(),
     bytes = |filter| filter.memory_usage(),
     contains = |filter, item| Self::contains(filter, item),
