@@ -2,8 +2,8 @@
 
 /// Access to the shared part of a filter, for this crate only.
 ///
-/// The types that the trait names are `pub`, since it is a supertrait of a public one; no path leads to them from
-/// outside.
+/// The types that the trait names are `pub`, since it is a supertrait of a public one. No path names them outside this
+/// crate. Generic code outside can call these methods, but what they return has no public method.
 pub(crate) mod sealed {
     use crate::array::Array;
     use crate::shared::Shared;

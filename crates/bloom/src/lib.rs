@@ -1,7 +1,7 @@
 //! Concurrent Bloom filters over atomic words: sets that answer "was this item inserted?" for many threads.
 //!
-//! A query returns `false` only if the item was not inserted. It may return `true` for an item that was not: a false
-//! positive, at a rate that you choose.
+//! A query returns `false` only if no insert of the item happened before it. It may return `true` for an item that was
+//! not inserted: a false positive, at a rate that you choose.
 //!
 //! | | [`BloomFilter`] | [`BlockedBloomFilter`] | [`OnceBloomFilter`] |
 //! |---|---|---|---|
@@ -60,7 +60,7 @@
 //!
 //! A query sees every insert that *happens before* it: through a `join`, a channel, a mutex, or any other pair of
 //! Release and Acquire. Without such a pair a query may return `false` for an item whose insert has already returned;
-//! it cannot be wrong in any other way. A `false` from `insert` or a `true` from `contains` does not synchronize with
+//! apart from false positives, it cannot be wrong in any other way. A `false` from `insert` or a `true` from `contains` does not synchronize with
 //! the thread that inserted the item: its other writes may be invisible.
 //!
 //! # Features

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
+use core::fmt;
 use core::marker::PhantomData;
 
 use tamis_core::{AsItem, BuildError};
@@ -17,7 +18,6 @@ use crate::geometry::Geometry;
 use crate::many::{Contains, Insert, InsertMut, singly};
 
 /// A filter: the bits, their layout, and the hasher. The public types wrap it.
-#[derive(Debug)]
 pub struct Shared<A, T: ?Sized, S> {
     pub(crate) array: A,
     geometry: Geometry,
@@ -25,6 +25,13 @@ pub struct Shared<A, T: ?Sized, S> {
     hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
+}
+
+/// Without the bits and the hasher, which are not for users.
+impl<A, T: ?Sized, S> fmt::Debug for Shared<A, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("geometry", &self.geometry).finish_non_exhaustive()
+    }
 }
 
 impl<A: Array, T: ?Sized, S> Shared<A, T, S> {

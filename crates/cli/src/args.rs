@@ -26,7 +26,7 @@ Examples:
   The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
-/// Remove repeated records from streams, in about 5 bytes of memory per distinct record
+/// Remove repeated records from streams, in 5 to 11 bytes of memory per distinct record
 #[derive(Debug, Parser)]
 #[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {

@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     lows: u64,
 }
 
-/// All shapes. Each fills a word, except the first, which fills half a word. The widest comes last.
+/// All shapes. Each fits into a word, the first into half of one. The widest comes last.
 pub(crate) const SHAPES: [Shape; 6] = [
     Shape::new(4, 8),
     Shape::new(8, 8),

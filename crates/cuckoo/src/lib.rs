@@ -59,7 +59,7 @@
 //!   result.
 //! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
 //!   items that are available (`receiver.try_iter()`), and block only for the first item of the next batch.
-//! * **A panic in the iterator or the hasher loses no result.** Items are pulled before any item of their batch is
+//! * **A panic in the iterator or the hasher loses no result of a change.** Items are pulled before any item of their batch is
 //!   inserted or removed, so the result of every change has been passed on. (The `_each` forms hash all items first.)
 //! * **A panic in the callback** can lose the results of up to 31 further items, which have been inserted or removed.
 //!   The filter stays valid.

@@ -1,6 +1,6 @@
 //! A sharded counter: each thread adds to a cache line of its own.
 //!
-//! MEASURED: a cuckoo filter's insert takes 12 ns with the load and store used here instead of 18 ns with a locked addition
+//! MEASURED: a locked addition takes 6 ns of the 18 ns of a cuckoo filter's insert, more than the load and store used here
 //! (Sapphire Rapids).
 
 use core::fmt;

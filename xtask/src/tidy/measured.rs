@@ -14,7 +14,8 @@ const COMPARING: [&str; 7] =
 /// The units of results. Two figures with the same unit are a comparison, too.
 const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "%", "instructions"];
 
-/// From its mark to the end of the comment, a measurement contains a machine and a comparison of two figures.
+/// From its mark, which may name a unit in brackets, to the end of the paragraph, a measurement contains a machine and a
+/// comparison of two figures.
 pub(super) fn measured(source: &Source) -> Vec<String> {
     let mut violations = Vec::new();
     for (line, claim) in claims(source) {
@@ -36,7 +37,7 @@ fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the line of each mark, and the text from there to the end of the comment.
+/// Returns the line of each mark, and the text from there to the end of the paragraph.
 fn claims(source: &Source) -> Vec<(usize, String)> {
     let mut claims: Vec<(usize, String)> = Vec::new();
     // The line after the last line of a comment: a comment that continues is there.
@@ -46,7 +47,8 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
         open &= line == next;
         next = line + 1;
         let text = text.trim_start().trim_start_matches(['/', '!', '#', '*', ' ']);
-        if let Some((_, claim)) = text.split_once("MEASURED:") {
+        open &= !text.is_empty();
+        if let Some(claim) = after_mark(text) {
             claims.push((line, claim.to_owned()));
             open = true;
         } else if let (true, Some((_, claim))) = (open, claims.last_mut()) {
@@ -55,6 +57,12 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
         }
     }
     claims
+}
+
+/// Returns the text after the mark. The unit that a mark may name stays in it.
+fn after_mark(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("MEASURED")?;
+    rest.strip_prefix(':').or_else(|| rest.starts_with(" (").then_some(rest))
 }
 
 /// Returns whether a claim contains two figures that a comparing word or their unit relates. Figures in names do not
@@ -75,7 +83,9 @@ fn compares(claim: &str) -> bool {
     let results = |unit: &str| {
         words.windows(2).filter(|pair| is_figure(pair[0]) && bare(pair[1]) == unit).count()
     };
-    figures >= 2 && compared || UNITS.iter().any(|unit| results(unit) >= 2)
+    // A unit after the mark is that of all figures.
+    let named = UNITS.iter().any(|unit| claim.starts_with(&format!(" ({unit} per ")));
+    figures >= 2 && (compared || named) || UNITS.iter().any(|unit| results(unit) >= 2)
 }
 
 fn is_figure(word: &str) -> bool {
@@ -104,6 +114,8 @@ mod tests {
 
     #[test]
     fn a_machine_in_another_comment_does_not_count() {
+        let text = "/// MEASURED: 8 ns instead of 11.\n///\n/// On a Zen 5.\n";
+        assert_eq!(found(text), 1);
         let text = "/// On a Zen 5.\n/// MEASURED: 8 ns instead of 11.\nf();\n// On a Zen 5.\n";
         assert_eq!(found(text), 1);
     }
@@ -111,6 +123,9 @@ mod tests {
     #[test]
     fn a_measurement_without_an_alternative_is_found() {
         assert_eq!(found("//! MEASURED: a query takes 7.9 ns (Zen 5).\n"), 1);
+        assert_eq!(found("//! MEASURED (ns per query): 7.9 (Zen 5).\n"), 1);
+        assert_eq!(found("//! MEASURED (ns per query): 7.9 in blocks, 11 in pages.\n"), 1);
+        assert_eq!(found("//! MEASURED (ns per query): 7.9 in blocks, 11 in pages (Zen 5).\n"), 0);
         assert_eq!(found("// MEASURED: 7.9 ns, faster than `table_2` (Zen\n// 5).\n"), 1);
         assert_eq!(found("// MEASURED: 7.9 ns in 12 MiB, a miss of L2 (Zen 5).\n"), 1);
         assert_eq!(found("// MEASURED: hits take 7.9 ns, without\n// the table 11 (Zen 5).\n"), 0);

@@ -94,6 +94,9 @@ mod tests {
         assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/bits.rs", text)).len(), 1);
         assert_eq!(one_file_owns_them(&source("crates/bloom/src/bits.rs", text)).len(), 0);
         assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/table.rs", text)).len(), 0);
-        assert_eq!(one_file_owns_them(&source("crates/cuckoo/src/models/moves.rs", text)).len(), 0);
+        assert_eq!(
+            one_file_owns_them(&source("crates/cuckoo/src/models/relocations.rs", text)).len(),
+            0
+        );
     }
 }
