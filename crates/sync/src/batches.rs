@@ -183,16 +183,21 @@ fn take(room: &mut [u64; BATCH], hashes: impl Iterator<Item = u64>) -> usize {
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
+    use core::cell::Cell;
 
     use super::*;
 
     /// Answers each hash with itself, and checks what the pipeline promises.
-    struct Echo<const PULLS_FIRST: bool> {
-        /// Whether the first batch was requested.
-        requested: bool,
+    struct Echo<'p, const PULLS_FIRST: bool> {
+        /// Number of items that were pulled from the iterator.
+        pulled: &'p Cell<u64>,
+        /// Number of items.
+        count: u64,
+        /// Number of batches whose memory was requested alone.
+        requested: Cell<u32>,
     }
 
-    impl<const PULLS_FIRST: bool> BatchWork for Echo<PULLS_FIRST> {
+    impl<const PULLS_FIRST: bool> BatchWork for Echo<'_, PULLS_FIRST> {
         type Batch = [u64; BATCH];
         type Answer = u64;
         const EMPTY: Self::Batch = [u64::MAX; BATCH];
@@ -206,7 +211,8 @@ mod tests {
         fn prefetch(&self, _: u64) {}
 
         fn prefetch_batch(&self, batch: &Self::Batch) {
-            assert!(!self.requested && batch[0] == 0, "only the first batch is requested alone");
+            assert_eq!(batch[0], 0, "only the first batch is requested alone");
+            self.requested.set(self.requested.get() + 1);
         }
 
         fn one(&mut self, hash: u64) -> u64 {
@@ -214,9 +220,21 @@ mod tests {
         }
 
         fn begin(&mut self, this: &Self::Batch, next: &Self::Batch, answers: &mut [u64; BATCH]) {
-            self.requested = true;
+            assert_eq!(
+                self.requested.get(),
+                1,
+                "the first batch is requested once, before any work"
+            );
             let is_last = this[0] == next[0];
             assert!(is_last || next[0] == this[0] + BATCH as u64, "batches come in order");
+            // The items of two batches ahead if they are pulled first, else of one.
+            let batches = if PULLS_FIRST { 3 } else { 2 };
+            let pulled = if is_last { self.count } else { this[0] + batches * BATCH as u64 };
+            assert_eq!(
+                self.pulled.get(),
+                pulled.min(self.count),
+                "items are pulled at the stated time"
+            );
             *answers = [u64::MAX; BATCH];
         }
 
@@ -228,8 +246,10 @@ mod tests {
     fn answers_all<const PULLS_FIRST: bool>() {
         for count in 0..5 * BATCH as u64 {
             let mut results = Vec::new();
-            let work = Echo::<PULLS_FIRST> { requested: false };
-            run_batches(work, 0..count, |number, answer| results.push((number as u64, answer)));
+            let pulled = Cell::new(0);
+            let work = Echo::<PULLS_FIRST> { pulled: &pulled, count, requested: Cell::new(0) };
+            let hashes = (0..count).inspect(|_| pulled.set(pulled.get() + 1));
+            run_batches(work, hashes, |number, answer| results.push((number as u64, answer)));
             assert!(results.into_iter().eq((0..count).map(|number| (number, number))), "{count}");
         }
     }
