@@ -69,7 +69,7 @@ macro_rules! paths {
 }
 
 /// The longest run; every run allocates arrays of this length.
-const MOST: u64 = 40_000;
+const MAX: u64 = 40_000;
 
 paths! {
     "classic insert" => |number| { let filter = bloom!(BloomFilter); each(absent(number), |item| filter.insert(item)); };
@@ -79,18 +79,18 @@ paths! {
     "blocked hit" => |number| { let filter = bloom!(BlockedBloomFilter); each(known(number), |item| filter.contains(item)); };
     "blocked miss" => |number| { let filter = bloom!(BlockedBloomFilter); each(absent(number), |item| filter.contains(item)); };
     "blocked insert_many" => |number| {
-        let (filter, items) = (bloom!(BlockedBloomFilter), array(absent(MOST)));
+        let (filter, items) = (bloom!(BlockedBloomFilter), array(absent(MAX)));
         filter.insert_many(&items[..number as usize], |_, new| ignore(new));
     };
     "blocked contains_many" => |number| {
-        let (filter, items) = (bloom!(BlockedBloomFilter), array(known(MOST)));
+        let (filter, items) = (bloom!(BlockedBloomFilter), array(known(MAX)));
         filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once insert" => |number| { let filter = bloom!(OnceBloomFilter); each(absent(number), |item| filter.insert(item)); };
     "once insert known" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.insert(item)); };
     "once hit" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.contains(item)); };
     "once insert_many" => |number| {
-        let (filter, items) = (bloom!(OnceBloomFilter), array(absent(MOST)));
+        let (filter, items) = (bloom!(OnceBloomFilter), array(absent(MAX)));
         filter.insert_many(&items[..number as usize], |_, new| ignore(new));
     };
     "cuckoo insert" => |number| { let filter = cuckoo!(CuckooFilter); each(absent(number), |item| filter.insert(item)); };
@@ -101,11 +101,11 @@ paths! {
         each(absent(number), |item| (filter.insert(item), filter.remove(item)));
     };
     "cuckoo insert_many" => |number| {
-        let (filter, items) = (cuckoo!(CuckooFilter), array(absent(MOST)));
+        let (filter, items) = (cuckoo!(CuckooFilter), array(absent(MAX)));
         filter.insert_many(&items[..number as usize], |_, result| ignore(result));
     };
     "cuckoo contains_many" => |number| {
-        let (filter, items) = (cuckoo!(CuckooFilter), array(known(MOST)));
+        let (filter, items) = (cuckoo!(CuckooFilter), array(known(MAX)));
         filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once cuckoo insert" => |number| { let filter = cuckoo!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
@@ -118,7 +118,7 @@ fn main() {
         return;
     };
     let number = arguments.next().and_then(|number| number.parse().ok());
-    let number = number.filter(|&number| number <= MOST).expect("a number up to 40000");
+    let number = number.filter(|&number| number <= MAX).expect("a number up to 40000");
     let path = PATHS.iter().find(|(known, _)| *known == name).expect("the name of a path");
     (path.1)(number);
 }

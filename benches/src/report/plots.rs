@@ -8,7 +8,7 @@ use super::contenders::{is_floor, kind, ordered, writes};
 use crate::record::Record;
 
 /// More lines than this cannot be distinguished; the others are in the table.
-const MOST_LINES: usize = 7;
+const MAX_LINES: usize = 7;
 const GREY: RGBColor = RGBColor(119, 119, 119);
 
 /// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
@@ -140,7 +140,7 @@ pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
     let mut lines = lines_of_all(records, |record| (1.0 / rate(record), record.value));
     lines.retain(|line| line.points.iter().all(|point| point.1 <= most));
     let mut lines = merged(lines);
-    lines.truncate(MOST_LINES);
+    lines.truncate(MAX_LINES);
     let rates = sorted(
         lines
             .iter()
@@ -170,7 +170,7 @@ pub(super) fn rate(record: &Record) -> f64 {
 fn lines(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
     let (floors, mut lines): (Vec<_>, Vec<_>) =
         lines_of_all(records, point).into_iter().partition(|line| is_floor(&line.name));
-    lines.truncate(MOST_LINES);
+    lines.truncate(MAX_LINES);
     lines.extend(floors);
     lines
 }

@@ -11,11 +11,11 @@ use crate::hasher;
 use crate::item::Item;
 
 /// The number of items up to which exact sets take part: more would fill the memory of small machines.
-const MOST: u64 = 10_000_000;
+const MAX: u64 = 10_000_000;
 
 /// Makes a set for this number of items; none for too many.
 fn sized<T>(items: u64, make: fn(usize, DefaultHashBuilder) -> T) -> Option<T> {
-    (items <= MOST).then(|| make(items as usize, hasher()))
+    (items <= MAX).then(|| make(items as usize, hasher()))
 }
 
 /// Returns the bytes of a table of the standard library's kind: a byte per slot in addition to the item, seven of
