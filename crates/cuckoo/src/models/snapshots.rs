@@ -124,6 +124,7 @@ fn copy(table: &Table) -> (Table, u64) {
 #[test]
 fn model_a_snapshot_during_an_add_and_a_removal() {
     check(40, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_snapshot));
+    // ORDERING: Release publishes the add and the removal to the snapshot's Acquire load of the flag.
     check(260, None, || a_snapshot_contains_what_is_present(1, Ordering::Release, copy));
     check(330, None, || a_snapshot_contains_what_is_present(2, Ordering::Release, copy));
 }
@@ -153,6 +154,7 @@ fn mutant_a_snapshot_without_locks() {
     });
     must_fail(COPIES, || {
         check(1, None, || {
+            // ORDERING: Release, as in the model: the planted defect is the missing lock.
             a_snapshot_contains_what_is_present(1, Ordering::Release, |table| copy_under(table, 0));
         });
     });
@@ -163,6 +165,7 @@ fn mutant_a_snapshot_without_locks() {
 fn mutant_a_snapshot_under_the_first_lock() {
     must_fail(COPIES, || {
         check(1, None, || {
+            // ORDERING: Release, as in the model: the planted defect is the missing second lock.
             a_snapshot_contains_what_is_present(2, Ordering::Release, |table| copy_under(table, 1));
         });
     });
@@ -173,6 +176,7 @@ fn mutant_a_snapshot_under_the_first_lock() {
 fn mutant_a_snapshot_with_the_length_of_the_table() {
     must_fail(COPIES, || {
         check(1, None, || {
+            // ORDERING: Release, as in the model: the planted defect is the length.
             a_snapshot_contains_what_is_present(1, Ordering::Release, |table| {
                 let (copy, _) = table.copy().unwrap();
                 (copy, table.len())
@@ -184,6 +188,7 @@ fn mutant_a_snapshot_with_the_length_of_the_table() {
 #[test]
 fn mutants_of_the_orderings_of_a_snapshot() {
     must_fail(COPIES, || {
+        // ORDERING: Relaxed is the planted defect: it publishes neither the add nor the removal.
         check(1, None, || a_snapshot_contains_what_is_present(1, Ordering::Relaxed, copy));
     });
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
