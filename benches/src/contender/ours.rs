@@ -24,7 +24,8 @@ macro_rules! common {
             self.size_in_bytes()
         }
 
-        #[inline]
+        // Always: an adapter that is not inlined would be measured too.
+        #[inline(always)]
         fn contains(&self, item: &K) -> bool {
             $filter::contains(self, item)
         }
@@ -94,7 +95,7 @@ macro_rules! bloom {
                 self.0.get_mut().insert(item)
             }
 
-            #[inline]
+            #[inline(always)]
             fn contains(&self, item: &K) -> bool {
                 self.0.contains(item)
             }

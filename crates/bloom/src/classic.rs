@@ -167,7 +167,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// assert!(!filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
     where
@@ -210,7 +210,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.shared.contains_hash(hash)

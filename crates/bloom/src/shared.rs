@@ -52,7 +52,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         self.array.insert(self.hasher.hash_item(item))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contains<Q: ?Sized>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -71,7 +71,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         self.array.insert(hash)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contains_hash(&self, hash: u64) -> bool {
         self.array.contains(hash)
     }

@@ -56,7 +56,7 @@ macro_rules! method {
     };
     // The methods that take `&self`.
     ($shared:ident |$it:ident, $item:ident| $answer:expr) => {
-        #[inline]
+        #[inline(always)]
         fn $shared(&self, $item: &K) -> bool {
             let $it = self;
             $answer

@@ -45,10 +45,10 @@ impl Classic {
     /// Number of probes from which a query out of cache has one branch per probe, unrolled by six. Fewer probes are
     /// tested with one branch per two.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, 100 million items): with 6 probes 66, 45 and 62 with one branch
-    /// per two probes, 58, 46 and 52 with one per probe, unrolled by six, 84, 53 and 72 with one per probe in a loop,
-    /// 76, 49 and 75 with one per three; with 3 probes 34, 33 and 36 with one per two, 36, 40 and 38 with one per probe
-    /// (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, 100 million items): with 6 probes 64, 44 and 61 with one branch
+    /// per two probes, 56, 46 and 51 with one per probe, unrolled by six. In a copy in pages of 4 KiB 75, 47 and 71, and
+    /// 61, 44 and 55; there 84, 53 and 72 with one per probe in a loop, 76, 49 and 75 with one per three. With 3 probes
+    /// 34, 33 and 36 with one per two, 36, 40 and 38 with one per probe (Zen 5).
     const SINGLE_FROM: u32 = 6;
 
     /// Returns whether all these bits are set. Branches once for all.
@@ -127,9 +127,9 @@ impl Array for Classic {
         }
     }
 
-    /// The two common cases are inlined into the caller. A call saves and restores registers, and these instructions
-    /// keep loads of the next items out of the processor's window. MEASURED: hits, misses and half of each of 100 million
-    /// items take 57, 47 and 52 ns inlined, instead of 67, 69 and 65 by a call (Zen 5).
+    /// The two common cases are inlined into the caller, through all public methods. A call adds instructions, and the
+    /// processor then has fewer queries in flight. MEASURED: hits, misses and half of each of 100 million items take 57,
+    /// 47 and 52 ns inlined, instead of 67, 69 and 65 by a call (Zen 5).
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         let (bits, probes) = (self.bits.bit_slice(self.size), self.probes(hash));
