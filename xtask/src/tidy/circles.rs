@@ -167,10 +167,14 @@ mod tests {
     #[test]
     fn other_crates_do_not_count() {
         assert_eq!(of_two("use crate::c::C;\n", "use ::b::B;\nuse d::b::B;\nfn f(b: B) {}\n"), 0);
-        assert_eq!(
-            found(&[("lib.rs", "mod b;\nfn f() { b::b() }\n"), ("main.rs", "use b::f;\n")]).len(),
-            0
-        );
+        let lib = ("lib.rs", "mod b;\nfn f() { b::b() }\n");
+        assert_eq!(found(&[lib, ("b.rs", ""), ("main.rs", "use b::f;\n")]).len(), 0);
+    }
+
+    #[test]
+    fn a_module_without_its_file_is_found() {
+        assert_eq!(found(&[("lib.rs", "mod b;\n"), ("b.rs", "")]).len(), 0);
+        assert_eq!(found(&[("lib.rs", "mod b;\n")]).len(), 1);
     }
 
     #[test]

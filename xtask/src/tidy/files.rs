@@ -1,72 +1,40 @@
 //! Rules on files as a whole.
 
-use core::ops::RangeInclusive;
-
-use syn::Item;
-
 use super::source::Source;
-use super::syntax::is_test;
 
 /// The maximum number of lines of code in a Rust file. Comments and blank lines do not count: a public type is mostly
-/// documentation. The test modules of a file are counted separately, with the same limit.
+/// documentation.
 const MAX_LINES: usize = 450;
 /// Above this number of lines `tidy` prints a warning.
 const MANY_LINES: usize = 300;
 
 /// A file has one job, so it is short.
 pub(super) fn size(source: &Source) -> Vec<String> {
-    let [code, tests] = lines_of_code(source);
-    [(code, "the file"), (tests, "its tests")]
-        .iter()
-        .filter(|(lines, _)| lines.len() > MAX_LINES)
-        .map(|(lines, what)| {
-            let advice =
-                format!("split {what}: {} lines of code, {MAX_LINES} at most", lines.len());
-            source.violation(lines[MAX_LINES], "size", &advice)
-        })
-        .collect()
+    let lines = lines_of_code(source);
+    let advice = format!("split the file: {} lines of code, {MAX_LINES} at most", lines.len());
+    let excess = lines.get(MAX_LINES);
+    excess.map(|&line| source.violation(line, "size", &advice)).into_iter().collect()
 }
 
 /// Warns of a file that approaches the limit. This is not a violation.
 pub(super) fn warn_of_size(source: &Source) {
-    let [code, _] = lines_of_code(source);
-    if code.len() > MANY_LINES {
-        let lines = code.len();
+    let lines = lines_of_code(source).len();
+    if lines > MANY_LINES {
         eprintln!("{}: warning: {lines} lines of code; does the file have two jobs?", source.path);
     }
 }
 
-/// Returns the numbers of the lines that contain code: those of the file, and those of its test modules. A line inside
-/// a string literal is code.
-fn lines_of_code(source: &Source) -> [Vec<usize>; 2] {
+/// Returns the numbers of the lines that contain code. A line inside a string literal is code.
+fn lines_of_code(source: &Source) -> Vec<usize> {
     if !source.path.ends_with(".rs") {
-        return [Vec::new(), Vec::new()];
+        return Vec::new();
     }
-    let modules = test_modules(source);
-    let is_in_tests = |line: usize| modules.iter().any(|module| module.contains(&line));
-    let (mut code, mut tests) = (Vec::new(), Vec::new());
-    for ((line, text), (_, bare)) in source.lines().zip(source.code()) {
-        let is_comment = bare.trim().is_empty() && source.has_comment(line);
-        if !text.trim().is_empty() && !is_comment {
-            if is_in_tests(line) { &mut tests } else { &mut code }.push(line);
-        }
-    }
-    [code, tests]
-}
-
-/// Returns the lines of the modules in this file that only tests compile.
-fn test_modules(source: &Source) -> Vec<RangeInclusive<usize>> {
-    // The compiler reports a file that is not Rust.
-    let Ok(syntax) = syn::parse_file(&source.text) else { return Vec::new() };
-    let modules = syntax.items.iter().filter_map(|item| match item {
-        Item::Mod(module) if is_test(&module.attrs) => {
-            let (braces, _) = module.content.as_ref()?;
-            let first = module.attrs.first()?.pound_token.spans[0].start().line;
-            Some(first..=braces.span.close().end().line)
-        }
-        _ => None,
+    let lines = source.lines().zip(source.code());
+    let code = lines.filter(|((line, text), (_, bare))| {
+        let is_comment = bare.trim().is_empty() && source.has_comment(*line);
+        !text.trim().is_empty() && !is_comment
     });
-    modules.collect()
+    code.map(|((line, _), _)| line).collect()
 }
 
 /// No file depends on the folders of one machine.
@@ -93,39 +61,42 @@ fn has_absolute(text: &str, root: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn found(source: &Source) -> usize {
+        size(source).len()
+    }
+
     fn file(line: &str, lines: usize) -> Source {
         Source::new("a.rs", line.repeat(lines))
     }
 
     #[test]
     fn a_long_file_is_found() {
-        assert_eq!(size(&file("mod a;\n", MAX_LINES)).len(), 0);
-        assert_eq!(size(&file("mod a;\n", MAX_LINES + 1)).len(), 1);
+        assert_eq!(found(&file("mod a;\n", MAX_LINES)), 0);
+        assert_eq!(found(&file("mod a;\n", MAX_LINES + 1)), 1);
     }
 
     #[test]
     fn comments_and_blank_lines_do_not_count() {
-        assert_eq!(size(&file("/// A comment.\n\n", MAX_LINES + 1)).len(), 0);
-        assert_eq!(size(&file("/* A\n\n comment. */\n", MAX_LINES + 1)).len(), 0);
-        assert_eq!(size(&file("mod a; // A comment.\n", MAX_LINES + 1)).len(), 1);
+        assert_eq!(found(&file("/// A comment.\n\n", MAX_LINES + 1)), 0);
+        assert_eq!(found(&file("/* A\n\n comment. */\n", MAX_LINES + 1)), 0);
+        assert_eq!(found(&file("mod a; // A comment.\n", MAX_LINES + 1)), 1);
     }
 
     #[test]
     fn lines_of_a_string_count() {
         let text = |lines| format!("const A: &str = \"\n{}\";\n", "text\n".repeat(lines));
-        assert_eq!(size(&Source::new("a.rs", text(MAX_LINES - 2))).len(), 0);
-        assert_eq!(size(&Source::new("a.rs", text(MAX_LINES))).len(), 1);
+        assert_eq!(found(&Source::new("a.rs", text(MAX_LINES - 2))), 0);
+        assert_eq!(found(&Source::new("a.rs", text(MAX_LINES))), 1);
     }
 
     #[test]
-    fn test_modules_are_counted_separately() {
-        let source = |code, tests| {
-            let (code, tests) = ("use a;\n".repeat(code), "use a;\n".repeat(tests));
-            Source::new("a.rs", format!("{code}#[cfg(test)]\nmod tests {{\n{tests}}}\n"))
+    fn tests_count() {
+        let source = |lines| {
+            let lines = "use a;\n".repeat(lines);
+            Source::new("a.rs", format!("#[cfg(test)]\nmod tests {{\n{lines}}}\n"))
         };
-        assert_eq!(size(&source(MAX_LINES, MAX_LINES - 3)), [""; 0]);
-        assert_eq!(size(&source(MAX_LINES + 1, MAX_LINES - 3)).len(), 1);
-        assert_eq!(size(&source(MAX_LINES, MAX_LINES - 2)).len(), 1);
+        assert_eq!(found(&source(MAX_LINES - 3)), 0);
+        assert_eq!(found(&source(MAX_LINES - 2)), 1);
     }
 
     #[test]

@@ -115,8 +115,11 @@ impl<'s> Modules<'s> {
                 }
                 None => match file_of(child, file, folder, sources) {
                     Some(source) => self.read_file(source, Some(id), sources)?,
-                    // The compiler reports a missing file.
-                    None => continue,
+                    None => {
+                        return Err(format!(
+                            "{file}: circles: the file of `mod {name}` is not found"
+                        ));
+                    }
                 },
             };
             self.all[id].names.entry(name).or_default().push(Name::Module(child));
