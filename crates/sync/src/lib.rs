@@ -2,9 +2,9 @@
 //!
 //! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate provides these arrays,
 //! zeroed and aligned ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
-//! ([`Backoff`]). [`SimdLevel`] runs loops with the widest vectors of the processor, [`run_batches`] works on many items in
-//! batches, and [`Counter`] is a sharded counter. It knows no filter: the crate of a filter decides what the bits mean and which ordering an access
-//! needs.
+//! ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with
+//! the widest vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a sharded
+//! counter. It knows no filter: the crate of a filter decides what the bits mean and which ordering an access needs.
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and the module `model`
 //! holds a harness that runs a model and checks that it was really explored. The files `real.rs` and `modelled.rs`
@@ -32,6 +32,7 @@ mod memory;
 #[cfg(tamis_loom)]
 pub mod model;
 mod out_of_memory;
+mod pair;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
 mod simd;
@@ -53,6 +54,7 @@ pub use crate::counter::Counter;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
 pub use crate::out_of_memory::out_of_memory;
+pub use crate::pair::{Pair, PairAccess};
 pub use crate::simd::{Kernel, SimdLevel};
 pub use crate::word::Word;
 
