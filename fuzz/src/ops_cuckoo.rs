@@ -13,8 +13,6 @@ use tamis::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 type Multiset = CuckooFilter<u64, Rapid>;
 type Once = OnceCuckooFilter<u64, Rapid>;
 
-const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
-
 #[derive(Arbitrary, Debug)]
 struct Case {
     once: bool,
@@ -57,7 +55,8 @@ pub fn ops_cuckoo(data: &[u8]) {
 }
 
 fn run<F: Cuckoo>(case: &Case, ops: &mut Unstructured<'_>) {
-    let (slots, bits) = SHAPES[usize::from(case.shape) % SHAPES.len()];
+    let shapes: Vec<_> = Geometry::shapes().collect();
+    let (slots, bits) = shapes[usize::from(case.shape) % shapes.len()];
     let sized = |half: u64| {
         let builder = CuckooFilter::<u64>::builder().buckets(2 * half).slots(slots);
         builder

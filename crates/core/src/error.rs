@@ -58,6 +58,13 @@ pub enum BuildError {
         /// The number of bits per slot given.
         fingerprint_bits: u32,
     },
+    /// Buckets of this shape have 128 bits, and this processor cannot load 128 bits atomically without writing them.
+    ShapeUnsupported {
+        /// The number of slots given.
+        slots: u32,
+        /// The number of bits per slot given.
+        fingerprint_bits: u32,
+    },
     /// No capacity and no size is given.
     Unsized,
     /// Only some of the sizes that belong together are given, such as bits without probes, or buckets without slots.
@@ -100,7 +107,12 @@ impl fmt::Display for BuildError {
             Self::Shape { slots, fingerprint_bits } => write!(
                 f,
                 "a bucket cannot have {slots} slots of {fingerprint_bits} bits; it can have 4 or 8 slots of 8 bits, \
-                 5 of 12, 4 of 16, 3 of 20, or 2 of 32"
+                 5 of 12, 4 of 16, 3 of 20, 2 of 32, 7 of 18, 5 of 25, 4 of 32, or 3 of 42"
+            ),
+            Self::ShapeUnsupported { slots, fingerprint_bits } => write!(
+                f,
+                "a bucket of {slots} slots of {fingerprint_bits} bits needs a processor with atomic loads of 128 bits: \
+                 x86-64 with AVX"
             ),
             Self::Unsized => f.write_str(
                 "no size is given: give a capacity, or explicit sizes (bits and probes, or buckets, slots and \

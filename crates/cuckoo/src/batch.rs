@@ -35,17 +35,34 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         Class { fingerprint: self.fingerprints[item], buckets: [one[item], other[item]] }
     }
 
-    /// Returns for each item whether one of its buckets holds its fingerprint. `words` contains the words of its first
-    /// and of its second bucket.
+    /// Returns for each item whether one of its buckets holds its fingerprint.
     #[inline]
     pub(crate) fn find_in(
         &self,
-        words: &[[u64; ITEMS]; 2],
+        words: &Words<ITEMS>,
         shape: Shape,
         simd: SimdLevel,
     ) -> [bool; ITEMS] {
-        simd.run(Compare { classes: self, words, shape })
+        if shape.is_pair() {
+            simd.run(ComparePairs { classes: self, words, shape })
+        } else {
+            simd.run(Compare { classes: self, words, shape })
+        }
     }
+}
+
+/// The words that contain the first and the second bucket of each item of a batch.
+#[derive(Debug)]
+pub(crate) struct Words<const ITEMS: usize = BATCH> {
+    /// The word that contains the bucket, or the first of its two words.
+    pub(crate) first: [[u64; ITEMS]; 2],
+    /// The second word of the bucket. Not used if a bucket has at most 64 bits.
+    pub(crate) second: [[u64; ITEMS]; 2],
+}
+
+impl<const ITEMS: usize> Words<ITEMS> {
+    /// A value to be overwritten by the first read.
+    pub(crate) const EMPTY: Self = Self { first: [[0; ITEMS]; 2], second: [[0; ITEMS]; 2] };
 }
 
 /// The loop that computes the classes of a batch of hashes.
@@ -79,10 +96,14 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
             hashes,
             geometry,
         } = self;
-        let (buckets, values) = (geometry.buckets(), geometry.shape().fingerprints());
+        let (buckets, width) = (geometry.buckets(), geometry.shape().width());
         for item in 0..ITEMS {
             // The fingerprint and the first bucket, from independent bits of the hash.
-            let fingerprint = narrow_range(split::pattern(hashes[item]), values as u32) + 1;
+            let pattern = split::pattern(hashes[item]);
+            // The same as `split::fingerprint`, for `2^width - 1` values: with `pattern · 2^width = a · 2^64 + b`, the
+            // quotient of `pattern · (2^width - 1)` is `a`, or one less if `b < pattern`.
+            let borrow = u64::from(pattern << width < pattern);
+            let fingerprint = (pattern >> (64 - width)) - borrow + 1;
             let one = range(hashes[item], buckets);
             // The second bucket, as `alternate` computes it: `(sum - one) mod buckets`.
             let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
@@ -97,10 +118,10 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     }
 }
 
-/// The loop that compares the fingerprints of a batch with the slots of their buckets.
+/// The loop that compares the fingerprints of a batch with the slots of their buckets of at most 64 bits.
 struct Compare<'a, const ITEMS: usize> {
     classes: &'a Classes<ITEMS>,
-    words: &'a [[u64; ITEMS]; 2],
+    words: &'a Words<ITEMS>,
     shape: Shape,
 }
 
@@ -110,16 +131,58 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     #[inline(always)]
     fn run(self) -> [bool; ITEMS] {
         let Self { classes, words, shape } = self;
+        let ([lows, _], [highs, _]) = (shape.lows_of_halves(), shape.highs_of_halves());
         let mut found = [false; ITEMS];
         for item in 0..ITEMS {
-            let fingerprint = classes.fingerprints[item];
-            let contains = |which: usize| {
-                let bucket =
-                    shape.cut(words[which][item], shape.offset(classes.buckets[which][item]));
-                shape.contains(bucket, fingerprint)
+            let pattern = lows * classes.fingerprints[item];
+            let marks = |which: usize| {
+                let at = shape.offset(classes.buckets[which][item]);
+                let slots = shape.cut(words.first[which][item], at) ^ pattern;
+                // The marks of the slots that are zero, as in `Shape::contains`, on 64 bits.
+                slots.wrapping_sub(lows) & !slots & highs
             };
             // No branch: the loop must vectorize.
-            found[item] = contains(0) | contains(1);
+            found[item] = marks(0) | marks(1) != 0;
+        }
+        found
+    }
+}
+
+/// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits. It computes
+/// `Shape::contains` on halves, since vectors have no numbers of 128 bits.
+struct ComparePairs<'a, const ITEMS: usize> {
+    classes: &'a Classes<ITEMS>,
+    words: &'a Words<ITEMS>,
+    shape: Shape,
+}
+
+impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
+    type Output = [bool; ITEMS];
+
+    #[inline(always)]
+    fn run(self) -> [bool; ITEMS] {
+        let Self { classes, words, shape } = self;
+        let ([lows, upper_lows], [highs, upper_highs]) =
+            (shape.lows_of_halves(), shape.highs_of_halves());
+        let below = shape.bits_below_border();
+        let mut found = [false; ITEMS];
+        for item in 0..ITEMS {
+            // The fingerprint in every slot. The upper half begins with the rest of the slot that crosses the border.
+            let fingerprint = classes.fingerprints[item];
+            let pattern = lows.wrapping_mul(fingerprint);
+            let upper_pattern = upper_lows.wrapping_mul(fingerprint) | fingerprint >> below;
+            let marks = |which: usize| {
+                let slots = words.first[which][item] ^ pattern;
+                let upper = words.second[which][item] ^ upper_pattern;
+                // The subtraction of the lower halves borrows from the upper ones.
+                let borrow = u64::from(slots < lows);
+                let marks = slots.wrapping_sub(lows) & !slots & highs;
+                let upper_marks =
+                    upper.wrapping_sub(upper_lows).wrapping_sub(borrow) & !upper & upper_highs;
+                marks | upper_marks
+            };
+            // No branch: the loop must vectorize.
+            found[item] = marks(0) | marks(1) != 0;
         }
         found
     }
@@ -138,7 +201,7 @@ mod tests {
         fn a_batch_agrees_with_single_items(
             hashes in any::<[u64; BATCH]>(),
             half in prop_oneof![1..40_u64, 1..1_u64 << 31, 1_u64 << 31..1 << 56],
-            words in any::<[[u64; BATCH]; 2]>(),
+            words in any::<[[[u64; BATCH]; 2]; 2]>(),
             put in prop::collection::vec((0..BATCH, 0..2_usize, any::<prop::sample::Index>()), 0..40),
         ) {
             for shape in SHAPES {
@@ -152,21 +215,29 @@ mod tests {
                         prop_assert_eq!(classes.keys[item], class.key());
                     }
                     // Put the fingerprints of some items into a slot of their words.
-                    let mut words = words;
+                    let mut words = Words { first: words[0], second: words[1] };
                     for (item, which, slot) in &put {
-                        let slots = shape.slots() as usize * (64 / shape.bits()) as usize;
-                        let slot = slot.index(slots) as u32;
+                        let slots = shape.slots() * (64 / shape.bits()).max(1);
+                        let slot = slot.index(slots as usize) as u32;
                         let (bucket, slot) = (slot / shape.slots(), slot % shape.slots());
                         let at = 32 * bucket + slot * shape.width();
-                        let word = &mut words[*which][*item];
-                        *word = *word & !(shape.mask() << at) | classes.fingerprints[*item] << at;
+                        let (first, second) = (&mut words.first[*which][*item], &mut words.second[*which][*item]);
+                        let mut pair = u128::from(*second) << 64 | u128::from(*first);
+                        pair &= !(u128::from(shape.mask()) << at);
+                        pair |= u128::from(classes.fingerprints[*item]) << at;
+                        (*first, *second) = (pair as u64, (pair >> 64) as u64);
                     }
                     let found = classes.find_in(&words, shape, simd);
                     for (item, &found) in found.iter().enumerate() {
                         let class = classes.class(item);
                         let contains = [0, 1].map(|which| {
-                            let at = shape.offset(class.buckets[which]);
-                            shape.contains(shape.cut(words[which][item], at), class.fingerprint)
+                            let first = words.first[which][item];
+                            let bucket = if shape.is_pair() {
+                                u128::from(words.second[which][item]) << 64 | u128::from(first)
+                            } else {
+                                u128::from(shape.cut(first, shape.offset(class.buckets[which])))
+                            };
+                            shape.contains(bucket, class.fingerprint)
                         });
                         prop_assert_eq!(found, contains[0] || contains[1]);
                     }

@@ -119,7 +119,7 @@ mod tests {
     use crate::bucket::SHAPES;
     use crate::geometry::Geometry;
 
-    fn words(table: &Table) -> Vec<u64> {
+    fn words(table: &Table) -> Vec<u128> {
         (0..table.geometry().buckets()).map(|bucket| table.buckets().read(bucket)).collect()
     }
 

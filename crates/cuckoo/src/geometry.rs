@@ -5,7 +5,7 @@ use core::fmt;
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
-use crate::bucket::Shape;
+use crate::bucket::{Shape, shapes};
 use crate::sizing;
 
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
@@ -58,12 +58,36 @@ impl Geometry {
 
     /// Returns the geometry with the given number of buckets, slots per bucket, and bits per slot.
     pub(crate) fn for_buckets(buckets: u64, slots: u32, width: u32) -> Result<Self, BuildError> {
-        let shape = Shape::find(slots, width);
+        let shape = Shape::with_sizes(slots, width);
         let shape = shape.ok_or(BuildError::Shape { slots, fingerprint_bits: width })?;
+        if !shapes().any(|supported| supported.is(shape)) {
+            return Err(BuildError::ShapeUnsupported { slots, fingerprint_bits: width });
+        }
         if buckets == 0 || buckets % 2 == 1 {
             return Err(BuildError::Buckets { buckets });
         }
         Self::of(buckets, shape)
+    }
+
+    /// Returns the shapes of buckets that this processor supports: the number of slots, and the bits of each.
+    ///
+    /// Buckets of more than 64 bits need a processor that loads 128 bits atomically: x86-64 with AVX, and feature `std`
+    /// of this crate to detect it. To get the same geometry on every machine, give the builder one of the other shapes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::{CuckooFilter, cuckoo::Geometry};
+    /// assert!(Geometry::shapes().any(|shape| shape == (4, 16)));
+    /// for (slots, bits) in Geometry::shapes() {
+    ///     let builder = CuckooFilter::<str>::builder().buckets(100).slots(slots);
+    ///     assert_eq!(builder.fingerprint_bits(bits).geometry()?.slots(), slots);
+    /// }
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn shapes() -> impl Iterator<Item = (u32, u32)> {
+        shapes().map(|shape| (shape.slots(), shape.width()))
     }
 
     /// Returns the geometry with the given number of buckets, which must be even, and a shape.
@@ -119,7 +143,7 @@ impl Geometry {
         self.shape.width()
     }
 
-    /// Returns the number of bits of all buckets. A bucket has 64 bits; with four slots of 8 bits it has 32.
+    /// Returns the number of bits of all buckets. A bucket has 32, 64 or 128 bits: the least that its slots fit into.
     ///
     /// # Examples
     ///

@@ -66,9 +66,11 @@ impl BatchWork for Contains<'_> {
 
 /// Reads the buckets of a batch, and requests those of the next.
 fn look(table: &Table, this: &Classes, next: &Classes, read: &mut BatchRead<BATCH>) {
-    let buckets = table.buckets();
-    (0..BATCH).for_each(|item| buckets.prefetch(next.class(item)));
-    buckets.read_batch(this, read);
+    with_known_shape!(table.geometry().shape(), shape => {
+        let buckets = table.buckets_of(shape);
+        (0..BATCH).for_each(|item| buckets.prefetch(next.class(item)));
+        buckets.read_batch(this, read);
+    });
 }
 
 /// Operations that change the filter: each by a function on a class, and by the answer that counts as a change of the

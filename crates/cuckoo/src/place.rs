@@ -123,8 +123,9 @@ mod tests {
         for buckets in [2, 6, 64, 100, 1000] {
             for shape in SHAPES {
                 let values = shape.fingerprints();
-                // In thirds, because 3 divides the number of fingerprints of every width.
-                assert_eq!(values % 3, 0);
+                // In thirds: 3 divides the number of fingerprints of every even width, and the thirds of the odd widths,
+                // which are large, differ by too little to be detected.
+                assert!(values % 3 == 0 || values > 1 << 20);
                 let third = |class: Class| (class.fingerprint - 1) * 3 / values;
                 let p = joint(buckets, shape.width(), third, 3);
                 assert!(p > 1e-6, "{buckets} buckets, {shape:?}: p = {p:e}");

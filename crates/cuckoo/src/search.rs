@@ -43,9 +43,23 @@ impl Step {
 #[derive(Clone, Copy)]
 struct Node {
     bucket: u64,
-    /// The fingerprint that would be relocated into it from the bucket of the parent.
-    fingerprint: u32,
-    parent: u16,
+    /// The fingerprint that would be relocated into it from the bucket of the parent, in the upper 48 bits, and the
+    /// number of the parent.
+    link: u64,
+}
+
+impl Node {
+    const fn new(bucket: u64, fingerprint: u64, parent: u16) -> Self {
+        Self { bucket, link: fingerprint << 16 | parent as u64 }
+    }
+
+    const fn fingerprint(self) -> u64 {
+        self.link >> 16
+    }
+
+    const fn parent(self) -> u16 {
+        self.link as u16
+    }
 }
 
 /// The parent of the two buckets at which the search starts.
@@ -75,25 +89,25 @@ impl Search {
     pub(crate) fn steps(
         &mut self,
         roots: [u64; 2],
-        read: impl Fn(u64) -> u64,
+        read: impl Fn(u64) -> u128,
     ) -> Option<impl Iterator<Item = Step>> {
         let mut at = usize::from(self.find_empty(roots, read)?);
         // Follow the parents from the bucket with the empty slot back to a root, which has no parent.
         Some(core::iter::from_fn(move || {
-            let Node { bucket: to, fingerprint, parent } = self.nodes[at];
-            let from = self.nodes.get(usize::from(parent))?.bucket;
-            at = usize::from(parent);
-            Some(Step { fingerprint: u64::from(fingerprint), from, to })
+            let node = self.nodes[at];
+            let from = self.nodes.get(usize::from(node.parent()))?.bucket;
+            at = usize::from(node.parent());
+            Some(Step { fingerprint: node.fingerprint(), from, to: node.bucket })
         }))
     }
 
     /// Returns the node of the nearest bucket with an empty slot.
-    fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u64) -> Option<u16> {
+    fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u128) -> Option<u16> {
         self.nodes.clear();
         // Start at both buckets of the item. If one has an empty slot, there is nothing to relocate.
         for bucket in roots {
-            let node = self.push(Node { bucket, fingerprint: 0, parent: ROOT });
-            if self.shape.find_empty(read(bucket)).is_some() {
+            let node = self.push(Node::new(bucket, 0, ROOT));
+            if self.shape.find(read(bucket), 0).is_some() {
                 return Some(node);
             }
         }
@@ -103,14 +117,13 @@ impl Search {
         while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
             for fingerprint in self.shape.fingerprints_of(read(bucket)) {
                 let to = alternate(fingerprint, bucket, self.buckets);
-                let found = self.shape.find_empty(read(to)).is_some();
+                let found = self.shape.find(read(to), 0).is_some();
                 if !found && self.nodes.len() >= most {
                     // The budget is spent, so this bucket is not expanded. But the other buckets at the border are
                     // still read.
                     continue;
                 }
-                let fingerprint = fingerprint as u32;
-                let node = self.push(Node { bucket: to, fingerprint, parent });
+                let node = self.push(Node::new(to, fingerprint, parent));
                 if found {
                     return Some(node);
                 }

@@ -2,10 +2,14 @@
 
 use libm::{expm1, log1p};
 
-use crate::bucket::{SHAPES, Shape};
+use crate::bucket::{Shape, shapes};
 
 /// The number of 64-bit hashes.
 const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
+
+/// What a bit of a bucket of 128 bits counts for when shapes are compared, as a fraction: their operations take longer,
+/// so they are chosen only if they save more than a twentieth of the memory.
+const PRICE_OF_PAIRS: (u128, u128) = (20, 19);
 
 /// The capacity of a shape: `s` slots hold `s · permille / 1000 − slack` items.
 struct Load {
@@ -80,23 +84,27 @@ pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
     (of_classes + items / ALL_HASHES).min(1.0)
 }
 
-/// Returns the number of buckets and the shape with the fewest bits that hold the items at the rate. The error is the
-/// lowest possible rate: that of the widest fingerprints in a filter at half its capacity.
+/// Returns the number of buckets and the shape with the fewest bits that hold the items at the rate, of the shapes that
+/// this processor supports. The error is the lowest possible rate: that of the widest fingerprints in a filter at half
+/// its capacity.
 ///
 /// A wider fingerprint is not the only way to a lower rate. A little below the rate of a shape, more buckets of the
 /// same shape need fewer bits than the next shape.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     // The lowest rate on offer: the widest shape, with twice the buckets that the items need.
-    let widest = SHAPES[SHAPES.len() - 1];
-    let lowest = self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items);
+    let lowest = shapes().max_by_key(|shape| shape.width()).map_or(1.0, |widest| {
+        self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items)
+    });
     // For each shape, enough buckets for the items and for the rate.
-    let sizes = SHAPES.into_iter().filter_map(|shape| {
+    let sizes = shapes().filter_map(|shape| {
         let buckets = buckets_for(items, shape).max(buckets_for_rate(items, rate, shape)?);
         Some((buckets, shape))
     });
-    // Choose the shape with the fewest bits.
-    let bits = |&(buckets, shape): &(u64, Shape)| u128::from(buckets) * u128::from(shape.bits());
-    let fewest = sizes.min_by_key(bits);
+    // Choose the shape with the fewest bits, counting those of slower shapes for more.
+    let fewest = sizes.min_by_key(|&(buckets, shape)| {
+        let bits = u128::from(buckets) * u128::from(shape.bits());
+        if shape.is_pair() { bits * PRICE_OF_PAIRS.0 / PRICE_OF_PAIRS.1 } else { bits }
+    });
     fewest.filter(|_| rate >= lowest).ok_or(lowest)
 }
 
@@ -128,7 +136,7 @@ mod tests {
     fn rates_agree_with_the_formula() {
         // 2 · slots · load / (2^bits − 1), for rates at which second-order terms do not matter.
         for (slots, width) in [(4, 16), (3, 20), (2, 32)] {
-            let shape = Shape::find(slots, width).unwrap();
+            let shape = Shape::with_sizes(slots, width).unwrap();
             let (buckets, items) = (1_000_000, 900_000 * u64::from(slots));
             let approximate = 2.0 * 0.9 * f64::from(slots) / shape.fingerprints() as f64;
             let ratio = rate(buckets, shape, items) / approximate;

@@ -13,9 +13,9 @@
 //!
 //! Each `ORDERING:` comment names the step of the proof that needs it.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, SimdLevel, Word};
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Pair, PairAccess, SimdLevel, Word};
 
-use crate::batch::Classes;
+use crate::batch::{Classes, Words};
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::Class;
@@ -46,6 +46,8 @@ pub(crate) struct Table {
     versions: Lines,
     geometry: Geometry,
     simd: SimdLevel,
+    /// Present if the processor has atomics of 128 bits. No geometry has buckets of 128 bits otherwise.
+    pairs: Option<PairAccess>,
 }
 
 impl Table {
@@ -62,6 +64,7 @@ impl Table {
             versions: Lines::zeroed(stripes)?,
             geometry,
             simd: SimdLevel::detect(),
+            pairs: PairAccess::detect(),
         })
     }
 
@@ -137,18 +140,48 @@ impl Table {
             // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is
             // in exactly one slot until the guard is dropped.
             let _guard = self.lock_all_stripes();
-            for (to, from) in copy.words.iter_mut().zip(&*self.words) {
-                for (to, from) in to.words.iter_mut().zip(&from.words) {
-                    // ORDERING: Relaxed: the locks order all clears, and coherence shows every add that happened
-                    // before.
-                    let bits = from.load(Ordering::Relaxed);
-                    to.update(|to| *to = bits);
-                }
+            if geometry.shape().is_pair() {
+                self.copy_pairs(&mut copy.words);
+            } else {
+                self.copy_words(&mut copy.words);
             }
         }
         // Count in the copy: in the table, copies may be added meanwhile.
         let len = copy.len();
         Ok((copy, len))
+    }
+
+    /// Copies all words, for buckets of at most 64 bits.
+    fn copy_words(&self, to: &mut Lines) {
+        for (to, from) in to.iter_mut().zip(&*self.words) {
+            for (to, from) in to.words.iter_mut().zip(&from.words) {
+                // ORDERING: Relaxed: the locks order all clears, and coherence shows every add that happened before.
+                let bits = from.load(Ordering::Relaxed);
+                to.update(|to| *to = bits);
+            }
+        }
+    }
+
+    /// Copies all words in pairs, for buckets of 128 bits: each is read in one access, as all accesses of shared pairs
+    /// are.
+    fn copy_pairs(&self, to: &mut Lines) {
+        for number in 0..self.words.len() * LINE_WORDS / 2 {
+            // ORDERING: Relaxed, as in `copy_words`.
+            let bits = self.pair(number).load(Ordering::Relaxed);
+            to.word_mut(2 * number).update(|to| *to = bits as u64);
+            to.word_mut(2 * number + 1).update(|to| *to = (bits >> 64) as u64);
+        }
+    }
+
+    /// Returns the pair of words with this number.
+    #[inline(always)]
+    fn pair(&self, number: usize) -> Pair<'_> {
+        let Some(access) = self.pairs else {
+            unreachable!(
+                "a geometry has buckets of 128 bits only where the processor has their atomics"
+            )
+        };
+        self.words.pair(number, access)
     }
 
     /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
@@ -192,15 +225,14 @@ impl Table {
 /// The result of one read of the buckets of a batch of classes.
 #[derive(Debug)]
 pub(crate) struct BatchRead<const ITEMS: usize> {
-    /// The words that contain the first and the second bucket of each class.
-    words: [[u64; ITEMS]; 2],
+    words: Words<ITEMS>,
     /// Whether the version of a stripe changed during the read.
     changed: bool,
 }
 
 impl<const ITEMS: usize> BatchRead<ITEMS> {
     /// A value to be overwritten by the first read.
-    pub(crate) const NONE: Self = Self { words: [[0; ITEMS]; 2], changed: false };
+    pub(crate) const NONE: Self = Self { words: Words::EMPTY, changed: false };
 }
 
 /// The buckets of a table, together with their shape.
@@ -226,7 +258,7 @@ impl<'t> Buckets<'t> {
         Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width())
     }
 
-    /// Returns the word that contains the bucket, and the bucket's bit offset in it.
+    /// Returns the word that contains the bucket, and the bucket's bit offset in it. For buckets of at most 64 bits.
     #[inline(always)]
     fn word(self, bucket: u64) -> (&'t Word, u32) {
         (self.table.words.word(self.shape.word(bucket)), self.shape.offset(bucket))
@@ -234,19 +266,55 @@ impl<'t> Buckets<'t> {
 
     /// Returns the value of a bucket, for a query.
     #[inline(always)]
-    pub(crate) fn read(self, bucket: u64) -> u64 {
-        let (word, at) = self.word(bucket);
+    pub(crate) fn read(self, bucket: u64) -> u128 {
         // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees the cleared slot
         // also sees the copy that replaces it, and the advance of the version, if there was one (proof: step 2.1).
-        self.shape.cut(word.load(Ordering::Acquire), at)
+        self.load(bucket, Ordering::Acquire)
     }
 
     /// Returns the value of a bucket, for an update or a search. Every update checks the value again. Under the lock of
     /// a class's stripe, the value is exact for that class.
     #[inline(always)]
-    pub(crate) fn peek(self, bucket: u64) -> u64 {
+    pub(crate) fn peek(self, bucket: u64) -> u128 {
+        if self.shape.is_pair() {
+            return self.table.pair(bucket as usize).peek();
+        }
         let (word, at) = self.word(bucket);
-        self.shape.cut(word.peek(), at)
+        u128::from(self.shape.cut(word.peek(), at))
+    }
+
+    /// Loads a bucket, in one atomic access.
+    #[inline(always)]
+    fn load(self, bucket: u64, order: Ordering) -> u128 {
+        if self.shape.is_pair() {
+            // ORDERING: the caller's.
+            return self.table.pair(bucket as usize).load(order);
+        }
+        let (word, at) = self.word(bucket);
+        // ORDERING: the caller's.
+        u128::from(self.shape.cut(word.load(order), at))
+    }
+
+    /// Changes the first slot that holds `held`, in one atomic read-modify-write: writes the fingerprint to it if it is
+    /// empty, and clears it otherwise. Returns `false`, and writes nothing, if no slot holds `held`.
+    #[inline(always)]
+    fn change_slot(self, bucket: u64, held: u64, fingerprint: u64, order: Ordering) -> bool {
+        let shape = self.shape;
+        // Each closure is called again if another thread changed the word meanwhile, and finds the slot again.
+        if shape.is_pair() {
+            // ORDERING: the caller's.
+            let changed = self.table.pair(bucket as usize).try_update(order, |slots| {
+                Some(slots ^ u128::from(fingerprint) << shape.find(slots, held)?)
+            });
+            return changed.is_ok();
+        }
+        let (word, at) = self.word(bucket);
+        // ORDERING: the caller's.
+        let changed = word.try_update(order, |bits| {
+            let at = at + shape.find(u128::from(shape.cut(bits, at)), held)?;
+            Some(if held == 0 { bits | fingerprint << at } else { bits & !(shape.mask() << at) })
+        });
+        changed.is_ok()
     }
 
     /// Prefetches both buckets of a class, for a query.
@@ -323,10 +391,19 @@ impl<'t> Buckets<'t> {
             before = before.wrapping_add(table.version(key).load(Ordering::Acquire));
         }
         // Load the words of all first buckets, then of all second buckets.
-        for (words, buckets) in read.words.iter_mut().zip(&classes.buckets) {
-            for (to, &bucket) in words.iter_mut().zip(buckets) {
-                // ORDERING: Acquire, as in `read`.
-                *to = self.word(bucket).0.load(Ordering::Acquire);
+        for (which, buckets) in classes.buckets.iter().enumerate() {
+            let (first, second) = (&mut read.words.first[which], &mut read.words.second[which]);
+            if self.shape.is_pair() {
+                for (item, &bucket) in buckets.iter().enumerate() {
+                    // ORDERING: Acquire, as in `read`.
+                    let bits = table.pair(bucket as usize).load(Ordering::Acquire);
+                    (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
+                }
+            } else {
+                for (item, &bucket) in buckets.iter().enumerate() {
+                    // ORDERING: Acquire, as in `read`.
+                    first[item] = self.word(bucket).0.load(Ordering::Acquire);
+                }
             }
         }
         // Load all versions again.
@@ -359,15 +436,10 @@ impl<'t> Buckets<'t> {
     /// Adds a copy to an empty slot of the bucket. Returns `false` if there is none.
     #[inline(always)]
     fn add_to(self, bucket: u64, fingerprint: u64) -> bool {
-        let (word, at) = self.word(bucket);
         // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears. The caller orders its
         // query after its insert (proof: (c)), and the Release of the advance follows the add of a relocation (step
         // 2.4).
-        let added = word.try_update(Ordering::Relaxed, |bits| {
-            let slot = self.shape.find_empty(self.shape.cut(bits, at))?;
-            Some(bits | fingerprint << (at + slot))
-        });
-        added.is_ok()
+        self.change_slot(bucket, 0, fingerprint, Ordering::Relaxed)
     }
 
     /// Adds a copy to the first of the two buckets that has an empty slot. Returns `false` if neither has one.
@@ -424,16 +496,11 @@ impl StripeGuard<'_> {
     #[inline(always)]
     fn clear_slot(&self, bucket: u64) {
         let Self { buckets, class, .. } = *self;
-        let (word, at) = buckets.word(bucket);
         // ORDERING: Release pairs with the Acquire of `read`: a reader that sees the cleared slot also sees the advance
         // and the add before it (proof: step 2.1).
-        let cleared = word.try_update(Ordering::Release, |bits| {
-            // Another thread may have changed other slots of the word, so find the copy again.
-            let slot =
-                buckets.shape.find_fingerprint(buckets.shape.cut(bits, at), class.fingerprint)?;
-            Some(bits & !(buckets.shape.mask() << (at + slot)))
-        });
-        debug_assert!(cleared.is_ok(), "a copy vanished while its stripe was locked");
+        let fingerprint = class.fingerprint;
+        let cleared = buckets.change_slot(bucket, fingerprint, fingerprint, Ordering::Release);
+        debug_assert!(cleared, "a copy vanished while its stripe was locked");
     }
 
     /// Removes one copy. Returns `false` if there is none.

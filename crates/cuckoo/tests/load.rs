@@ -10,10 +10,6 @@ use tamis_hash::{HashItem as _, Rapid};
 
 type Filter = CuckooFilter<u64, Rapid>;
 
-/// Slots, bits per slot, and a false-positive rate for which large filters have this shape.
-const SHAPES: [(u32, u32, f64); 6] =
-    [(8, 8, 0.07), (4, 8, 0.03), (5, 12, 0.01), (4, 16, 1e-3), (3, 20, 1e-5), (2, 32, 1e-9)];
-
 /// Returns the hash of item number `item` of a seed.
 fn hash(seed: u64, item: u64) -> u64 {
     Rapid::with_seed(seed).hash_item(&item)
@@ -82,15 +78,15 @@ fn filters_with_eight_slots_fill_to_98_percent() {
     check_loads_at_first_failure((8, 8), &[1000, 10_000, 100_000], 50, (0.96, 0.98));
 }
 
-/// Returns the smallest geometry of a shape that the builder computes for the items, if it does. It tries rates from
-/// high to low, because for a few items a rate does not determine the shape.
-fn for_items(items: u64, (slots, bits): (u32, u32)) -> Option<Geometry> {
-    let of_rate = |step| {
-        let builder = CuckooFilter::<u64>::builder().capacity(items as usize);
-        builder.false_positive_rate(0.8_f64.powi(step)).geometry().ok()
+/// Returns the smallest geometry of a shape that states a capacity of at least `items`.
+fn for_items(items: u64, (slots, bits): (u32, u32)) -> Geometry {
+    let of = |buckets| {
+        let builder = CuckooFilter::<u64>::builder().buckets(buckets).slots(slots);
+        builder.fingerprint_bits(bits).geometry().unwrap()
     };
-    let of_shape = |sizes: &Geometry| (sizes.slots(), sizes.fingerprint_bits()) == (slots, bits);
-    (1..130).filter_map(of_rate).filter(of_shape).min_by_key(Geometry::buckets)
+    let least = (items / u64::from(slots)).next_multiple_of(2).max(2);
+    let sizes = (least..).step_by(2).map(of);
+    sizes.into_iter().find(|geometry| geometry.capacity() as u64 >= items).unwrap()
 }
 
 /// Counts the seeds whose items do not all fit into a filter of this geometry.
@@ -109,13 +105,11 @@ fn failures(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usi
 #[test]
 fn small_filters_hold_their_capacity() {
     let spread = [45, 50, 60, 70, 80, 100, 120, 150, 200, 250, 300, 400, 500, 600, 800];
-    for (slots, bits, _) in SHAPES {
-        let sizes = (1..=40).chain(spread);
-        let sizes = sizes.filter_map(|items| Some((items, for_items(items, (slots, bits))?)));
-        let sizes: Vec<(u64, Geometry)> = sizes.collect();
-        assert!(sizes.len() > 15, "{slots}x{bits} is computed for {} sizes", sizes.len());
+    for (slots, bits) in Geometry::shapes() {
+        let sizes: Vec<u64> = (1..=40).chain(spread).collect();
         let seeds = sample(100_000, 1_000_000).div_ceil(sizes.len() as u64);
-        for (items, geometry) in sizes {
+        for items in sizes {
+            let geometry = for_items(items, (slots, bits));
             let from = items * seeds;
             let failed = failures(geometry, items, from..from + seeds);
             assert_eq!(failed, 0, "failures of {seeds} filters for {items} items: {geometry:?}");
@@ -127,7 +121,7 @@ fn small_filters_hold_their_capacity() {
 /// filled to the capacity that they state have none.
 #[test]
 fn filters_sized_by_buckets_hold_their_stated_capacity() {
-    for (slots, bits, _) in SHAPES {
+    for (slots, bits) in Geometry::shapes() {
         for buckets in (1..=20).map(|size| 2 * size).chain([60, 100, 200, 400]) {
             let geometry = of_buckets(buckets, slots, bits).geometry();
             let failed = failures(geometry, geometry.capacity() as u64, 0..1000);
@@ -138,14 +132,12 @@ fn filters_sized_by_buckets_hold_their_stated_capacity() {
 
 #[test]
 fn larger_filters_hold_their_capacity() {
-    for (slots, bits, rate) in SHAPES {
+    for (slots, bits) in Geometry::shapes() {
         for (items, seeds) in
             [(1000, 2000), (3000, 600), (10_000, 200), (30_000, 60), (100_000, 20), (1_000_000, 2)]
         {
-            let builder = CuckooFilter::<u64>::builder().capacity(items).false_positive_rate(rate);
-            let geometry = builder.geometry().unwrap();
-            assert_eq!((geometry.slots(), geometry.fingerprint_bits()), (slots, bits));
-            let failed = failures(geometry, items as u64, 0..seeds);
+            let geometry = for_items(items, (slots, bits));
+            let failed = failures(geometry, items, 0..seeds);
             assert_eq!(failed, 0, "failures of {seeds} filters for {items} items: {geometry:?}");
         }
     }
@@ -154,9 +146,8 @@ fn larger_filters_hold_their_capacity() {
 /// The control: the tests of the capacity would detect a capacity that is 5 % too high.
 #[test]
 fn filters_do_not_hold_much_more_than_their_capacity() {
-    for (slots, bits, rate) in SHAPES {
-        let builder = CuckooFilter::<u64>::builder().capacity(30_000).false_positive_rate(rate);
-        let failed = failures(builder.geometry().unwrap(), 31_500, 0..20);
+    for (slots, bits) in Geometry::shapes() {
+        let failed = failures(for_items(30_000, (slots, bits)), 31_500, 0..20);
         assert!(failed > 10, "{slots}x{bits}: {failed} of 20 filters failed");
     }
 }
@@ -165,7 +156,7 @@ fn filters_do_not_hold_much_more_than_their_capacity() {
 /// (An item with the same two buckets could not be, but with this number of buckets, no other item has them.)
 #[test]
 fn an_item_has_at_most_two_buckets_of_copies() {
-    for (slots, bits, _) in SHAPES {
+    for (slots, bits) in Geometry::shapes() {
         for buckets in [4096, 10_000] {
             let filter = of_buckets(buckets, slots, bits);
             let others = buckets * u64::from(slots) / 3;
@@ -193,7 +184,7 @@ fn an_item_has_at_most_two_buckets_of_copies() {
 /// `Full`.
 #[test]
 fn too_many_copies_are_detected_before_a_search() {
-    for (slots, bits, _) in SHAPES {
+    for (slots, bits) in Geometry::shapes() {
         let filter = of_buckets(100, slots, bits);
         let copied = hash(2, 0);
         (0..2 * slots).for_each(|_| filter.insert_hash(copied).unwrap());

@@ -15,8 +15,6 @@ use tamis_hash::{HashItem as _, Rapid, fastrange, split};
 type Multiset = CuckooFilter<u64, Rapid>;
 type Once = OnceCuckooFilter<u64, Rapid>;
 
-const SHAPES: [(u32, u32); 6] = [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
-
 /// The number of different items that the tests insert and query.
 const ITEMS: u64 = 200;
 
@@ -41,8 +39,8 @@ fn class(item: u64, geometry: Geometry) -> Class {
 
 /// Returns geometries that a hundred items fill, down to two buckets.
 fn geometries() -> impl Strategy<Value = Geometry> {
-    (0..SHAPES.len(), 1..=12_u64).prop_map(|(shape, half)| {
-        let (slots, bits) = SHAPES[shape];
+    let shapes: Vec<_> = Geometry::shapes().collect();
+    (prop::sample::select(shapes), 1..=12_u64).prop_map(|((slots, bits), half)| {
         let builder = CuckooFilter::<u64>::builder().buckets(2 * half);
         builder.slots(slots).fingerprint_bits(bits).geometry().unwrap()
     })

@@ -48,21 +48,23 @@ fn sizes_keep_the_requested_capacity_and_rate() {
     }
 }
 
-/// More items, or a lower rate, never need fewer bits.
+/// More items, or a lower rate, never need fewer bits, except that the builder prefers a faster shape that takes up to a
+/// nineteenth more. (Below the rate at which it does, the slower shape may need fewer.)
 #[test]
 fn sizes_are_monotone() {
     let bits = |items, rate| sized(items, rate).unwrap().bits();
+    let is_at_most = |few: u64, more: u64| few * 19 <= more * 20;
     for items in [1, 2, 5, 10, 100, 1000, 123_456, 10_000_000] {
         for rate in RATES {
-            assert!(bits(items, rate) <= bits(items + 1, rate), "{items} {rate}");
-            assert!(bits(items, rate) <= bits(2 * items, rate), "{items} {rate}");
+            assert!(is_at_most(bits(items, rate), bits(items + 1, rate)), "{items} {rate}");
+            assert!(is_at_most(bits(items, rate), bits(2 * items, rate)), "{items} {rate}");
         }
         let of_step = |step| bits(items, 0.95_f64.powi(step));
         for step in 1..390 {
-            assert!(of_step(step) <= of_step(step + 1), "{items} items at 0.95^{step}");
+            assert!(is_at_most(of_step(step), of_step(step + 1)), "{items} items at 0.95^{step}");
         }
     }
-    for (slots, width) in [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)] {
+    for (slots, width) in Geometry::shapes() {
         let of = |buckets| {
             let builder = builder().buckets(buckets).slots(slots).fingerprint_bits(width);
             builder.geometry().unwrap()
@@ -81,13 +83,24 @@ fn sizes_are_monotone() {
 /// locks.
 #[test]
 fn bits_per_item_are_those_of_a_full_word() {
-    for (rate, slots, width) in
-        [(0.07, 8, 8), (0.03, 4, 8), (0.01, 5, 12), (1e-3, 4, 16), (1e-5, 3, 20), (1e-9, 2, 32)]
-    {
+    let shapes = [
+        (0.07, 8, 8),
+        (0.03, 4, 8),
+        (0.01, 5, 12),
+        (1e-3, 4, 16),
+        (8e-5, 7, 18),
+        (1e-5, 3, 20),
+        (1e-6, 5, 25),
+        (2e-9, 4, 32),
+        (1e-9, 2, 32),
+        (1.4e-12, 3, 42),
+    ];
+    assert_eq!(shapes.len(), Geometry::shapes().count());
+    for (rate, slots, width) in shapes {
         let items = 1_000_000;
         let geometry = sized(items, rate).unwrap();
         assert_eq!((geometry.slots(), geometry.fingerprint_bits()), (slots, width));
-        let word = if (slots, width) == (4, 8) { 32.0 } else { 64.0 };
+        let word = f64::from((slots * width).next_power_of_two());
         assert_eq!(geometry.bits() as f64, geometry.buckets() as f64 * word);
         let slots = geometry.buckets() as f64 * f64::from(slots);
         let full = word * geometry.buckets() as f64 / geometry.capacity() as f64;
@@ -244,7 +257,7 @@ proptest! {
         shift in 0..64_u32,
         items in any::<u64>(),
     ) {
-        for (slots, width) in [(4, 8), (8, 8), (5, 12), (4, 16), (3, 20), (2, 32)] {
+        for (slots, width) in Geometry::shapes() {
             let builder = builder().buckets(buckets >> shift).slots(slots).fingerprint_bits(width);
             if let Ok(geometry) = builder.geometry() {
                 prop_assert_eq!(geometry.buckets(), buckets >> shift);
