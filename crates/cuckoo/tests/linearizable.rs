@@ -9,7 +9,7 @@
 
 use std::thread;
 
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 use todc_utils::linearizability::WGLChecker;
@@ -133,17 +133,29 @@ fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize)
     items
 }
 
-/// Builds a filter of four buckets with two slots each, in which nearly every insert has to relocate other items.
-fn small() -> CuckooFilter<u64, Rapid> {
+/// Builds a filter of four buckets with few slots each, in which nearly every insert has to relocate other items.
+fn small((slots, bits): (u32, u32)) -> CuckooFilter<u64, Rapid> {
     let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
-    builder.buckets(4).slots(2).fingerprint_bits(32).build().unwrap()
+    builder.buckets(4).slots(slots).fingerprint_bits(bits).build().unwrap()
+}
+
+/// Returns the shapes with the fewest slots, in words and in pairs of words.
+fn shapes() -> impl Iterator<Item = (u32, u32)> {
+    Geometry::shapes().filter(|shape| [(2, 32), (3, 42)].contains(shape))
 }
 
 #[test]
 fn the_cuckoo_filter_is_linearizable() {
+    shapes().for_each(check_cuckoo_filter);
+}
+
+fn check_cuckoo_filter(shape: (u32, u32)) {
+    let small = || small(shape);
     let mut results = [0_u64; 2];
     for seed in 0..HISTORIES {
-        let hashes = distinct(small, seed, ITEMS + 3);
+        // So few always fit, even if all of them have the same two buckets.
+        let fillers = 3 * (shape.0 as usize - 1);
+        let hashes = distinct(small, seed, ITEMS + fillers);
         let (items, fillers) = hashes.split_at(ITEMS);
         let filter = small();
         let filled = fillers.iter().filter(|&&hash| filter.insert_hash(hash).is_ok()).count();
@@ -184,14 +196,21 @@ fn the_cuckoo_filter_is_linearizable() {
 
 #[test]
 fn the_once_filter_is_linearizable() {
+    shapes().for_each(check_once_filter);
+}
+
+fn check_once_filter(shape: (u32, u32)) {
+    let small = || small(shape);
     let mut failed = 0;
     for seed in 0..HISTORIES {
-        let hashes = distinct(small, seed, ITEMS + 5);
+        // Three slots stay empty.
+        let fillers = 4 * shape.0 as usize - 3;
+        let hashes = distinct(small, seed, ITEMS + fillers);
         let (items, fillers) = hashes.split_at(ITEMS);
         let builder = OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
-        let filter = builder.buckets(4).slots(2).fingerprint_bits(32).build().unwrap();
+        let filter = builder.buckets(4).slots(shape.0).fingerprint_bits(shape.1).build().unwrap();
         for &hash in fillers {
-            // If all five fillers have the same two buckets, only four of them fit.
+            // If too many fillers have the same two buckets, not all of them fit.
             let _ = filter.insert_hash(hash);
         }
         let histories = record(seed, |_, item, random| match random.below(2) {
@@ -212,6 +231,7 @@ fn the_once_filter_is_linearizable() {
 /// The control: a test-and-set in two steps. Some history must reveal it.
 #[test]
 fn a_check_followed_by_an_insert_is_not_linearizable() {
+    let small = || small((2, 32));
     let is_detected = |seed| {
         let items = distinct(small, seed, ITEMS);
         let filter = small();

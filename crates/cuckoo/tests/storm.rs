@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::thread;
 
-use tamis_cuckoo::{CuckooFilter, InsertError};
+use tamis_cuckoo::{CuckooFilter, Geometry, InsertError};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
@@ -42,16 +42,16 @@ fn copies_of(hash: u64) -> u32 {
     }
 }
 
-/// Fills a filter with buckets of four slots to the given percentage with residents. Then two threads insert and remove
+/// Fills a filter to the given percentage with residents. Then two threads insert and remove
 /// items of their own, up to 5 % of the slots, until the readers have made their lookups. These items are always new:
 /// an item that is inserted again finds the slot that it left, and relocates nothing.
 ///
 /// If `distinct`, no inserted item has the class of a resident, so the copies of residents can be counted exactly.
-fn storm(buckets: u64, bits: u32, percent: u64, distinct: bool) -> Storm {
+fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) -> Storm {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
-    let filter = builder.buckets(buckets).slots(4).fingerprint_bits(bits).build().unwrap();
+    let filter = builder.buckets(buckets).slots(slots).fingerprint_bits(bits).build().unwrap();
     let hasher = Rapid::with_seed(1);
-    let all_slots = buckets * 4;
+    let all_slots = buckets * u64::from(slots);
     let mut residents = Vec::new();
     for hash in (0_u64..).map(|item| hasher.hash_item(&item)) {
         if filter.len() as u64 >= all_slots * percent / 100 {
@@ -161,25 +161,48 @@ fn check_storm(storm: &Storm) {
 
 #[test]
 fn residents_are_found_while_others_relocate_them() {
-    check_storm(&storm(4096, 16, 90, true));
+    check_storm(&storm(4096, (4, 16), 90, true));
 }
 
 /// The filter is large enough for several stripes. A snapshot locks all of them.
 #[test]
 fn residents_are_found_in_a_filter_of_several_stripes() {
-    check_storm(&storm(16_384, 16, 90, true));
+    check_storm(&storm(16_384, (4, 16), 90, true));
 }
 
 /// The filter has few classes, so residents and inserted items share some.
 #[test]
 fn residents_are_found_while_their_classes_change() {
-    check_storm(&storm(64, 8, 90, false));
+    check_storm(&storm(64, (4, 8), 90, false));
 }
 
 /// The filter is so full that inserts fail. What they had relocated by then must not be lost.
 #[test]
 fn residents_are_found_while_inserts_fail() {
-    let storm = storm(1024, 16, 94, true);
+    let storm = storm(1024, (4, 16), 94, true);
     check_storm(&storm);
     assert!(storm.failed > 1000, "{storm:?}");
+}
+
+/// Returns the shapes of buckets of 128 bits, if the processor supports them.
+fn pairs() -> impl Iterator<Item = (u32, u32)> {
+    Geometry::shapes().filter(|(slots, bits)| slots * bits > 64)
+}
+
+/// Residents and items of the other threads together take up to 95 % of the slots, so nearly every insert relocates.
+#[test]
+fn residents_are_found_in_buckets_of_128_bits() {
+    for shape in pairs() {
+        check_storm(&storm(16_384, shape, if shape.0 == 3 { 85 } else { 90 }, true));
+    }
+}
+
+/// As above, so full that inserts fail.
+#[test]
+fn residents_are_found_in_buckets_of_128_bits_while_inserts_fail() {
+    for shape in pairs() {
+        let storm = storm(1024, shape, if shape.0 == 3 { 91 } else { 95 }, true);
+        check_storm(&storm);
+        assert!(storm.failed > 1000, "{shape:?}: {storm:?}");
+    }
 }

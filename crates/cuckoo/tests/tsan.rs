@@ -14,13 +14,15 @@ const THREADS: u64 = 4;
 const ITEMS: u64 = 20_000;
 
 fn main() {
-    cuckoo();
+    // The sanitizer does not see accesses to buckets of 128 bits, which the second filter has, but all others.
+    [1e-3, 1e-6].into_iter().for_each(cuckoo);
     once();
 }
 
-fn cuckoo() {
+fn cuckoo(rate: f64) {
     let builder = || CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
-    let filter = Arc::new(builder().capacity((THREADS * ITEMS) as usize).build().unwrap());
+    let builder = builder().capacity((THREADS * ITEMS) as usize).false_positive_rate(rate);
+    let filter = Arc::new(builder.build().unwrap());
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
             let filter = Arc::clone(&filter);

@@ -169,41 +169,49 @@ mod tests {
 
     use super::*;
 
-    /// Threads add to both halves at once. A lost update would change the sums, and a torn load would find halves that
-    /// differ.
+    /// Threads add to both halves at once while another loads. A lost update would change the sum, and a torn load would
+    /// find halves that differ.
     #[test]
     fn updates_are_atomic_and_loads_are_not_torn() {
-        const ROUNDS: u64 = 200_000;
+        /// The number of loads that must find a new value: so often the writers ran concurrently.
+        const CHANGES: u64 = 100_000;
         let Some(access) = PairAccess::detect() else {
             assert!(!cfg!(target_arch = "x86_64") || !std::is_x86_feature_detected!("avx"));
             return;
         };
-        let lines = Lines::zeroed(1).unwrap();
+        let (lines, done) = (Lines::zeroed(1).unwrap(), Word::new(0));
         let pair = lines.pair(1, access);
         let both = |number: u64| u128::from(number) << 64 | u128::from(number);
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    for _ in 0..ROUNDS {
-                        // ORDERING: Relaxed: only this pair is shared.
-                        let added = pair.try_update(Ordering::Relaxed, |bits| Some(bits + both(1)));
-                        assert!(added.is_ok());
-                    }
-                });
+        let write = || {
+            let mut added = 0;
+            // ORDERING: Relaxed: it only ends the loop.
+            while done.load(Ordering::Relaxed) == 0 {
+                // ORDERING: Relaxed: only this pair is shared.
+                pair.try_update(Ordering::Relaxed, |bits| Some(bits + both(1))).unwrap();
+                added += 1;
             }
-            scope.spawn(|| {
-                let mut last = 0;
-                while last < 2 * ROUNDS {
-                    // ORDERING: Relaxed, likewise.
-                    let bits = pair.load(Ordering::Relaxed);
-                    let number = bits as u64;
-                    assert_eq!(bits, both(number), "a load was torn");
-                    assert!(number >= last, "a load went back");
-                    last = number;
+            added
+        };
+        let added = thread::scope(|scope| {
+            let writers = [scope.spawn(write), scope.spawn(write)];
+            let (mut last, mut changes) = (0, 0);
+            while changes < CHANGES {
+                // ORDERING: Relaxed, likewise.
+                let bits = pair.load(Ordering::Relaxed);
+                let number = bits as u64;
+                // Not an assertion: the writers must end first.
+                if bits != both(number) || number < last {
+                    break;
                 }
-            });
+                changes += u64::from(number > last);
+                last = number;
+            }
+            // ORDERING: Relaxed, as above.
+            done.store(1, Ordering::Relaxed);
+            assert_eq!(changes, CHANGES, "a load was torn, or went back");
+            writers.map(|writer| writer.join().unwrap()).iter().sum()
         });
-        assert_eq!(pair.peek(), both(2 * ROUNDS));
+        assert_eq!(pair.peek(), both(added));
         // The neighbours are unchanged.
         assert_eq!(lines.pair(0, access).peek() | lines.pair(2, access).peek(), 0);
     }
