@@ -45,7 +45,8 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     }
 }
 
-/// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so bisection finds it.
+/// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so bisection finds it. (A
+/// cuckoo filter may become a twentieth smaller where its shape changes; there the result may be that much too low.)
 fn fit(kind: Kind, capacity: u64, rate: f64, memory: u64) -> Fit {
     let fits = |capacity, rate| {
         kind.geometry(capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
@@ -84,10 +85,12 @@ fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
 /// What a kind is best for.
 fn purpose(kind: Kind) -> &'static str {
     match kind {
-        Kind::Bloom => "least memory at most rates; each operation touches many cache lines",
+        Kind::Bloom => "least memory at high rates; each operation touches many cache lines",
         Kind::Blocked => "speed: one cache line per operation",
         Kind::Once => "speed, and exactly one of several racing inserts returns true",
-        Kind::Cuckoo => "removal, which the library offers; two cache lines per operation",
+        Kind::Cuckoo => {
+            "least memory at low rates, and removal in the library; two cache lines per operation"
+        }
     }
 }
 

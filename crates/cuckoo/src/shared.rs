@@ -24,10 +24,10 @@ pub(crate) struct Shared<T: ?Sized, S> {
     item: PhantomData<fn(&T)>,
 }
 
-/// Defines operations by hash. The code for the default shape is inlined into the caller. The code for all six shapes
+/// Defines operations by hash. The code for the default shape is inlined into the caller. The code for all shapes
 /// is one function that is not inlined, because it saves and restores registers that only some of them need.
 ///
-/// MEASURED: a query executes 84 instructions, instead of 104 where all six shapes share the inlined function (any machine:
+/// MEASURED: a query executes 84 instructions, instead of 104 where all shapes share the inlined function (any machine:
 /// counted by callgrind on x86-64 with AVX2).
 macro_rules! of_a_hash {
     ($($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr;)*) => {$(

@@ -33,6 +33,7 @@ const fn load(shape: Shape) -> Load {
         // With 8 bits there are only 255 fingerprints, so in large filters few paths lead away from a bucket.
         (4, 8) => (930, 24),
         (4, _) => (955, 32),
+        (7, _) => (985, 24),
         _ => (975, 24),
     };
     Load { permille, slack }
