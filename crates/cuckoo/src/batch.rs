@@ -133,7 +133,7 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
         let Self { classes, words, shape } = self;
         let ([lows, _], [highs, _]) = (shape.lows_of_halves(), shape.highs_of_halves());
         let mut found = [false; ITEMS];
-        for item in 0..ITEMS {
+        for (item, found) in found.iter_mut().enumerate() {
             let pattern = lows * classes.fingerprints[item];
             let marks = |which: usize| {
                 let at = shape.offset(classes.buckets[which][item]);
@@ -142,7 +142,7 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
                 slots.wrapping_sub(lows) & !slots & highs
             };
             // No branch: the loop must vectorize.
-            found[item] = marks(0) | marks(1) != 0;
+            *found = marks(0) | marks(1) != 0;
         }
         found
     }
@@ -166,7 +166,7 @@ impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
             (shape.lows_of_halves(), shape.highs_of_halves());
         let below = shape.bits_below_border();
         let mut found = [false; ITEMS];
-        for item in 0..ITEMS {
+        for (item, found) in found.iter_mut().enumerate() {
             // The fingerprint in every slot. The upper half begins with the rest of the slot that crosses the border.
             let fingerprint = classes.fingerprints[item];
             let pattern = lows.wrapping_mul(fingerprint);
@@ -182,7 +182,7 @@ impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
                 marks | upper_marks
             };
             // No branch: the loop must vectorize.
-            found[item] = marks(0) | marks(1) != 0;
+            *found = marks(0) | marks(1) != 0;
         }
         found
     }

@@ -72,7 +72,8 @@ fn contains_by(table: &Table, class: Class, first: Ordering, bucket: Ordering) -
     let before = version.load(first);
     let found = class.buckets.map(|number| {
         let (word, at) = buckets.word(number);
-        buckets.shape.contains(buckets.shape.cut(word.load(bucket), at), class.fingerprint)
+        let slots = buckets.shape.cut(word.load(bucket), at);
+        buckets.shape.contains(u128::from(slots), class.fingerprint)
     });
     // ORDERING: Relaxed, as the second load of the version in `try_contains`: the Acquire loads of the buckets precede
     // it.

@@ -24,6 +24,7 @@ impl Proof {
     /// The two words at the address are valid for atomic accesses, and 16-byte aligned.
     #[inline(always)]
     pub(super) unsafe fn load(self, words: *const Word, order: Ordering) -> u128 {
+        // ORDERING: the caller's; this instruction is an Acquire, but no SeqCst load.
         debug_assert!(matches!(order, Ordering::Relaxed | Ordering::Acquire));
         let value: __m128i;
         // SAFETY: the caller vouches for the address, and `self` proves that the processor has AVX.
