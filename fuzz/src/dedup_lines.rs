@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 
 use arbitrary::{Arbitrary, Unstructured};
-use tamis_cli::dedup::{Options, run};
+use tamis_cli::Kind;
+use tamis_cli::dedup::{Filter, Options, run};
 use tamis_cli::input::Input;
 
 #[derive(Arbitrary, Debug)]
@@ -13,6 +14,8 @@ struct Case<'a> {
     chunk: u16,
     nul: bool,
     capacity: Option<u8>,
+    /// Whether the lines are kept in a chain of filters instead of tables.
+    chain: bool,
     /// The maximum number of bytes that one read returns.
     piece: u8,
     first: &'a [u8],
@@ -28,7 +31,7 @@ pub fn dedup_lines(data: &[u8]) {
         chunk: 1 + usize::from(case.chunk),
         capacity: case.capacity.map(|capacity| 1 + u64::from(capacity)),
         // So low that no false positive is to be expected.
-        rate: 1e-9,
+        filter: if case.chain { Filter::Chain { kind: Kind::Blocked, rate: 1e-9 } } else { Filter::Table },
         ..Options::default()
     };
     let piece = 1 + usize::from(case.piece);

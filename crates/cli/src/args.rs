@@ -1,13 +1,14 @@
 //! The command line: its options, their help texts, and the checks that options do not contradict each other.
 
 use core::num::NonZero;
+use core::ops::Range;
 use std::path::PathBuf;
 use std::thread;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::dedup::{CHUNK, Options, Seed};
+use crate::dedup::{CHUNK, Filter, Options, Seed};
 use crate::key::{Fields, Key, Part, Quotes};
 use crate::policy::{self, Policy};
 use crate::units::{Wrong, count, number, rate, size};
@@ -15,6 +16,13 @@ use crate::{Error, Kind};
 
 /// The largest number that --threads accepts.
 const MAX_THREADS: usize = 1024;
+
+/// The rate of --kind without --rate.
+const DEFAULT_RATE: f64 = 1e-6;
+
+/// The rates at which --rate without --kind selects cuckoo filters, which take fewer bits there than blocked ones. Below,
+/// a chain of cuckoo filters does not grow far: each slice takes more than 4e-10 of the rate.
+const SMALL_CUCKOO: Range<f64> = 1e-7..1e-3;
 
 /// The examples in the help. A test runs each of them.
 pub(crate) const EXAMPLES: &str = "\
@@ -26,7 +34,7 @@ Examples:
   The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
-/// Remove repeated records from streams, in 5 to 11 bytes of memory per distinct record
+/// Remove repeated records from streams, in 5 to 10 bytes of memory per distinct record
 #[derive(Debug, Parser)]
 #[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -52,9 +60,11 @@ pub(crate) enum Command {
 
 /// Print the first record of every key, in input order
 ///
-/// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads, except for false
-/// positives: with a probability below --rate a record is taken for a duplicate although it is not, and is lost. The
-/// summary reports how many lines are expected to be lost. If more than 0.01 are, a warning says so, even with --quiet.
+/// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads. Fingerprints of the records
+/// are kept, not the records, so a record may be taken for a duplicate although it is not; then it is lost. This is
+/// improbable: with up to 100 million distinct records, fewer than 0.01 of them are expected to be lost in the whole run.
+/// With --rate or --kind more are. The summary reports how many are expected to be lost. If that is above 0.01, a warning
+/// says so, even with --quiet.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
@@ -86,12 +96,14 @@ pub(crate) struct DedupArgs {
     #[arg(long)]
     pub(crate) no_decompress: bool,
 
-    /// The false-positive rate that the filter stays below, such as 1e-6 or 0.01%
-    #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
-    rate: f64,
+    /// Lose records, for less memory: each distinct record is lost with at most this probability, such as 1e-6 (one of a
+    /// million) or 0.01%. The memory needed is about 2 bytes per distinct record at 1%, 4 to 5 at 1e-6 [default: none is
+    /// expected to be lost]
+    #[arg(long, value_name = "P", value_parser = rate)]
+    rate: Option<f64>,
 
-    /// The expected number of distinct records, such as 10M. If there are more, the filter grows; giving the number
-    /// saves memory and time
+    /// The expected number of distinct records, such as 10M: saves memory. If there are more, the memory grows as without
+    /// this option
     #[arg(long, value_name = "N", value_parser = count)]
     capacity: Option<u64>,
 
@@ -99,10 +111,14 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "capacity")]
     fixed: bool,
 
-    /// The kind of filter. 'bloom' takes less memory and more time than 'blocked', and so does 'cuckoo' at low rates.
-    /// 'once' prints the same as 'blocked' and has no advantage here, since one thread decides each record
-    #[arg(long, value_enum, default_value_t = Kind::Blocked)]
-    kind: Kind,
+    /// Keep the records in filters of this kind, which lose records as --rate says [default: without --rate a table, which
+    /// is expected to lose none; with a --rate from 1e-7 to 1e-3 cuckoo, with any other blocked]
+    ///
+    /// Without --rate, filters have the rate 1e-6. 'bloom' takes less memory and more time than 'blocked', and so does
+    /// 'cuckoo' at low rates. 'once' prints the same as 'blocked' and has no advantage here, since one thread decides each
+    /// record.
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
 
     /// Records end with NUL; the same as --input nul
     #[arg(short = '0', long, conflicts_with = "input")]
@@ -283,15 +299,25 @@ impl DedupArgs {
             key: Key { part, policy },
             repeated: self.repeated,
             strict: self.strict,
-            rate: self.rate,
+            filter: filter(self.kind, self.rate),
             capacity: self.capacity,
             fixed: self.fixed,
-            kind: self.kind,
             seed: self.seed,
             threads: self.threads.unwrap_or_else(cores),
             chunk: CHUNK,
         })
     }
+}
+
+/// What the options select: without them a table, otherwise a chain of filters.
+fn filter(kind: Option<Kind>, rate: Option<f64>) -> Filter {
+    if kind.is_none() && rate.is_none() {
+        return Filter::Table;
+    }
+    let rate = rate.unwrap_or(DEFAULT_RATE);
+    let kind =
+        kind.unwrap_or(if SMALL_CUCKOO.contains(&rate) { Kind::Cuckoo } else { Kind::Blocked });
+    Filter::Chain { kind, rate }
 }
 
 /// The default number of threads.

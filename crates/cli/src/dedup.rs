@@ -5,14 +5,14 @@
 //! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record ends, and gets the
 //!    chunk's number: its turn.
 //! 2. It finds the records, takes their keys, hashes them and sorts the hashes by shard (`chunk`).
-//! 3. The hash of an item selects one of a fixed number of shards. Each shard has its own filters (`chain`; `repeated`
-//!    uses two chains per shard) behind a turnstile (`turnstile`), which admits chunks in the order of their turns.
+//! 3. The hash of an item selects one of a fixed number of shards. Each shard has its own table or chain of filters
+//!    (`store`; `repeated` uses two per shard) behind a turnstile (`turnstile`), which admits chunks in the order of their turns.
 //!    The worker visits all shards, first to last, and decides its records. The workers follow each other through the
 //!    shards like a wavefront.
 //! 4. It moves the records to be printed to the front of the chunk.
 //! 5. At the sink (`sink`), behind one more turnstile, it writes them.
 //!
-//! So every shard sees its items in input order, from one thread at a time, and its growth (`growth`) depends only on
+//! So every shard sees its items in input order, from one thread at a time, and its growth depends only on
 //! what it has seen. The output is the same, to the byte, for any number of threads and any size of chunk.
 //!
 //! An error is kept in its chunk with the record at which it happened, and is reported at the sink, in input order
@@ -34,21 +34,24 @@ mod expected;
 mod growth;
 mod options;
 mod repeated;
+mod shard;
 mod sink;
 mod source;
+mod store;
 mod summary;
+mod table;
 mod turnstile;
 
-pub use self::options::{CHUNK, Options, Seed};
+pub use self::options::{CHUNK, Filter, Options, Seed};
 pub use self::sink::{Keyless, Tally, Watch};
 pub use self::summary::Summary;
 
 use self::chunk::{Chunk, Rules};
-use self::growth::Growth;
 use self::options::SHARDS;
 use self::repeated::Filters;
 use self::sink::Sink;
 use self::source::Source;
+use self::store::Store;
 use self::turnstile::Turnstile;
 
 /// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The output needs no buffer:
@@ -79,13 +82,13 @@ pub fn run<R: Read + Send>(
     watch: &mut dyn Watch,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let growth = Growth::new(options)?;
-    let shards = (0..SHARDS).map(|_| Ok(Turnstile::new(Filters::new(&growth, options)?)));
+    let store = Store::new(options)?;
+    let shard = |number| Filters::new(&store, number, options.repeated).map(Turnstile::new);
     let run = Run {
         rules: Rules::new(options)?,
         source: Mutex::new(Source::new(inputs.into_iter(), options)),
         giants: Mutex::new(()),
-        shards: shards.collect::<Result<_, Error>>()?,
+        shards: (0..SHARDS as usize).map(shard).collect::<Result<_, _>>()?,
         sink: Turnstile::new(Sink::new(output, watch, options)),
         failure: OnceLock::new(),
     };
@@ -112,16 +115,16 @@ pub fn run<R: Read + Send>(
         run.shards.into_iter().map(|shard| shard.into_inner().fills()).unzip();
     let (tally, keyless) = run.sink.into_inner().finish()?;
     let fills = [seen, again].map(|fills| fills.into_iter().flatten().collect());
-    Ok(Summary::new(tally, keyless, &growth, &fills, options, threads, start.elapsed()))
+    Ok(Summary::new(tally, keyless, &store, &fills, options, threads, start.elapsed()))
 }
 
 /// The state of one run that all its workers share.
-struct Run<'g, 'w, I, R, W> {
+struct Run<'s, 'w, I, R, W> {
     rules: Rules,
     source: Mutex<Source<I, R>>,
     /// Held by the one worker whose chunk is larger than usual because of a giant record.
     giants: Mutex<()>,
-    shards: Vec<Turnstile<Filters<'g>>>,
+    shards: Vec<Turnstile<Filters<'s>>>,
     sink: Turnstile<Sink<'w, W>>,
     /// The error that ended the run, if one did.
     failure: OnceLock<Error>,

@@ -87,13 +87,20 @@ pub enum Error {
         /// The number of bytes available.
         available: u64,
     },
+    /// The system did not allocate the memory of a table.
+    Allocation {
+        /// The number of bytes asked for.
+        needed: u64,
+    },
+    /// A table has doubled as often as it can.
+    Outgrown,
     /// The filter could not grow in the middle of the input.
     Growth {
         /// The file, as it was given.
         name: Arc<str>,
         /// The line, from 1.
         line: u64,
-        /// The reason: [`Error::Filter`] or [`Error::Memory`].
+        /// The reason: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or [`Error::Outgrown`].
         source: Box<Error>,
     },
     /// Writing the output failed.
@@ -121,7 +128,9 @@ impl Error {
             | Self::TooLong { .. }
             | Self::NoKey { .. }
             | Self::Filter { .. }
-            | Self::Memory { .. } => 2,
+            | Self::Memory { .. }
+            | Self::Allocation { .. }
+            | Self::Outgrown => 2,
         }
     }
 }
@@ -196,10 +205,18 @@ impl fmt::Display for Error {
             }
             Self::Memory { needed, available } => write!(
                 f,
-                "the filter needs {}, but this machine has {} free; lower --capacity or raise --rate",
+                "the filter needs {}, but this machine has {} free; lower --capacity, or give a --rate or raise it",
                 bytes(*needed),
                 bytes(*available)
             ),
+            Self::Allocation { needed } => write!(
+                f,
+                "the system did not allocate {}; lower --capacity, or give a --rate",
+                bytes(*needed)
+            ),
+            Self::Outgrown => {
+                write!(f, "the table has doubled as often as it can; give a sufficient --capacity")
+            }
             Self::Growth { name, line, source } => {
                 write!(f, "{name}, line {}: cannot grow: {source}", grouped(*line))
             }

@@ -17,7 +17,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// Runs the program; returns the output, and the error, if any.
 fn printed(input: &[u8], fields: Fields, threads: usize, chunk: usize) -> (Vec<u8>, Option<Error>) {
     let key = Key { part: Part::Fields(fields), policy: Policy::None };
-    let options = Options { key, rate: 1e-9, threads, chunk, ..Options::default() };
+    let options = Options { key, threads, chunk, ..Options::default() };
     let mut output = Vec::new();
     let end = run([Input::new("test", input)], &mut output, &options, &mut ());
     (output, end.err())

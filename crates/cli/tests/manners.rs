@@ -22,13 +22,13 @@ fn the_summary_is_one_line_and_longer_on_request() {
     let one = said(&[], "a\nb\na\n");
     assert_eq!(one.lines().count(), 1, "{one}");
     assert!(one.starts_with("3 lines, 2 printed, 1 duplicate; "), "{one}");
-    assert!(one.ends_with(" lines expected to be lost to false positives\n"), "{one}");
+    assert!(one.ends_with("; none expected to be lost to false positives\n"), "{one}");
     for flag in ["-v", "--verbose"] {
         let more = said(&[flag], "a\nb\na\n");
         assert_eq!(more.lines().count(), 3, "{more}");
         assert!(more.starts_with(&one), "{more}");
         assert!(
-            more.contains("\nblocked filter, 1 slice, 5.9 MiB") && more.contains(" thread"),
+            more.contains("\ntable of fingerprints, 365.2 KiB") && more.contains(" thread"),
             "{more}"
         );
     }
@@ -39,9 +39,29 @@ fn the_summary_is_one_line_and_longer_on_request() {
     let two = said(&["-d", "-v"], "a\nb\na\n");
     assert!(
         two.starts_with("3 lines, 2 distinct, 1 repeated; ")
-            && two.contains("\ntwo blocked filters, 1 slice, 11.7 MiB"),
+            && two.contains("\ntwo tables of fingerprints, 730.4 KiB"),
         "{two}"
     );
+    let chain = said(&["-v", "--kind", "blocked"], "a\nb\na\n");
+    assert!(chain.contains("\nblocked filter of rate 1e-6, 1 slice, 5.9 MiB"), "{chain}");
+}
+
+/// `--rate` alone selects the kind that takes the least memory at this rate.
+#[test]
+fn the_options_select_what_the_lines_are_kept_in() {
+    for (args, kind, rate) in [
+        (&[][..], "table", None),
+        (&["--capacity", "100"], "table", None),
+        (&["--rate", "1%"], "blocked", Some(0.01)),
+        (&["--rate", "1e-6"], "cuckoo", Some(1e-6)),
+        (&["--rate", "1e-9"], "blocked", Some(1e-9)),
+        (&["--rate", "1e-6", "--kind", "bloom"], "bloom", Some(1e-6)),
+        (&["--kind", "once"], "once", Some(1e-6)),
+    ] {
+        let json = said(&[args, &["--stats", "json"]].concat(), "a\n");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+        assert_eq!((json["kind"].as_str(), json["rate"].as_f64()), (Some(kind), rate));
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn the_length_of_a_line_does_not_include_its_separator() {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
-    use std::io::{Read, Write};
+    use std::io::{BufRead, BufReader, BufWriter, Read, Write};
     use std::process::{Command, Stdio};
     use std::thread;
     use std::time::Duration;
@@ -89,5 +89,51 @@ mod linux {
         let peak: usize = peak;
         assert!(peak > 40_000, "{peak} KiB: the first line has not been read");
         assert!(peak < 65_000, "{peak} KiB: a second line has been read");
+    }
+
+    /// Without options, at any number of lines, the peak is at most 100 bits per distinct line and 8 MiB for all else.
+    #[test]
+    fn memory_grows_with_the_lines() {
+        const LINES: u64 = 2_500_000;
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let mut child = Command::new(program)
+            .args(["dedup", "--quiet", "--threads", "2"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut input = BufWriter::new(child.stdin.take().expect("piped"));
+        let writer = thread::spawn(move || {
+            (0..LINES).for_each(|line| writeln!(input, "{line}").expect("it reads"));
+        });
+        let mut output = BufReader::with_capacity(1 << 16, child.stdout.take().expect("piped"));
+        let (mut printed, mut checked) = (0, 0);
+        loop {
+            let bytes = output.fill_buf().expect("it writes");
+            if bytes.is_empty() {
+                break;
+            }
+            printed += bytes.iter().filter(|&&byte| byte == b'\n').count();
+            let length = bytes.len();
+            output.consume(length);
+            // Look at the peak after each twentieth line more.
+            if printed > checked + checked / 20 {
+                checked = printed;
+                // At the end of the output the process may be gone.
+                let status = fs::read_to_string(&status).unwrap_or_default();
+                let Some(line) = status.lines().find(|line| line.starts_with("VmHWM:")) else {
+                    continue;
+                };
+                let peak: usize =
+                    line.split_whitespace().nth(1).expect("a number").parse().expect("a number");
+                // The lines that are decided and not yet read are in two chunks and the pipe: 2 · 8 + 2 buffers of 64 KiB.
+                let most = printed / 8 * 100 + (8 << 20);
+                assert!(peak * 1024 < most, "{peak} KiB at {printed} lines");
+            }
+        }
+        writer.join().expect("all was read");
+        assert!(child.wait().expect("it ends").success());
+        assert_eq!(printed as u64, LINES);
     }
 }

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use statrs::distribution::{DiscreteCDF, Poisson};
 use tamis_cli::Kind;
-use tamis_cli::dedup::{Options, Seed, run};
+use tamis_cli::dedup::{Filter, Options, Seed, run};
 use tamis_cli::input::Input;
 use tamis_cli::key::{Fields, Key, Part, Quotes};
 use tamis_cli::policy::Policy;
@@ -41,8 +41,12 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     vec(byte, 0..400)
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Blocked), Just(Kind::Once), Just(Kind::Bloom), Just(Kind::Cuckoo)]
+fn filter() -> impl Strategy<Value = Filter> {
+    // At a lower rate a chain of cuckoo filters does not grow far.
+    let chain = |kind| Filter::Chain { kind, rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 } };
+    let [blocked, once, bloom, cuckoo] =
+        [Kind::Blocked, Kind::Once, Kind::Bloom, Kind::Cuckoo].map(chain);
+    prop_oneof![Just(Filter::Table), Just(blocked), Just(once), Just(bloom), Just(cuckoo)]
 }
 
 proptest! {
@@ -54,17 +58,16 @@ proptest! {
         chunk in 1_usize..60,
         threads in 1_usize..8,
         field in any::<bool>(),
-        kind in kind(),
-        capacity in prop_oneof![Just(1), Just(1000)],
+        filter in filter(),
+        capacity in prop_oneof![Just(None), Just(Some(1)), Just(Some(1000))],
     ) {
         let fields = Fields::new(vec![1], b',', Quotes::Plain);
         let part = if field { Part::Fields(fields) } else { Part::Record };
         let options = Options {
             key: Key { part, policy: Policy::None },
             repeated: true,
-            rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 },
-            capacity: Some(capacity),
-            kind,
+            filter,
+            capacity,
             threads,
             chunk,
             ..Options::default()
@@ -100,7 +103,7 @@ proptest! {
         data in input(),
         chunk in 1_usize..40,
         threads in 1_usize..8,
-        kind in kind(),
+        filter in filter(),
         capacity in 1_u64..30,
     ) {
         let attempt = |chunk, threads| {
@@ -108,8 +111,7 @@ proptest! {
                 repeated: true,
                 fixed: true,
                 capacity: Some(capacity),
-                rate: 1e-9,
-                kind,
+                filter,
                 chunk,
                 threads,
                 ..Options::default()
@@ -140,8 +142,13 @@ fn repeated_real_lines_are_printed_exactly() {
     let expected = second_of_each(&records(&[&input], b'\n'), b'\n', Some);
     assert!(expected.len() > 100_000);
     for threads in ["1", "2", "8"] {
-        for args in [&["-d"][..], &["--repeated", "--kind", "cuckoo"], &["-d", "--capacity", "100"]]
-        {
+        for args in [
+            &["-d"][..],
+            &["--repeated", "--kind", "cuckoo"],
+            &["-d", "--rate", "1e-6"],
+            &["-d", "--capacity", "100"],
+            &["-d", "--capacity", "100", "--kind", "blocked"],
+        ] {
             let output = dedup(&["-j", threads]).args(args).arg(homepages()).assert().success();
             assert!(output.get_output().stdout == expected, "{threads} {args:?}");
         }
@@ -164,8 +171,7 @@ fn the_numbers_of_lost_and_extra_lines_agree_with_the_summary() {
             for seed in 0..5 {
                 let options = Options {
                     repeated: true,
-                    kind,
-                    rate,
+                    filter: Filter::Chain { kind, rate },
                     capacity: Some(capacity),
                     seed: Seed::Fixed(seed),
                     ..Options::default()

@@ -13,8 +13,8 @@ const ALLOWED: [(&str, &str); 7] = [
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-hash"),
     (
         "tamis-cli",
-        "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr ruzstd \
-         same-file serde_json tempfile url",
+        "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
+         ruzstd same-file serde_json tempfile url zerocopy",
     ),
 ];
 

@@ -4,30 +4,13 @@ use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCuckooFilter};
 
 use super::growth::{Growth, Refusal, SliceSpec};
+use super::shard::{Entry, Fill, Shard, keep};
 use crate::geometry::Geometry;
 use crate::{Error, Kind};
 
-/// The hash of a record's key, for the shard that it belongs to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry {
-    pub(super) hash: u64,
-    /// The number of the record in its chunk.
-    pub(super) record: u32,
-}
-
-/// One shard, for any kind of filter. One dynamic call serves all items of a chunk.
-pub(super) trait Shard: Send {
-    /// Decides a batch in order: sets `fresh[record]` of each item to whether the item is new, and inserts it if so.
-    /// On an error, returns the record at which it happened; the records before it are decided. Overwrites the batch.
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
-
-    /// The number of items that each slice has taken in.
-    fn fills(&self) -> Vec<u64>;
-}
-
 /// Builds an empty shard with its first slice.
-pub(super) fn new<'g>(growth: &'g Growth, kind: Kind) -> Result<Box<dyn Shard + 'g>, Error> {
-    Ok(match kind {
+pub(super) fn new<'g>(growth: &'g Growth) -> Result<Box<dyn Shard + 'g>, Error> {
+    Ok(match growth.kind() {
         Kind::Blocked => Box::new(Chain::<BlockedBloomFilter<[u8], Rapid>>::new(growth)?),
         Kind::Once => Box::new(Chain::<OnceBloomFilter<[u8], Rapid>>::new(growth)?),
         Kind::Bloom => Box::new(Chain::<BloomFilter<[u8], Rapid>>::new(growth)?),
@@ -228,20 +211,11 @@ impl<F: Slice> Shard for Chain<'_, F> {
         Ok(())
     }
 
-    fn fills(&self) -> Vec<u64> {
-        self.fills.iter().copied().chain([self.items]).collect()
+    fn fill(&self) -> Fill {
+        let slices: Vec<u64> = self.fills.iter().copied().chain([self.items]).collect();
+        let size = |number| self.growth.get(number).map_or(0, |spec| spec.geometry.size_in_bytes());
+        Fill { bytes: (0..slices.len()).map(size).sum(), slices }
     }
-}
-
-/// Moves the entries that `is_kept` selects to the front, in order, and returns their number.
-fn keep(batch: &mut [Entry], is_kept: impl Fn(Entry) -> bool) -> usize {
-    let mut kept = 0;
-    // Without a branch on the answer: each entry is written, and the next one overwrites it unless it is kept.
-    for at in 0..batch.len() {
-        batch[kept] = batch[at];
-        kept += usize::from(is_kept(batch[at]));
-    }
-    kept
 }
 
 #[cfg(test)]
@@ -269,13 +243,12 @@ mod tests {
             chain.decide(&mut entries, &mut fresh).map_err(|(_, error)| error).expect("it grows");
             verdicts.extend(fresh);
         }
-        (verdicts, chain.fills())
+        (verdicts, chain.fill().slices)
     }
 
     #[test]
     fn a_slice_that_finds_no_place_is_full() {
-        let options = Options { kind: Kind::Cuckoo, ..Options::default() };
-        let growth = Growth::new(&options).expect("small");
+        let growth = Growth::new(Kind::Cuckoo, 1e-6, &Options::default()).expect("small");
         let (verdicts, fills) = decided(&growth, 1);
         let (first, again) = verdicts.split_at(ITEMS as usize);
         assert!(first.iter().all(|&new| new) && !again.iter().any(|&new| new));

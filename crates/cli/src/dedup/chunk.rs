@@ -6,9 +6,9 @@ use std::sync::{Arc, MutexGuard};
 
 use tamis::hash::split;
 
-use super::chain::Entry;
 use super::options::{Hasher, Options, SHARDS};
 use super::repeated::{Filters, Verdicts};
+use super::shard::Entry;
 use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
 

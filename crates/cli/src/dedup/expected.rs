@@ -14,8 +14,8 @@ use super::growth::{Growth, SliceSpec};
 const POINTS: usize = 64;
 
 /// The expected number of lost items, given the number of items in each slice of each shard.
-pub(super) fn lost(growth: &Growth, fills: &[Vec<u64>]) -> f64 {
-    let slices = fills.iter().map(Vec::len).max().unwrap_or(0);
+pub(super) fn lost(growth: &Growth, fills: &[&[u64]]) -> f64 {
+    let slices = fills.iter().map(|fill| fill.len()).max().unwrap_or(0);
     let mut lost = 0.0;
     // The probability `1 − q` that no older slice reports a new item as present.
     let mut passes = 1.0;
@@ -30,7 +30,7 @@ pub(super) fn lost(growth: &Growth, fills: &[Vec<u64>]) -> f64 {
         let full = table.reached(spec.items as f64);
         passes *= 1.0 - spec.geometry.false_positive_rate_at(full as u64);
     }
-    let items: f64 = fills.iter().flatten().map(|&items| items as f64).sum();
+    let items: f64 = fills.iter().copied().flatten().map(|&items| items as f64).sum();
     lost + equal_hashes(items)
 }
 
@@ -113,8 +113,8 @@ mod tests {
         for kind in Kind::ALL {
             for rate in [1e-6, 1e-2, 0.2] {
                 let capacity = Some(64 * 500);
-                let options = Options { kind, rate, capacity, ..Options::default() };
-                let growth = Growth::new(&options).expect("a small filter");
+                let options = Options { capacity, ..Options::default() };
+                let growth = Growth::new(kind, rate, &options).expect("a small filter");
                 let items: Vec<u64> =
                     (0..3).map(|number| growth.get(number).expect("small").items).collect();
                 for fill in [
@@ -124,7 +124,7 @@ mod tests {
                     vec![items[0], items[1], items[2] / 2],
                 ] {
                     let slow = summed(&growth, &fill);
-                    let fast = lost(&growth, std::slice::from_ref(&fill));
+                    let fast = lost(&growth, &[&fill]);
                     let off = (fast / slow - 1.0).abs();
                     assert!(off < 0.02 || slow < 1e-9, "{kind} {rate} {fill:?}: {fast} {slow}");
                 }

@@ -23,8 +23,10 @@
 
 use std::sync::OnceLock;
 
-use super::options::{Options, SHARDS};
 use tamis::BuildError;
+
+use super::options::{Options, SHARDS};
+use super::shard::items_per_shard;
 
 use crate::geometry::Geometry;
 use crate::{Error, Kind, memory};
@@ -87,12 +89,12 @@ pub(super) enum Refusal {
 
 impl Growth {
     /// Computes the first slice and checks that there is memory for it in all shards.
-    pub(super) fn new(options: &Options) -> Result<Self, Error> {
+    pub(super) fn new(kind: Kind, rate: f64, options: &Options) -> Result<Self, Error> {
         let (first, share) = match options.capacity {
             Some(capacity) => (items_per_shard(capacity, SPARE), SHARE_KNOWN),
             None => (UNKNOWN / u64::from(SHARDS), SHARE_UNKNOWN),
         };
-        let &Options { kind, rate, capacity, .. } = options;
+        let capacity = options.capacity;
         let solved = [const { OnceLock::new() }; MAX_SLICES];
         let chains = u64::from(SHARDS) * if options.repeated { 2 } else { 1 };
         let mut growth = Self { kind, first, share, rate, capacity, chains, solved };
@@ -104,6 +106,10 @@ impl Growth {
         }
         growth.get(0).map_err(|refusal| growth.error(0, refusal))?;
         Ok(growth)
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The slice with this number, from 0, if there is memory for it in all shards: they need it at nearly the same
@@ -168,20 +174,13 @@ impl Growth {
     }
 }
 
-/// The items to plan for in one shard when all shards together hold `capacity`: the mean and `spare` standard
-/// deviations.
-fn items_per_shard(capacity: u64, spare: f64) -> u64 {
-    let part = capacity.div_ceil(u64::from(SHARDS));
-    part + (spare * (part as f64).sqrt()) as u64 + 4
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geometry::lowest_rate;
 
     fn growth(kind: Kind, capacity: Option<u64>, rate: f64) -> Growth {
-        Growth::new(&Options { kind, capacity, rate, ..Options::default() })
+        Growth::new(kind, rate, &Options { capacity, ..Options::default() })
             .expect("a small filter")
     }
 
@@ -252,7 +251,8 @@ mod tests {
     fn two_filters_need_twice_the_memory() {
         let needed = |repeated| {
             let capacity = Some(10_000_000_000_000);
-            match Growth::new(&Options { capacity, repeated, ..Options::default() }) {
+            let options = Options { capacity, repeated, ..Options::default() };
+            match Growth::new(Kind::Blocked, 1e-6, &options) {
                 Err(Error::Memory { needed, .. }) => needed,
                 other => panic!("{:?}", other.map(|_| "no error")),
             }

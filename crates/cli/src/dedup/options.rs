@@ -29,14 +29,12 @@ pub struct Options {
     /// Whether a record without a key is an error. Otherwise it is printed; with [`repeated`](Self::repeated) it is
     /// left out.
     pub strict: bool,
-    /// The false-positive rate that the whole filter stays below.
-    pub rate: f64,
+    /// What the keys seen are kept in.
+    pub filter: Filter,
     /// The number of items expected; the filter grows beyond it.
     pub capacity: Option<u64>,
     /// Whether to stop at the first new item after `capacity` items instead of growing.
     pub fixed: bool,
-    /// The kind of filter.
-    pub kind: Kind,
     /// How keys are hashed.
     pub seed: Seed,
     /// Worker threads, including the calling one; at most 64 are used.
@@ -53,13 +51,45 @@ impl Default for Options {
             key: Key::record(),
             repeated: false,
             strict: false,
-            rate: 1e-6,
+            filter: Filter::Table,
             capacity: None,
             fixed: false,
-            kind: Kind::Blocked,
             seed: Seed::Fixed(0),
             threads: 1,
             chunk: CHUNK,
+        }
+    }
+}
+
+/// What the keys seen are kept in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Filter {
+    /// A table of fingerprints, which are long enough that no loss is expected: less than 0.01 lines of a whole run of
+    /// up to 10^8 distinct lines.
+    Table,
+    /// A chain of filters, for less memory.
+    Chain {
+        /// The kind of the filters.
+        kind: Kind,
+        /// The false-positive rate that the whole chain stays below.
+        rate: f64,
+    },
+}
+
+impl Filter {
+    /// The name of the kind.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Chain { kind, .. } => kind.name(),
+        }
+    }
+
+    /// The rate asked for.
+    pub(super) const fn rate(self) -> Option<f64> {
+        match self {
+            Self::Table => None,
+            Self::Chain { rate, .. } => Some(rate),
         }
     }
 }

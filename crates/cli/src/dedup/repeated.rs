@@ -2,23 +2,19 @@
 
 use tamis::hash::{HashItem, Rapid};
 
-use super::chain::{self, Entry, Shard};
-use super::growth::Growth;
-use super::options::Options;
+use super::shard::{Entry, Fill, Shard};
+use super::store::Store;
 use crate::Error;
-
-/// The number of items that each slice of a filter has taken in; `None` if there is no such filter.
-type Fills = Option<Vec<u64>>;
 
 /// The seed with which the second filter hashes the hashes of the first.
 const SECOND: u64 = 2;
 
 /// The filters of one shard.
-pub(super) struct Filters<'g> {
+pub(super) struct Filters<'s> {
     /// Contains the keys seen.
-    seen: Box<dyn Shard + 'g>,
+    seen: Box<dyn Shard + 's>,
     /// Contains the keys seen again, which have been printed.
-    again: Option<Box<dyn Shard + 'g>>,
+    again: Option<Box<dyn Shard + 's>>,
 }
 
 /// The answers of the filters for each record of a chunk.
@@ -32,11 +28,11 @@ pub(super) struct Verdicts {
     others: Vec<Entry>,
 }
 
-impl<'g> Filters<'g> {
-    pub(super) fn new(growth: &'g Growth, options: &Options) -> Result<Self, Error> {
-        let new = || chain::new(growth, options.kind);
-        let again = if options.repeated { Some(new()?) } else { None };
-        Ok(Self { seen: new()?, again })
+impl<'s> Filters<'s> {
+    /// Builds the filters of the shard with this number; two if repeated records are printed.
+    pub(super) fn new(store: &'s Store, shard: usize, repeated: bool) -> Result<Self, Error> {
+        let again = if repeated { Some(store.shard(shard)?) } else { None };
+        Ok(Self { seen: store.shard(shard)?, again })
     }
 
     /// Decides a batch, in order. On an error, returns the record at which it happened; the records before it are
@@ -64,9 +60,9 @@ impl<'g> Filters<'g> {
         again.decide(others, second).and(seen)
     }
 
-    /// The fills of the filter of keys seen, and of the filter of keys printed.
-    pub(super) fn fills(&self) -> (Fills, Fills) {
-        (Some(self.seen.fills()), self.again.as_ref().map(|again| again.fills()))
+    /// How much the filter of keys seen contains, and the filter of keys printed, if there is one.
+    pub(super) fn fills(&self) -> (Option<Fill>, Option<Fill>) {
+        (Some(self.seen.fill()), self.again.as_ref().map(|again| again.fill()))
     }
 }
 
@@ -74,23 +70,21 @@ impl<'g> Filters<'g> {
 mod tests {
     use super::*;
     use crate::Kind;
+    use crate::dedup::options::{Filter, Options};
 
     /// If the first filter is full, the records after that are not passed to the second filter, which may be full too:
     /// its error would hide the place of the first.
     #[test]
     fn the_first_record_that_finds_no_room_is_reported() {
-        let options = Options {
-            kind: Kind::Cuckoo,
-            capacity: Some(640_000),
-            rate: 1e-9,
-            repeated: true,
-            ..Options::default()
-        };
-        let growth = Growth::new(&options).expect("small");
+        let filter = Filter::Chain { kind: Kind::Cuckoo, rate: 1e-9 };
+        let options =
+            Options { filter, capacity: Some(640_000), repeated: true, ..Options::default() };
+        let store = Store::new(&options).expect("small");
+        let Store::Chain(growth) = &store else { panic!("a chain was asked for") };
         // There is one slice only. With older slices, undecided records are never passed to the second filter.
         assert!(growth.get(1).is_err());
         let room = growth.get(0).expect("small").items;
-        let mut filters = Filters::new(&growth, &options).expect("small");
+        let mut filters = Filters::new(&store, 0, true).expect("small");
         let hasher = Rapid::with_seed(1);
         let mut decide = |items: core::ops::Range<u64>| {
             let mut batch: Vec<Entry> = (0..)

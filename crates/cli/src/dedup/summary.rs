@@ -5,11 +5,10 @@ use core::time::Duration;
 
 use serde_json::json;
 
-use super::expected;
-use super::growth::Growth;
-use super::options::Options;
+use super::options::{Filter, Options};
+use super::shard::Fill;
 use super::sink::{Keyless, Tally};
-use crate::Kind;
+use super::store::Store;
 use crate::units::{bytes, counted, grouped};
 
 /// A warning is given if more lines than this are expected to be missing, or to be printed wrongly.
@@ -31,14 +30,12 @@ pub struct Summary {
     /// The number of records expected to be in the output that should not be. These are first occurrences taken for
     /// second ones when repeated records are printed. Some of them do come again later; then only the place is wrong.
     pub expected_extra: f64,
-    /// The kind of filter.
-    pub kind: Kind,
-    /// The number of slices of the longest chain.
+    /// What the keys were kept in.
+    pub filter: Filter,
+    /// The number of slices of the longest chain; 1 for a table.
     pub slices: usize,
     /// The memory of the filter, or of both filters.
     pub filter_bytes: u64,
-    /// The rate asked for.
-    pub rate: f64,
     /// The capacity asked for.
     pub capacity: Option<u64>,
     /// The number of worker threads that ran.
@@ -48,37 +45,32 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up a run. `fills`: the number of items in each slice of each shard, of the filter of keys seen and of the
-    /// filter of keys printed.
+    /// Sums up a run. `fills`: how much each shard contains, of the filter of keys seen and of the filter of keys
+    /// printed.
     pub(super) fn new(
         tally: Tally,
         first_keyless: Option<Keyless>,
-        growth: &Growth,
-        fills: &[Vec<Vec<u64>>; 2],
+        store: &Store,
+        fills: &[Vec<Fill>; 2],
         options: &Options,
         threads: usize,
         elapsed: Duration,
     ) -> Self {
-        let size = |number| growth.get(number).map_or(0, |spec| spec.geometry.size_in_bytes());
         let [seen, again] = fills;
         // With `repeated`, a false positive of the first filter prints a line too many, and one of the second filter
         // loses a line.
-        let false_seen = expected::lost(growth, seen);
-        let (expected_lost, expected_extra) = if options.repeated {
-            (expected::lost(growth, again), false_seen)
-        } else {
-            (false_seen, 0.0)
-        };
+        let false_seen = store.lost(seen);
+        let (expected_lost, expected_extra) =
+            if options.repeated { (store.lost(again), false_seen) } else { (false_seen, 0.0) };
         Self {
             tally,
             first_keyless,
             repeated: options.repeated,
             expected_lost,
             expected_extra,
-            kind: options.kind,
-            slices: seen.iter().map(Vec::len).max().unwrap_or(0),
-            filter_bytes: fills.iter().flatten().flat_map(|fill| (0..fill.len()).map(size)).sum(),
-            rate: options.rate,
+            filter: options.filter,
+            slices: seen.iter().map(|fill| fill.slices.len()).max().unwrap_or(0),
+            filter_bytes: fills.iter().flatten().map(|fill| fill.bytes).sum(),
             capacity: options.capacity,
             threads,
             elapsed,
@@ -97,15 +89,27 @@ impl Summary {
             let fate = if self.repeated { "left out" } else { "printed" };
             warnings.push(format!("{count} {fate}; the first: {first}"));
         }
+        let remedy = self.remedy();
         for (number, fate) in [
-            (self.expected_lost, "lost to false positives; lower --rate to lose fewer"),
-            (self.expected_extra, "printed although not yet repeated; lower --rate to print fewer"),
+            (self.expected_lost, "lost to false positives"),
+            (self.expected_extra, "printed although not yet repeated"),
         ] {
             if number > NOTICED {
-                warnings.push(format!("{} expected to be {fate}", Lost(number)));
+                warnings.push(format!("{} expected to be {fate}; {remedy}", Lost(number)));
             }
         }
         warnings
+    }
+
+    /// What to do for fewer errors.
+    fn remedy(&self) -> &'static str {
+        match self.filter {
+            Filter::Chain { .. } => "lower --rate, or omit it and --kind, for fewer",
+            Filter::Table if self.capacity.is_some_and(|items| items >= self.tally.items()) => {
+                "no option makes them fewer"
+            }
+            Filter::Table => "give the number of distinct records as --capacity for fewer",
+        }
     }
 
     /// The summary as one JSON object on one line. The names of its fields are stable.
@@ -125,10 +129,10 @@ impl Summary {
             "warnings": self.warnings(),
             "expected_lost": self.expected_lost,
             "expected_extra": self.expected_extra,
-            "kind": self.kind.name(),
+            "kind": self.filter.name(),
             "slices": self.slices,
             "filter_bytes": self.filter_bytes,
-            "rate": self.rate,
+            "rate": self.filter.rate(),
             "capacity": self.capacity,
             "threads": self.threads,
             "seconds": self.elapsed.as_secs_f64(),
@@ -162,18 +166,23 @@ impl fmt::Display for Summary {
 impl Summary {
     /// Writes a line on the filter and one on the time.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.repeated {
-            true => write!(f, "\ntwo {} filters", self.kind)?,
-            false => write!(f, "\n{} filter", self.kind)?,
+        let (number, plural) = if self.repeated { ("two ", "s") } else { ("", "") };
+        match self.filter {
+            Filter::Table => write!(f, "\n{number}table{plural} of fingerprints")?,
+            Filter::Chain { kind, rate } => {
+                let slices = counted(self.slices as u64, "slice");
+                write!(f, "\n{number}{kind} filter{plural} of rate {rate:e}, {slices}")?;
+            }
         }
-        let slices = counted(self.slices as u64, "slice");
-        write!(f, ", {slices}, {}", bytes(self.filter_bytes))?;
+        write!(f, ", {}", bytes(self.filter_bytes))?;
         let bits = self.filter_bytes as f64 * 8.0 / self.tally.items() as f64;
         // For a nearly empty filter this figure says nothing.
         if bits < 1000.0 {
             write!(f, ", {bits:.1} bits per item")?;
         }
-        write!(f, ", rate below {:e}", self.rate)?;
+        if self.expected_lost > 0.0 {
+            write!(f, ", {:.1e} lines expected to be lost", self.expected_lost)?;
+        }
         let seconds = self.elapsed.as_secs_f64();
         let rate = (self.tally.lines as f64 / seconds.max(1e-9)) as u64;
         let threads = counted(self.threads as u64, "thread");
@@ -181,16 +190,44 @@ impl Summary {
     }
 }
 
-/// An expected number of lines, with the digits that are worth reading.
+/// An expected number of lines, as a person reads it: two digits, or none if it is below the threshold of a warning.
 struct Lost(f64);
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0.0 => write!(f, "0 lines"),
-            lost if lost < 0.001 => write!(f, "{lost:.1e} lines"),
-            lost if lost < 10.0 => write!(f, "{lost:.3} lines"),
-            lost => write!(f, "{} lines", grouped(lost.round() as u64)),
+        let Self(lost) = *self;
+        if lost <= NOTICED {
+            return write!(f, "none");
+        }
+        // The power of ten of the second digit.
+        let second = lost.log10().floor() as i32 - 1;
+        if second < 0 {
+            write!(f, "{lost:.*} lines", second.unsigned_abs() as usize)
+        } else {
+            let unit = 10.0_f64.powi(second);
+            write!(f, "{} lines", grouped(((lost / unit).round() * unit) as u64))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lost;
+
+    #[test]
+    fn expected_losses_are_printed_with_two_digits() {
+        for (lost, text) in [
+            (0.0, "none"),
+            (0.0099, "none"),
+            (0.0101, "0.010 lines"),
+            (0.0449, "0.045 lines"),
+            (0.314, "0.31 lines"),
+            (0.999, "1.00 lines"),
+            (5.04, "5.0 lines"),
+            (12.4, "12 lines"),
+            (1_234_567.0, "1,200,000 lines"),
+        ] {
+            assert_eq!(Lost(lost).to_string(), text);
         }
     }
 }
