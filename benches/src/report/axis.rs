@@ -1,9 +1,5 @@
 //! An axis of a chart: its range, and its ticks with their labels.
 
-use core::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
 use super::figure::{figure, percent};
 
 /// How values are spaced along an axis, and what they are.
@@ -23,62 +19,69 @@ pub(super) enum Scale {
     Bytes,
 }
 
+impl Scale {
+    fn is_linear(self) -> bool {
+        matches!(self, Self::Linear | Self::Doubling)
+    }
+
+    /// Returns the place of a value: equal distances between places look equal.
+    fn place(self, value: f64) -> f64 {
+        if self.is_linear() { value } else { value.log10() }
+    }
+
+    /// Returns the label of the value at a place.
+    fn label(self, place: f64) -> String {
+        let value = if self.is_linear() { place } else { 10_f64.powf(place) };
+        match self {
+            Self::Linear | Self::Doubling | Self::Log => short(value),
+            Self::Share => percent(value),
+            Self::OneIn => percent(1.0 / value),
+            Self::Bytes => bytes(value),
+        }
+    }
+}
+
 /// An axis that shows all of its values.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     pub(super) label: &'static str,
     scale: Scale,
+    /// The places of its ends, a little beyond the values, and never equal.
     low: f64,
     high: f64,
 }
 
 impl Axis {
     pub(super) fn new(
-        label: &'static str,
-        scale: Scale,
+        (label, scale): (&'static str, Scale),
         values: impl Iterator<Item = f64>,
     ) -> Self {
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = values
+            .map(|value| scale.place(value))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| (ends.0.min(at), ends.1.max(at)));
+        let room = 0.04 * (high - low) + 0.04;
+        let (low, high) = match scale {
+            Scale::Linear => (0.0, high.max(1.0) * 1.05),
+            _ => (low - room, high + room),
+        };
         Self { label, scale, low, high }
     }
 
-    /// Returns the place of a value: equal distances between places look equal.
-    fn place(&self, value: f64) -> f64 {
-        if self.is_linear() { value } else { value.log10() }
+    /// Returns how far along the axis a value is: from 0 to 1, if the axis shows it.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        (self.scale.place(value) - self.low) / (self.high - self.low)
     }
 
-    /// Returns the value at a place.
-    fn value(&self, place: f64) -> f64 {
-        if self.is_linear() { place } else { 10_f64.powf(place) }
-    }
-
-    fn is_linear(&self) -> bool {
-        matches!(self.scale, Scale::Linear | Scale::Doubling)
-    }
-
-    /// Returns the first and the last place of the axis, a little beyond the values, and never equal.
-    fn places(&self) -> (f64, f64) {
-        let (low, high) = (self.place(self.low), self.place(self.high));
-        let room = 0.04 * (high - low) + 0.04;
-        match self.scale {
-            Scale::Linear => (0.0, high.max(1.0) * 1.05),
-            _ => (low - room, high + room),
-        }
-    }
-
-    /// Returns the places of the ticks.
-    fn ticks(&self) -> Vec<f64> {
-        let (low, high) = self.places();
-        match self.scale {
+    /// Returns how far along the axis the ticks are, and their labels.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let Self { scale, low, high, .. } = *self;
+        let places: Vec<f64> = match scale {
             Scale::Linear => {
                 let step = round_step(high / 6.0);
                 (0..).map(|tick| f64::from(tick) * step).take_while(|&at| at <= high).collect()
             }
             Scale::Doubling => {
-                let powers = (0..).map(|power| 2_f64.powi(power));
-                powers.take_while(|&at| at <= high).filter(|&at| at >= low).collect()
+                (0..).map(|power| 2_f64.powi(power)).take_while(|&at| at <= high).collect()
             }
             Scale::Log | Scale::Share | Scale::OneIn => {
                 // At most ten ticks over few decades, one per decade over many.
@@ -88,10 +91,8 @@ impl Axis {
                     _ => &[1.0],
                 };
                 let decades = low.floor() as i32..=high.ceil() as i32;
-                decades
-                    .flat_map(|decade| digits.iter().map(move |d| f64::from(decade) + d.log10()))
-                    .filter(|at| (low..=high).contains(at))
-                    .collect()
+                let of = |decade| digits.iter().map(move |d| f64::from(decade) + d.log10());
+                decades.flat_map(of).collect()
             }
             Scale::Bytes => {
                 let two = 2_f64.log10();
@@ -100,40 +101,9 @@ impl Axis {
                 let step = step.unwrap_or(16);
                 (first..=last).filter(|n| n % step == 0).map(|n| f64::from(n) * two).collect()
             }
-        }
-    }
-}
-
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
-        let (low, high) = self.places();
-        let share = (self.place(*value) - low) / (high - low);
-        first + (share * f64::from(last - first)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // Light points would be grid lines between the ticks.
-        let ticks = if hint.weight().allow_light_points() { Vec::new() } else { self.ticks() };
-        ticks.into_iter().map(|place| self.value(place)).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        let (low, high) = self.places();
-        self.value(low)..self.value(high)
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        match self.scale {
-            Scale::Linear | Scale::Doubling | Scale::Log => short(*value),
-            Scale::Share => percent(*value),
-            Scale::OneIn => percent(1.0 / value),
-            Scale::Bytes => bytes(*value),
-        }
+        };
+        let shown = places.into_iter().filter(|at| (low..=high).contains(at));
+        shown.map(|at| ((at - low) / (high - low), scale.label(at))).collect()
     }
 }
 
@@ -161,8 +131,8 @@ mod tests {
     use super::*;
 
     fn shown(scale: Scale, values: &[f64]) -> Vec<String> {
-        let axis = Axis::new("", scale, values.iter().copied());
-        axis.ticks().into_iter().map(|at| axis.format_ext(&axis.value(at))).collect()
+        let axis = Axis::new(("", scale), values.iter().copied());
+        axis.ticks().into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
@@ -171,19 +141,16 @@ mod tests {
         assert_eq!(shown(Scale::Linear, &[1.0, 2.0]), ["0", "1", "2"]);
         assert_eq!(shown(Scale::Doubling, &[1.0, 8.0]), ["1", "2", "4", "8"]);
         assert_eq!(shown(Scale::Log, &[4.0, 120.0]), ["5", "10", "20", "50", "100"]);
-        assert_eq!(
-            shown(Scale::Share, &[1e-6, 1e-1]).first().map(String::as_str),
-            Some("0.0001 %")
-        );
-        assert_eq!(shown(Scale::OneIn, &[10.0, 1e6]).last().map(String::as_str), Some("0.0001 %"));
+        assert_eq!(shown(Scale::Share, &[1e-6, 1e-1])[0], "0.0001 %");
+        assert_eq!(shown(Scale::OneIn, &[10.0, 1e6]).last().expect("a tick"), "0.0001 %");
         assert_eq!(shown(Scale::Bytes, &[13e3, 1.3e9])[..2], ["64 KiB", "1 MiB"]);
     }
 
     #[test]
-    fn a_single_value_has_a_range() {
+    fn a_single_value_is_inside_the_axis() {
         for scale in [Scale::Linear, Scale::Log, Scale::Bytes] {
-            let range = Axis::new("", scale, [7.0].into_iter()).range();
-            assert!(!range.is_empty(), "{scale:?}");
+            let share = Axis::new(("", scale), [7.0].into_iter()).share(7.0);
+            assert!((0.1..1.0).contains(&share), "{scale:?}: {share}");
         }
     }
 }

@@ -1,50 +1,42 @@
 //! Draws a chart as SVG: lines and markers, each with its name in the right margin.
 
-use core::error::Error;
-use core::ops::Range;
-
-use plotters::coord::Shift;
-use plotters::element::DashedPathElement;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use core::fmt::Write as _;
 
 use super::axis::Axis;
 use super::labels;
 
-/// The factor by which a chart is drawn larger than it is shown, because plotters rounds to whole pixels.
-const SCALE: i32 = 8;
 /// As wide as a text column; the text is legible at this size.
-const WIDTH: i32 = 900;
-const HEIGHT: i32 = 540;
-/// The space between the frame and the names of the lines, and the length of a sample of the line there.
-const SPACE: i32 = 14;
-const SAMPLE: i32 = 30;
-/// The approximate width of a bold letter.
-const LETTER: i32 = 8;
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 540.0;
+/// The edges of the plot.
+const LEFT: f64 = 78.0;
+const TOP: f64 = 78.0;
+const BOTTOM: f64 = HEIGHT - 62.0;
+const TICK: f64 = 4.0;
+/// The space between the plot and the names of the lines, and the length of a sample of the line there.
+const SPACE: f64 = 14.0;
+const SAMPLE: f64 = 30.0;
+/// The approximate width of a bold letter, and the height of a name.
+const LETTER: f64 = 8.0;
+const NAME: f64 = 18.0;
 /// Fonts of browsers, viewers and editors, in order of preference.
-const FONT: FontFamily<'_> = FontFamily::Name("Helvetica, Arial, DejaVu Sans, sans-serif");
-const TEXT: RGBColor = RGBColor(34, 34, 34);
-const QUIET: RGBColor = RGBColor(102, 102, 102);
-const FAINT: RGBColor = RGBColor(170, 170, 170);
-const GRID: RGBColor = RGBColor(229, 229, 229);
+const FONT: &str = "Helvetica, Arial, DejaVu Sans, sans-serif";
+const TEXT: &str = "#222";
+const QUIET: &str = "#666";
+const FAINT: &str = "#aaa";
+const GRID: &str = "#e5e5e5";
 
-/// What is drawn where the points are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Marker {
-    Circle,
-    Square,
-    Diamond,
-    Up,
-    Down,
-}
+/// A place in the drawing; `y` grows downwards.
+type At = (f64, f64);
 
 /// How a line looks. Colour, marker and dash together distinguish it; none of them needs to do so by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    pub(super) colour: RGBColor,
-    pub(super) marker: Option<Marker>,
-    /// Lengths of dashes and gaps.
-    pub(super) dash: Option<(i32, i32)>,
+    pub(super) colour: &'static str,
+    /// The outline of what is drawn where the points are, as an SVG path around (0, 0); empty for nothing.
+    pub(super) marker: &'static str,
+    /// Lengths of dashes and gaps; empty for none.
+    pub(super) dash: &'static str,
     pub(super) bold: bool,
 }
 
@@ -67,147 +59,104 @@ pub(super) struct Chart {
     pub(super) marks: Vec<(f64, String)>,
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Fallible = Result<(), Box<dyn Error>>;
-
 impl Chart {
     /// Returns the chart as an SVG document.
-    pub(super) fn svg(&self) -> Result<String, Box<dyn Error>> {
-        let mut svg = String::new();
-        let size = ((WIDTH * SCALE) as u32, (HEIGHT * SCALE) as u32);
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        self.draw(&area).map_err(|error| format!("{}: {error}", self.title))?;
-        area.present().map_err(|error| error.to_string())?;
-        drop(area);
-        let drawn = format!(r#"width="{}" height="{}""#, size.0, size.1);
-        Ok(svg.replacen(&drawn, &format!(r#"width="{WIDTH}" height="{HEIGHT}""#), 1))
-    }
-
-    fn draw(&self, area: &Area<'_>) -> Fallible {
-        area.fill(&WHITE)?;
-        text(area, &self.title, (16, 14), (HPos::Left, VPos::Top), font(17, TEXT, true))?;
-        text(area, self.y.label, (16, 40), (HPos::Left, VPos::Top), font(13, QUIET, false))?;
-        // The grid and the axes, with space for what is drawn around them.
+    pub(super) fn svg(&self) -> String {
+        let mut svg = Svg(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"{FONT}\" font-size=\"13\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        ));
         let letters = self.lines.iter().map(|line| line.name.chars().count()).max();
-        let names = LETTER * letters.unwrap_or_default() as i32;
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(78 * SCALE)
-            .margin_bottom(18 * SCALE)
-            .margin_left(16 * SCALE)
-            .margin_right((SPACE + SAMPLE + 12 + names) * SCALE)
-            .x_label_area_size(44 * SCALE)
-            .y_label_area_size(62 * SCALE)
-            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(GRID.stroke_width(SCALE as u32))
-            .axis_style(QUIET.stroke_width(SCALE as u32))
-            .label_style(font(13, TEXT, false))
-            .set_all_tick_mark_size(4 * SCALE)
-            .draw()?;
-        let (columns, rows) = chart.plotting_area().get_pixel_range();
-        let centre = ((columns.start + columns.end) / 2 / SCALE, HEIGHT - 14);
-        let below = (HPos::Center, VPos::Bottom);
-        text(area, self.x.label, centre, below, font(13, QUIET, false))?;
-        // The marks.
-        let place = |point: &(f64, f64)| chart.backend_coord(point);
-        for (x, name) in self.marks.iter().filter(|(x, _)| self.x.range().contains(x)) {
-            let (at, _) = place(&(*x, self.y.range().start));
-            path(area, &[(at, rows.start), (at, rows.end)], (FAINT, 1), Some((3, 3)))?;
-            let above = (at / SCALE, rows.start / SCALE - 3);
-            text(area, name, above, (HPos::Center, VPos::Bottom), font(12, QUIET, false))?;
+        let names = LETTER * letters.unwrap_or_default() as f64;
+        let right = WIDTH - SPACE - SAMPLE - 12.0 - names;
+        let column = |share: f64| LEFT + share * (right - LEFT);
+        let row = |share: f64| BOTTOM - share * (BOTTOM - TOP);
+        let place =
+            |point: &(f64, f64)| (column(self.x.share(point.0)), row(self.y.share(point.1)));
+        svg.text(&self.title, (16.0, 27.0), "start", TEXT, "font-size=\"17\" font-weight=\"bold\"");
+        svg.text(self.y.label, (16.0, 50.0), "start", QUIET, "");
+        svg.text(self.x.label, ((LEFT + right) / 2.0, HEIGHT - 17.0), "middle", QUIET, "");
+        // The grid and the axes.
+        for (share, label) in self.x.ticks() {
+            let at = column(share);
+            svg.line(&[(at, TOP), (at, BOTTOM + TICK)], GRID, 1, "");
+            svg.text(&label, (at, BOTTOM + 19.0), "middle", TEXT, "");
+        }
+        for (share, label) in self.y.ticks() {
+            let at = row(share);
+            svg.line(&[(LEFT - TICK, at), (right, at)], GRID, 1, "");
+            svg.text(&label, (LEFT - 8.0, at + 4.0), "end", TEXT, "");
+        }
+        svg.line(&[(LEFT, TOP), (LEFT, BOTTOM), (right, BOTTOM)], QUIET, 1, "");
+        for (value, name) in &self.marks {
+            let share = self.x.share(*value);
+            if (0.0..=1.0).contains(&share) {
+                let at = column(share);
+                svg.line(&[(at, TOP), (at, BOTTOM)], FAINT, 1, "3 3");
+                svg.text(name, (at, TOP - 6.0), "middle", QUIET, "font-size=\"12\"");
+            }
         }
         // The lines.
         let mut ends = Vec::new();
         for line in &self.lines {
-            let corners: Vec<_> = line.line.iter().map(place).collect();
-            let points: Vec<_> = line.points.iter().map(place).collect();
-            path(area, &corners, (line.look.colour, 2), line.look.dash)?;
-            points.iter().try_for_each(|&point| mark(area, point, line.look))?;
+            let corners: Vec<At> = line.line.iter().map(place).collect();
+            let points: Vec<At> = line.points.iter().map(place).collect();
+            svg.line(&corners, line.look.colour, 2, line.look.dash);
+            points.iter().for_each(|&point| svg.marker(point, line.look));
             ends.extend(corners.last().or(points.last()).map(|&end| (line, end)));
         }
-        draw_names(area, columns.end, &rows, &ends)
+        svg.names(right, &ends);
+        svg.0 + "</svg>\n"
     }
 }
 
-/// Draws the names of the lines in the margin right of `right`, each near the end of its line.
-fn draw_names(
-    area: &Area<'_>,
-    right: i32,
-    rows: &Range<i32>,
-    ends: &[(&Line, (i32, i32))],
-) -> Fallible {
-    let wanted: Vec<i32> = ends.iter().map(|(_, end)| end.1).collect();
-    for (&(line, end), height) in ends.iter().zip(labels::spread(&wanted, 18 * SCALE, rows)) {
-        let (look, start) = (line.look, right + SPACE * SCALE);
-        let leader = [(end.0 + 6 * SCALE, end.1), (right, end.1), (start - 3 * SCALE, height)];
-        path(area, &leader, (GRID, 1), None)?;
-        if !line.line.is_empty() {
-            let sample = [(start, height), (start + SAMPLE * SCALE, height)];
-            path(area, &sample, (look.colour, 2), look.dash)?;
-        }
-        mark(area, (start + SAMPLE / 2 * SCALE, height), look)?;
-        let at = (start / SCALE + SAMPLE + 6, height / SCALE);
-        text(area, &line.name, at, (HPos::Left, VPos::Center), font(13, TEXT, look.bold))?;
+/// The document, as far as it is written.
+struct Svg(String);
+
+impl Svg {
+    fn write(&mut self, element: core::fmt::Arguments<'_>) {
+        writeln!(self.0, "{element}").expect("a string takes all");
     }
-    Ok(())
-}
 
-fn font(size: i32, colour: RGBColor, bold: bool) -> TextStyle<'static> {
-    let style = if bold { FontStyle::Bold } else { FontStyle::Normal };
-    // plotters writes the size of a font divided by this into the SVG.
-    FontDesc::new(FONT, f64::from(size * SCALE) * 1.24, style).color(&colour)
-}
-
-/// Writes at a place in pixels of the chart as it is shown.
-fn text(
-    area: &Area<'_>,
-    words: &str,
-    at: (i32, i32),
-    (h, v): (HPos, VPos),
-    style: TextStyle<'_>,
-) -> Fallible {
-    let style = style.pos(Pos::new(h, v));
-    area.draw(&Text::new(words.to_owned(), (at.0 * SCALE, at.1 * SCALE), style))?;
-    Ok(())
-}
-
-/// Draws straight lines from point to point, with dashes and gaps of these lengths if there are any.
-fn path(
-    area: &Area<'_>,
-    points: &[(i32, i32)],
-    (colour, width): (RGBColor, i32),
-    dash: Option<(i32, i32)>,
-) -> Fallible {
-    let (points, style) = (points.iter().copied(), colour.stroke_width((width * SCALE) as u32));
-    match dash {
-        None => area.draw(&PathElement::new(points.collect::<Vec<_>>(), style))?,
-        Some((dash, gap)) => {
-            area.draw(&DashedPathElement::new(points, dash * SCALE, gap * SCALE, style))?;
-        }
+    /// Writes at a place: its `anchor`, start, middle or end, is there.
+    fn text(&mut self, words: &str, (x, y): At, anchor: &str, colour: &str, style: &str) {
+        let words = words.replace('&', "&amp;").replace('<', "&lt;");
+        self.write(format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\" {style}>{words}</text>"
+        ));
     }
-    Ok(())
-}
 
-/// Draws the marker, with a white edge that separates it from what is below.
-fn mark(area: &Area<'_>, at: (i32, i32), look: Look) -> Fallible {
-    let Some(marker) = look.marker else { return Ok(()) };
-    for (radius, colour) in [(5.0, WHITE), (4.25, look.colour)] {
-        let radius = radius * f64::from(SCALE);
-        let corners: &[(f64, f64)] = match marker {
-            Marker::Circle => {
-                area.draw(&Circle::new(at, radius as i32, colour.filled()))?;
-                continue;
+    /// Draws straight lines from point to point.
+    fn line(&mut self, points: &[At], colour: &str, width: u8, dash: &str) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        self.write(format_args!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-dasharray=\"{dash}\"/>",
+            points.join(" ")
+        ));
+    }
+
+    /// Draws the marker, with a white edge that separates it from what is below.
+    fn marker(&mut self, (x, y): At, Look { colour, marker, .. }: Look) {
+        self.write(format_args!(
+            "<path d=\"{marker}\" transform=\"translate({x:.1},{y:.1})\" fill=\"{colour}\" stroke=\"#fff\" \
+             stroke-width=\"1.5\" paint-order=\"stroke\"/>"
+        ));
+    }
+
+    /// Draws the names of the lines in the margin right of `right`, each near the end of its line.
+    fn names(&mut self, right: f64, ends: &[(&Line, At)]) {
+        let wanted: Vec<f64> = ends.iter().map(|(_, end)| end.1).collect();
+        let heights = labels::spread(&wanted, NAME, &(TOP..BOTTOM));
+        for (&(line, end), height) in ends.iter().zip(heights) {
+            let (look, start) = (line.look, right + SPACE);
+            self.line(&[(end.0 + 6.0, end.1), (right, end.1), (start - 3.0, height)], GRID, 1, "");
+            if !line.line.is_empty() {
+                self.line(&[(start, height), (start + SAMPLE, height)], look.colour, 2, look.dash);
             }
-            Marker::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            Marker::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
-            Marker::Up => &[(0.0, -1.3), (1.15, 0.85), (-1.15, 0.85)],
-            Marker::Down => &[(0.0, 1.3), (1.15, -0.85), (-1.15, -0.85)],
-        };
-        let corner =
-            |&(x, y): &(f64, f64)| (at.0 + (x * radius) as i32, at.1 + (y * radius) as i32);
-        area.draw(&Polygon::new(corners.iter().map(corner).collect::<Vec<_>>(), colour.filled()))?;
+            self.marker((start + SAMPLE / 2.0, height), look);
+            let weight = if look.bold { "font-weight=\"bold\"" } else { "" };
+            self.text(&line.name, (start + SAMPLE + 6.0, height + 4.0), "start", TEXT, weight);
+        }
     }
-    Ok(())
 }

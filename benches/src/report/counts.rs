@@ -27,7 +27,7 @@ fn add_bits(page: &mut Page, all: &[&Record]) {
     let sentence = "The memory that a rate takes: bits per item (multiple of log2(1/rate), the minimum for any filter).";
     page.section("Memory", sentence);
     let cell = |record: &Record| {
-        let multiple = record.value / -plots::rate(record).log2();
+        let multiple = record.value / -record.rate.log2();
         Cell {
             shown: format!("{} ({})", figure(record.value), figure(multiple)),
             rank: Some(record.value),

@@ -1,66 +1,62 @@
 //! Makes charts of records.
 
-use plotters::style::RGBColor;
-
 use super::axis::{Axis, Scale, bytes};
-use super::chart::{Chart, Line, Look, Marker};
+use super::chart::{Chart, Line, Look};
 use super::contenders::{is_floor, kind, ordered, writes};
+use super::machine::Cache;
+use super::page::{appearance, groups};
 use crate::record::Record;
 
 /// More lines than this cannot be distinguished; the others are in the table.
 const MAX_LINES: usize = 7;
-const GREY: RGBColor = RGBColor(119, 119, 119);
+const GREY: &str = "#777";
+const NO_MARKER: Look = Look { colour: GREY, marker: "", dash: "", bold: false };
+
+const CIRCLE: &str = "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z";
+const SQUARE: &str = "M-3.8-3.8h7.6v7.6h-7.6z";
+const DIAMOND: &str = "M0-5.5L5.5 0L0 5.5L-5.5 0z";
+const UP: &str = "M0-5.5L4.9 3.6H-4.9z";
+const DOWN: &str = "M0 5.5L4.9-3.6H-4.9z";
 
 /// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
-/// white; each with a marker, for print in grey. Ours have the first five.
-const LOOKS: [(RGBColor, Marker); 8] = [
-    (RGBColor(0, 114, 178), Marker::Circle),
-    (RGBColor(213, 94, 0), Marker::Up),
-    (RGBColor(0, 158, 115), Marker::Square),
-    (RGBColor(204, 121, 167), Marker::Diamond),
-    (RGBColor(230, 159, 0), Marker::Down),
-    (RGBColor(0, 0, 0), Marker::Circle),
-    (RGBColor(86, 180, 233), Marker::Square),
-    (GREY, Marker::Diamond),
+/// white; each with a marker, for print in grey. Those of our kinds, and those that all others share.
+const OURS: [(&str, &str); 5] = [
+    ("#0072b2", CIRCLE),
+    ("#d55e00", UP),
+    ("#009e73", SQUARE),
+    ("#cc79a7", DIAMOND),
+    ("#e69f00", DOWN),
 ];
-/// The dashes of filters that are not ours.
-const DASHES: [(i32, i32); 3] = [(7, 3), (2, 3), (12, 4)];
+const OTHERS: [(&str, &str); 3] = [("#000", CIRCLE), ("#56b4e9", SQUARE), (GREY, DIAMOND)];
+/// The dashes of lines that are not ours.
+const DASHES: [&str; 3] = ["7 3", "2 3", "12 4"];
 
 /// Makes the chart of the rate while filters fill: theory as lines, measurements as points.
 pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
-    let mut layouts: Vec<&str> = Vec::new();
-    for record in records {
-        let (layout, _) = layout(record);
-        if !layouts.contains(&layout) {
-            layouts.push(layout);
-        }
-    }
-    layouts.truncate(LOOKS.len());
-    let series = |of: &str, theory: bool| -> Vec<(f64, f64)> {
-        let those =
-            records.iter().filter(|record| layout(record) == (of, theory) && record.value > 0.0);
+    let layouts = groups(records, appearance(records, |record| layout(record).0));
+    let names: Vec<&str> = layouts.iter().map(|(name, _)| name.as_str()).collect();
+    let series = |group: &[&Record], theory: bool| {
+        let those = group.iter().filter(|r| layout(r).1 == theory && r.value > 0.0);
         sorted(those.map(|record| (512.0 / record.bits, record.value)))
     };
-    let mut lines: Vec<Line> = layouts
-        .iter()
-        .zip(layout_looks(&layouts))
-        .map(|(layout, look)| Line {
-            name: (*layout).to_owned(),
-            look,
-            line: series(layout, true),
-            points: series(layout, false),
+    let lines = layouts.iter().zip(looks(&names));
+    let mut lines: Vec<Line> = lines
+        .map(|((name, group), look)| Line {
+            name: name.clone(),
+            look: Look { dash: "", ..look },
+            line: series(group, true),
+            points: series(group, false),
         })
         .collect();
     // Rates far below the lowest measured one are theory only.
     let measured = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let least = measured.min_by(f64::total_cmp).unwrap_or(0.0) / 3.0;
     lines.iter_mut().for_each(|line| line.line.retain(|point| point.1 >= least));
-    let lines = merged(lines);
     chart(
-        "Rate while a filter fills: theory as lines, measured as points",
+        "Rate while a filter fills: theory as lines, measured as points".to_owned(),
         ("items for each 64 bytes of memory", Scale::Linear),
         ("rate of false positives, log scale", Scale::Share),
-        lines,
+        merged(lines),
     )
 }
 
@@ -73,28 +69,8 @@ pub(super) fn layout(record: &Record) -> (&str, bool) {
     }
 }
 
-/// Returns looks: the first layout of a kind looks as its kind does in every chart, the others as no kind does.
-fn layout_looks(layouts: &[&str]) -> Vec<Look> {
-    let first = |index: usize| {
-        let of = kind(layouts[index])?;
-        (!layouts[..index].iter().any(|layout| kind(layout) == Some(of))).then_some(of)
-    };
-    let taken: Vec<usize> = (0..layouts.len()).filter_map(first).collect();
-    let mut free = (0..LOOKS.len()).rev().filter(|look| !taken.contains(look));
-    let mut look = |index| {
-        let look = first(index).or_else(|| free.next()).unwrap_or_default();
-        let (colour, marker) = LOOKS[look];
-        Look { colour, marker: Some(marker), dash: None, bold: false }
-    };
-    (0..layouts.len()).map(&mut look).collect()
-}
-
 /// Makes the chart of time against the size of the filter, for one operation; the caches of the machine are marks.
-pub(super) fn size(
-    records: &[&Record],
-    operation: &str,
-    caches: &[(String, u64)],
-) -> Option<Chart> {
+pub(super) fn size(records: &[&Record], operation: &str, caches: &[Cache]) -> Option<Chart> {
     // R is part of every operation, W only of inserts.
     let shown = records.iter().filter(|record| {
         record.operation == operation
@@ -103,23 +79,22 @@ pub(super) fn size(
     });
     let shown: Vec<&Record> = shown.copied().collect();
     let point = |record: &Record| (record.items as f64 * record.bits / 8.0, record.value);
-    let mut chart = chart(
-        &format!("{operation}: time against size, one thread"),
+    let chart = chart(
+        format!("{operation}: time against size, one thread"),
         ("memory of the filter, log scale", Scale::Bytes),
         ("ns per operation, log scale", Scale::Log),
         lines(&shown, point),
     )?;
-    let mark =
-        |(name, size): &(String, u64)| (*size as f64, format!("{name}: {}", bytes(*size as f64)));
-    chart.marks = caches.iter().map(mark).collect();
-    Some(chart)
+    let marks = caches.iter().map(|(name, size)| (*size as f64, name));
+    let marks = marks.map(|(size, name)| (size, format!("{name}: {}", bytes(size)))).collect();
+    Some(Chart { marks, ..chart })
 }
 
 /// Makes the chart of throughput against threads; none if all figures are of one thread.
 pub(super) fn threads(records: &[&Record], title: &str) -> Option<Chart> {
     records.iter().find(|record| record.threads > 1)?;
     chart(
-        &format!("{}: throughput by threads", title.replace('`', "")),
+        format!("{}: throughput by threads", title.replace('`', "")),
         ("threads", Scale::Doubling),
         ("million operations per second, all threads together", Scale::Linear),
         lines(records, |record| (record.threads as f64, throughput(record))),
@@ -135,41 +110,31 @@ pub(super) fn throughput(record: &Record) -> f64 {
 pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
     // Lines far above ours would compress the others.
     let ours = records.iter().filter(|record| kind(&record.contender).is_some());
-    let most =
-        ours.map(|record| 2.0 * record.value).max_by(f64::total_cmp).unwrap_or(f64::INFINITY);
-    let mut lines = lines_of_all(records, |record| (1.0 / rate(record), record.value));
+    let most = ours.map(|record| 2.0 * record.value).max_by(f64::total_cmp);
+    let most = most.unwrap_or(f64::INFINITY);
+    let mut lines = lines_of_all(records, |record| (1.0 / record.rate, record.value));
     lines.retain(|line| line.points.iter().all(|point| point.1 <= most));
     let mut lines = merged(lines);
     lines.truncate(MAX_LINES);
-    let rates = sorted(
-        lines
-            .iter()
-            .flat_map(|line| line.points.iter().map(|&(one_in, _)| (one_in, one_in.log2()))),
-    );
-    let look = Look { colour: GREY, marker: None, dash: None, bold: false };
+    let rates = lines.iter().flat_map(|line| &line.points).map(|point| (point.0, point.0.log2()));
     lines.push(Line {
         name: "minimum: log2(1/rate)".to_owned(),
-        look,
-        line: rates,
+        look: NO_MARKER,
+        line: sorted(rates),
         points: Vec::new(),
     });
     chart(
-        "Memory for a rate",
+        "Memory for a rate".to_owned(),
         ("rate of false positives, log scale", Scale::OneIn),
         ("bits per item", Scale::Linear),
         lines,
     )
 }
 
-/// Returns the measured rate, or else the requested one.
-pub(super) fn rate(record: &Record) -> f64 {
-    record.measured_rate.filter(|&rate| rate > 0.0).unwrap_or(record.rate)
-}
-
 /// Returns a line for each contender, no more than can be distinguished.
 fn lines(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
-    let (floors, mut lines): (Vec<_>, Vec<_>) =
-        lines_of_all(records, point).into_iter().partition(|line| is_floor(&line.name));
+    let all = lines_of_all(records, point).into_iter();
+    let (floors, mut lines): (Vec<_>, Vec<_>) = all.partition(|line| is_floor(&line.name));
     lines.truncate(MAX_LINES);
     lines.extend(floors);
     lines
@@ -177,43 +142,31 @@ fn lines(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line
 
 fn lines_of_all(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> Vec<Line> {
     let names = ordered(records);
-    let points = |name: &str| {
-        sorted(records.iter().filter(|record| record.contender == name).map(|record| point(record)))
+    let line = |(name, look): (&&str, Look)| {
+        let own = records.iter().filter(|record| record.contender == *name);
+        let points = sorted(own.map(|record| point(record)));
+        Line { name: (*name).to_owned(), look, line: points.clone(), points }
     };
-    let looks = looks(&names);
-    names
-        .iter()
-        .zip(looks)
-        .map(|(name, look)| Line {
-            name: (*name).to_owned(),
-            look,
-            line: points(name),
-            points: points(name),
-        })
-        .collect()
+    names.iter().zip(looks(&names)).map(line).collect()
 }
 
-/// Returns how the lines of the contenders look: ours look the same in every chart.
+/// Returns how the lines of these names look. The first of each of our kinds looks the same in every chart.
 fn looks(names: &[&str]) -> Vec<Look> {
-    let mut seen = [0; LOOKS.len()];
-    let mut peers = 0;
+    let (mut seen, mut others) = ([false; OURS.len()], 0);
     let mut look = |name: &&str| {
         if is_floor(name) {
-            let dash = (*name == "W").then_some((2, 3));
-            return Look { colour: GREY, marker: None, dash, bold: false };
+            return Look { dash: if *name == "W" { "2 3" } else { "" }, ..NO_MARKER };
         }
         let ours = kind(name);
-        let index = ours.unwrap_or_else(|| {
-            peers += 1;
-            // After ours.
-            5 + (peers - 1) % 3
-        });
-        let (colour, marker) = LOOKS[index];
-        // Dashes distinguish the second of a kind from the first.
-        let before = seen[index] + usize::from(ours.is_none());
-        seen[index] += 1;
-        let dash = before.checked_sub(1).map(|before| DASHES[before % DASHES.len()]);
-        Look { colour, marker: Some(marker), dash, bold: ours.is_some() }
+        if let Some(kind) = ours.filter(|&kind| !core::mem::replace(&mut seen[kind], true)) {
+            let (colour, marker) = OURS[kind];
+            return Look { colour, marker, dash: "", bold: true };
+        }
+        // Dashes distinguish the second of a colour from the first.
+        let (colour, marker) = OTHERS[others % OTHERS.len()];
+        let dash = DASHES[others / OTHERS.len() % DASHES.len()];
+        others += 1;
+        Look { colour, marker, dash, bold: ours.is_some() }
     };
     names.iter().map(&mut look).collect()
 }
@@ -257,7 +210,7 @@ fn sorted(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
 
 /// Makes a chart of the lines; none without a point.
 fn chart(
-    title: &str,
+    title: String,
     x: (&'static str, Scale),
     y: (&'static str, Scale),
     mut lines: Vec<Line>,
@@ -265,11 +218,9 @@ fn chart(
     lines.retain(|line| !(line.line.is_empty() && line.points.is_empty()));
     let points = || lines.iter().flat_map(|line| line.line.iter().chain(&line.points));
     points().next()?;
-    let (x, y) = (
-        Axis::new(x.0, x.1, points().map(|point| point.0)),
-        Axis::new(y.0, y.1, points().map(|point| point.1)),
-    );
-    Some(Chart { title: title.to_owned(), x, y, lines, marks: Vec::new() })
+    let x = Axis::new(x, points().map(|point| point.0));
+    let y = Axis::new(y, points().map(|point| point.1));
+    Some(Chart { title, x, y, lines, marks: Vec::new() })
 }
 
 #[cfg(test)]
