@@ -1,7 +1,7 @@
 //! The sections whose figures are not times: memory, fill, published figures.
 
 use super::figure::{digits, figure, rate};
-use super::page::{Page, appearance, groups, pivot};
+use super::page::{Page, groups, pivot};
 use super::plots;
 use super::records::Records;
 use super::table::{Cell, Table};
@@ -35,7 +35,7 @@ fn add_bits(page: &mut Page, all: &[&Record]) {
     };
     // The rates between are in the chart.
     let decades = all.iter().copied().filter(|record| record.rate.log10().fract().abs() < 1e-9);
-    page.table(None, &pivot(&decades.collect::<Vec<_>>(), asked, cell));
+    page.table(None, &pivot(&decades.collect::<Vec<_>>(), &[asked], cell));
     page.chart("memory", plots::memory(all));
 }
 
@@ -43,7 +43,7 @@ fn add_fill(page: &mut Page, all: &[&Record]) {
     page.section("Fill", "The rate while a filter fills, measured and computed.");
     let rates = ["rate measured", "rate by theory", "measured / theory"];
     let mut table = Table::new(["points", "bits per item in the end"].into_iter().chain(rates));
-    for (layout, group) in groups(all, appearance(all, |record| plots::layout(record).0)) {
+    for (layout, group) in groups(all, &[|record| (0, plots::layout(record).0.to_owned())]) {
         let (theory, measured): (Vec<&Record>, Vec<&Record>) =
             group.into_iter().partition(|record| plots::layout(record).1);
         let Some(last) = measured.iter().max_by_key(|record| record.items) else { continue };
@@ -69,7 +69,7 @@ fn add_fill(page: &mut Page, all: &[&Record]) {
 fn add_reproduction(page: &mut Page, all: &[&Record]) {
     page.section("Reproduction", "Figures that others published, and the same measured here.");
     let mut table = Table::new(["published", "here"]);
-    for (what, group) in groups(all, appearance(all, |record| &record.operation)) {
+    for (what, group) in groups(all, &[|record| (0, record.operation.clone())]) {
         let (published, here): (Vec<&Record>, Vec<&Record>) =
             group.into_iter().partition(|record| record.contender == "published");
         let published: Vec<String> = published.iter().map(|record| digits(record.value)).collect();

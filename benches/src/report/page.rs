@@ -1,14 +1,12 @@
 //! A page of the report: sections of text and tables, and the charts that they show.
 
-use std::collections::BTreeMap;
-
 use super::chart::Chart;
 use super::contenders::ordered;
 use super::table::{Cell, Table};
 use crate::record::Record;
 
-/// The order of a column, or of a table among several, and its title.
-pub(super) type Place = (u64, String);
+/// What records are grouped by: returns the order of a record's group, and its title.
+pub(super) type Key = fn(&Record) -> (u64, String);
 
 /// Text, and its charts by the names of their files.
 #[derive(Debug, Default)]
@@ -36,42 +34,32 @@ impl Page {
     }
 }
 
-/// Groups the records by their place, in the order of places.
-pub(super) fn groups<'a>(
-    records: &[&'a Record],
-    place: impl Fn(&Record) -> Place,
-) -> Vec<(String, Vec<&'a Record>)> {
-    let mut groups: BTreeMap<Place, Vec<&Record>> = BTreeMap::new();
+/// Groups the records by all of the keys, in the order of the first key, then of the next; groups of the same order
+/// stay in the order of their first records. A title is those of the keys.
+pub(super) fn groups<'a>(records: &[&'a Record], keys: &[Key]) -> Vec<(String, Vec<&'a Record>)> {
+    let mut groups: Vec<(Vec<u64>, String, Vec<&Record>)> = Vec::new();
     for &record in records {
-        groups.entry(place(record)).or_default().push(record);
+        let (order, titles): (_, Vec<String>) = keys.iter().map(|key| key(record)).unzip();
+        let titles: Vec<String> = titles.into_iter().filter(|title| !title.is_empty()).collect();
+        let title = titles.join(", ");
+        match groups.iter_mut().find(|group| group.1 == title) {
+            Some((_, _, group)) => group.push(record),
+            None => groups.push((order, title, vec![record])),
+        }
     }
-    groups.into_iter().map(|((_, title), group)| (title, group)).collect()
+    groups.sort_by(|a, b| a.0.cmp(&b.0));
+    groups.into_iter().map(|(_, title, group)| (title, group)).collect()
 }
 
-/// Returns the place of a record by the first appearance of its title.
-pub(super) fn appearance<'a>(
-    records: &'a [&Record],
-    title: impl Fn(&Record) -> &str + 'a,
-) -> impl Fn(&Record) -> Place + 'a {
-    move |record| {
-        let place = records.iter().position(|other| title(other) == title(record));
-        (place.unwrap_or(records.len()) as u64, title(record).to_owned())
-    }
-}
-
-/// Returns a table with a row per contender and a column per place.
-pub(super) fn pivot(
-    records: &[&Record],
-    column: impl Fn(&Record) -> Place,
-    cell: impl Fn(&Record) -> Cell,
-) -> Table {
-    let columns = groups(records, column);
+/// Returns a table with a row per contender and a column per group.
+pub(super) fn pivot(records: &[&Record], columns: &[Key], cell: impl Fn(&Record) -> Cell) -> Table {
+    let columns = groups(records, columns);
     let row = |name: &str| {
-        let cells = columns.iter().map(|(_, group)| {
+        let of = |group: &Vec<&Record>| {
             let record = group.iter().find(|record| record.contender == name);
             record.map(|record| cell(record)).unwrap_or_default()
-        });
-        cells.collect()
+        };
+        columns.iter().map(|(_, group)| of(group)).collect()
     };
     let rows = ordered(records).into_iter().map(|name| (name.to_owned(), row(name))).collect();
     Table { columns: columns.into_iter().map(|(title, _)| title).collect(), rows }

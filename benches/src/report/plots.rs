@@ -4,7 +4,7 @@ use super::axis::{Axis, Scale, bytes};
 use super::chart::{Chart, Line, Look};
 use super::contenders::{is_floor, kind, ordered, writes};
 use super::machine::Cache;
-use super::page::{appearance, groups};
+use super::page::groups;
 use crate::record::Record;
 
 /// More lines than this cannot be distinguished; the others are in the table.
@@ -33,7 +33,7 @@ const DASHES: [&str; 3] = ["7 3", "2 3", "12 4"];
 
 /// Makes the chart of the rate while filters fill: theory as lines, measurements as points.
 pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
-    let layouts = groups(records, appearance(records, |record| layout(record).0));
+    let layouts = groups(records, &[|record| (0, layout(record).0.to_owned())]);
     let names: Vec<&str> = layouts.iter().map(|(name, _)| name.as_str()).collect();
     let series = |group: &[&Record], theory: bool| {
         let those = group.iter().filter(|r| layout(r).1 == theory && r.value > 0.0);

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use super::contenders::{kind, ordered};
 use super::figure::count;
-use super::page::Page;
+use super::page::{Page, groups};
 use super::records::Records;
 use super::table::Table;
 use crate::record::Record;
 
-/// The sizes of filter that have targets: the least and the largest number of items, and a name.
+/// A column: the least and the largest number of items, and the title.
+type Column = (u64, u64, String);
+
+/// The sizes of filter that have targets.
 const SIZES: [(u64, u64, &str); 3] = [
     (100_000, 100_000, "100,000 items"),
     (10_000_000, 10_000_000, "10,000,000 items"),
@@ -55,102 +58,99 @@ pub(super) fn add(page: &mut Page, records: &Records) {
 /// Returns the costs as multiples of the floors; none if there are no records for them.
 fn costs(records: &Records) -> Option<Table> {
     let timed = records.axes(&["operation", "exclusive", "size"]);
-    let mut table = Table::new(SIZES.map(|(.., name)| name));
+    let columns = SIZES.map(|(least, most, title)| (least, most, title.to_owned()));
+    let mut rows = Vec::new();
     for (kinds, operations, floor, most) in &TARGETS {
         for contender in of_kinds(&timed, kinds) {
             for operation in *operations {
-                let cell = |((from, to, _), most): (&(u64, u64, _), &f64)| {
-                    let mut of = timed.iter().filter(|r| r.contender == contender);
-                    let record = of.find(|record| {
-                        record.operation == *operation && (from..=to).contains(&&record.items)
-                    })?;
+                let cell = |(column, most): (&Column, &f64)| {
+                    let record = find(&timed, contender, operation, column, None)?;
                     let multiple = record.value / records.floor(record, floor)?.value;
                     Some(at_most(multiple, *most, floor))
                 };
-                add_row(
-                    &mut table,
-                    format!("{contender}, `{operation}`"),
-                    SIZES.iter().zip(most),
-                    cell,
-                );
+                let cells = columns.iter().zip(most).map(cell).collect();
+                rows.push((format!("{contender}, `{operation}`"), cells));
             }
         }
     }
-    kept(table)
-}
-
-/// Returns the nanoseconds of an operation; none if there is no record. The first number of threads counts, if none is
-/// given.
-fn nanos(
-    records: &[&Record],
-    contender: &str,
-    operation: &str,
-    items: u64,
-    threads: Option<u64>,
-) -> Option<f64> {
-    let mut of = records.iter().filter(|r| r.contender == contender && r.operation == operation);
-    let record = of.find(|r| r.items == items && threads.is_none_or(|count| r.threads == count))?;
-    Some(record.value)
-}
-
-/// Returns an empty table with a column for each number of items.
-fn by_items(records: &[&Record]) -> (BTreeSet<u64>, Table) {
-    let sizes: BTreeSet<u64> = records.iter().map(|record| record.items).collect();
-    let table = Table::new(sizes.iter().map(|&items| format!("{} items", count(items))));
-    (sizes, table)
+    table(&columns, rows)
 }
 
 /// Returns the millions of items per second of which a core builds a filter; none if there are no records for them.
 fn building(records: &Records) -> Option<Table> {
     let builds = records.axis("build");
-    let (sizes, mut table) = by_items(&builds);
-    let threads: BTreeSet<u64> = builds.iter().map(|record| record.threads).collect();
+    let columns = by_items(&builds);
+    let mut rows = Vec::new();
     for contender in of_kinds(&builds, &["blocked", "once"]) {
         for operation in ["collect", "collect in parallel"] {
-            for &threads in &threads {
-                let by = super::times::threads(threads);
+            for (by, group) in groups(&builds, &[super::times::threads]) {
+                let cell = |column: &Column| {
+                    let record = find(&group, contender, operation, column, None)?;
+                    Some(at_least(1e3 / record.value, BUILT))
+                };
                 let name = format!("{contender}, {operation}, {by}, 10^6 items/s per core");
-                add_row(&mut table, name, &sizes, |&items| {
-                    let nanos = nanos(&builds, contender, operation, items, Some(threads))?;
-                    Some(at_least(1e3 / nanos, BUILT))
-                });
+                rows.push((name, columns.iter().map(cell).collect()));
             }
         }
     }
-    kept(table)
+    table(&columns, rows)
 }
 
 /// Returns what several threads keep and gain; none if there are no records for it.
 fn sharing(records: &Records) -> Option<Table> {
     let (readers, threads) = (records.axis("readers"), records.axis("threads"));
-    let (sizes, mut table) = by_items(&[&readers[..], &threads].concat());
+    let columns = by_items(&[&readers[..], &threads].concat());
+    let mut rows = Vec::new();
     for contender in of_kinds(&readers, &SHARED) {
-        let name = format!("{contender}, readers keep during writes");
-        add_row(&mut table, name, &sizes, |&items| {
-            let nanos = |operation| nanos(&readers, contender, operation, items, None);
+        let cell = |column: &Column| {
+            let nanos = |operation| Some(find(&readers, contender, operation, column, None)?.value);
             Some(at_least(nanos("hit")? / nanos("hit during writes")?, DURING_WRITES))
-        });
+        };
+        let name = format!("{contender}, readers keep during writes");
+        rows.push((name, columns.iter().map(cell).collect()));
     }
     for contender in of_kinds(&threads, &SHARED) {
         for operation in ["insert", "hit", "mixed"] {
+            let cell = |column: &Column| {
+                let of = |count| find(&threads, contender, operation, column, Some(count));
+                Some(at_least(2.0 * of(1)?.value / of(2)?.value, TWO_THREADS))
+            };
             let name = format!("{contender}, `{operation}`, two threads");
-            add_row(&mut table, name, &sizes, |&items| {
-                let nanos = |count| nanos(&threads, contender, operation, items, Some(count));
-                Some(at_least(2.0 * nanos(1)? / nanos(2)?, TWO_THREADS))
-            });
+            rows.push((name, columns.iter().map(cell).collect()));
         }
     }
-    kept(table)
+    table(&columns, rows)
 }
 
-/// Adds a row with a cell for each column; empty where there is no figure.
-fn add_row<T>(
-    table: &mut Table,
-    name: String,
-    columns: impl IntoIterator<Item = T>,
-    cell: impl Fn(T) -> Option<String>,
-) {
-    table.add(name, columns.into_iter().map(|column| cell(column).unwrap_or_default()));
+/// Returns the first record of an operation in a column, of this number of threads if it is given.
+fn find<'a>(
+    records: &[&'a Record],
+    contender: &str,
+    operation: &str,
+    &(least, most, _): &Column,
+    threads: Option<u64>,
+) -> Option<&'a Record> {
+    let of = records.iter().filter(|r| r.contender == contender && r.operation == operation);
+    let mut of = of.filter(|r| (least..=most).contains(&r.items));
+    of.find(|r| threads.is_none_or(|count| r.threads == count)).copied()
+}
+
+/// Returns a column for each number of items.
+fn by_items(records: &[&Record]) -> Vec<Column> {
+    let sizes: BTreeSet<u64> = records.iter().map(|record| record.items).collect();
+    sizes.into_iter().map(|items| (items, items, format!("{} items", count(items)))).collect()
+}
+
+/// Returns the table without empty columns and rows.
+fn table(columns: &[Column], mut rows: Vec<(String, Vec<Option<String>>)>) -> Option<Table> {
+    rows.retain(|(_, cells)| cells.iter().any(Option::is_some));
+    let shown = |column: &usize| rows.iter().any(|(_, cells)| cells[*column].is_some());
+    let shown: Vec<usize> = (0..columns.len()).filter(shown).collect();
+    let mut table = Table::new(shown.iter().map(|&column| columns[column].2.as_str()));
+    for (name, cells) in rows {
+        table.add(name, shown.iter().map(|&column| cells[column].clone().unwrap_or_default()));
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Returns the contenders of these kinds.
@@ -161,18 +161,6 @@ fn of_kinds<'a>(records: &[&'a Record], kinds: &[&str]) -> Vec<&'a str> {
         |of: &str, name: &str| kind(of) == kind(name) && of.contains(',') == name.contains(',');
     names.retain(|name| kinds.iter().any(|of| alike(of, name)));
     names
-}
-
-/// Returns the table without empty columns and rows.
-fn kept(mut table: Table) -> Option<Table> {
-    table.rows.retain(|(_, cells)| cells.iter().any(|cell| !cell.shown.is_empty()));
-    for column in (0..table.columns.len()).rev() {
-        if table.rows.iter().all(|(_, cells)| cells[column].shown.is_empty()) {
-            table.columns.remove(column);
-            table.rows.iter_mut().for_each(|(_, cells)| drop(cells.remove(column)));
-        }
-    }
-    (!table.rows.is_empty()).then_some(table)
 }
 
 fn at_most(figure: f64, most: f64, unit: &str) -> String {
