@@ -8,13 +8,14 @@ use criterion::{
 };
 use tamis::BlockedBloomFilter;
 use tamis_benches::contender::{self, Contender, RATE, Size};
+use tamis_benches::course::Course;
 use tamis_benches::floor::Floor;
 use tamis_benches::item::Distribution;
 use tamis_benches::operation::Operation;
 
 /// Benches every operation of a contender.
 fn operations(contender: &Contender<u64>, capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {
-    let new = || (contender.course)(capacity, Size::Rate(RATE), Distribution::Uniform);
+    let new = || Course::new(contender, capacity, Size::Rate(RATE), Distribution::Uniform);
     // Exact sets of the largest size do not exist.
     if new().is_none() {
         return;

@@ -2,51 +2,88 @@
 
 use core::fmt;
 use core::hint::black_box;
+use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::clock;
-use crate::contender::filter::Filter;
+use crate::contender::{Contender, Size};
 use crate::item::{Distribution, Item};
-use crate::operation::{Answers, MIXED, Operation, Subject};
+use crate::operation::Operation;
+use crate::subject::{Answers, MIXED, Subject};
 
 /// Items from here on are never inserted.
 pub const ABSENT: u64 = 1 << 63;
 
-/// The multiple of the requested rate above which something is wrong.
-const LOOSE: f64 = 1.5;
-
-/// The number of false answers that count as chance whatever the rate.
-const CHANCE: f64 = 50.0;
-
-/// Returns the highest rate that may be measured of a filter with this [`Filter::LOWEST`] at this requested rate.
-pub(crate) fn highest_rate(rate: f64, lowest: f64) -> f64 {
-    LOOSE * rate.max(lowest)
+/// Checks the answers of a filter. A false negative is never right; the rate limits the number of false positives, with
+/// tolerance for chance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge {
+    name: &'static str,
+    copies: bool,
+    /// The highest rate that may be measured.
+    highest: f64,
 }
 
-/// Returns how many of `items` new items must at least be reported as new where rates up to this are right. On the
-/// way to the capacity the rate is below that at capacity.
-pub(crate) fn least_new(items: u64, rate: f64) -> u64 {
-    (items as f64 * (1.0 - rate) - CHANCE).max(0.0) as u64
-}
+impl Judge {
+    /// The multiple of the requested rate above which something is wrong.
+    const LOOSE: f64 = 1.5;
 
-/// Returns how many of `items` absent items may at most be found where rates up to this are right.
-pub(crate) fn most_found(items: u64, rate: f64) -> u64 {
-    (items as f64 * rate + CHANCE) as u64
+    /// The number of false answers that count as chance whatever the rate.
+    const CHANCE: f64 = 50.0;
+
+    pub(crate) fn new<K>(contender: &Contender<K>, rate: f64) -> Self {
+        let Contender { name, copies, lowest, .. } = *contender;
+        Self { name, copies, highest: Self::LOOSE * rate.max(lowest) }
+    }
+
+    /// Returns how many of new items are reported as new, where rates up to the highest are right. On the way to the
+    /// capacity the rate is below that at capacity.
+    fn new_of(self, items: u64) -> RangeInclusive<u64> {
+        (items as f64 * (1.0 - self.highest) - Self::CHANCE).max(0.0) as u64..=items
+    }
+
+    /// Checks the answers of an operation on `asked` items.
+    ///
+    /// # Panics
+    ///
+    /// If the filter errs where it must not, or more often than it may.
+    pub(crate) fn check(self, operation: Operation, asked: u64, answers: Answers) {
+        let (found, new) = match operation {
+            Operation::Insert | Operation::InsertMany | Operation::InsertLast => {
+                (0..=0, self.new_of(asked))
+            }
+            Operation::Hit | Operation::HitMany => (asked..=asked, 0..=0),
+            Operation::Mixed => {
+                let inserted = asked / MIXED as u64;
+                (asked - inserted..=asked - inserted, self.new_of(inserted))
+            }
+            Operation::Miss | Operation::MissMany => {
+                (0..=(asked as f64 * self.highest + Self::CHANCE) as u64, 0..=0)
+            }
+            Operation::Half => (asked / 4..=asked, 0..=0),
+            Operation::Remove if self.copies => (asked..=asked, 0..=0),
+            // Of two items that it cannot distinguish it finds one.
+            Operation::Remove => (self.new_of(asked), 0..=0),
+        };
+        assert!(
+            found.contains(&answers.found) && new.contains(&answers.new),
+            "{}, {operation:?} of {asked}: {} found, not {found:?}, {} new, not {new:?}",
+            self.name,
+            answers.found,
+            answers.new,
+        );
+    }
 }
 
 /// A filter on the course.
 pub struct Course<K> {
-    name: &'static str,
+    judge: Judge,
     make: Box<dyn Fn() -> Option<Box<dyn Subject<K>>>>,
     filter: Box<dyn Subject<K>>,
     items: u64,
-    /// The highest rate that may be measured.
-    highest: f64,
-    /// [`Filter::COPIES`].
-    copies: bool,
     /// The filter holds the items from `removed` on below `inserted`.
     removed: u64,
     inserted: u64,
@@ -54,6 +91,9 @@ pub struct Course<K> {
     /// How many absent items were queried, and how many of them were found.
     missed: u64,
     positives: u64,
+    /// How many items were inserted one by one or in batches, and how many of them were not reported as new.
+    inserts: u64,
+    refused: u64,
     /// How many absent items were drawn for queries in random order.
     absent: u64,
     random: SmallRng,
@@ -67,30 +107,45 @@ impl<K> fmt::Debug for Course<K> {
 }
 
 impl<K: Item> Course<K> {
-    /// Takes an empty filter from `make`, for `items` items at this rate; none if there is none. Hits are
-    /// drawn from the items by `distribution`.
+    /// Takes a filter of this size for `items` items; none if there is none. Hits are drawn from the items by
+    /// `distribution`.
     #[must_use]
-    pub fn new<C: Filter<K>>(
+    pub fn new(
+        contender: &Contender<K>,
         items: u64,
-        rate: f64,
+        size: Size,
         distribution: Distribution,
-        make: impl Fn() -> Option<C> + 'static,
     ) -> Option<Self> {
-        let make = move || make().map(|filter| Box::new(filter) as Box<dyn Subject<K>>);
-        let mut filter = make()?;
-        filter.clear();
+        let rate = match size {
+            Size::Rate(rate) => rate,
+            // Eight times the rate of the best classic filter: no layout is as bad.
+            Size::Bits(bits) => 8.0 * (-bits * core::f64::consts::LN_2.powi(2)).exp(),
+        };
+        let make = contender.make;
+        let judge = Judge::new(contender, rate);
+        Self::of(judge, items, distribution, move || make(items, size))
+    }
+
+    /// Takes an empty filter from `make`, for `items` items; none if there is none.
+    pub(crate) fn of(
+        judge: Judge,
+        items: u64,
+        distribution: Distribution,
+        make: impl Fn() -> Option<Box<dyn Subject<K>>> + 'static,
+    ) -> Option<Self> {
+        let filter = make()?;
         Some(Self {
-            name: C::NAME,
+            judge,
             make: Box::new(make),
             filter,
             items,
-            highest: highest_rate(rate, C::LOWEST),
-            copies: C::COPIES,
             removed: 0,
             inserted: 0,
             hits: distribution.draws(items),
             missed: 0,
             positives: 0,
+            inserts: 0,
+            refused: 0,
             absent: 0,
             random: SmallRng::seed_from_u64(1),
             chunk: Vec::new(),
@@ -107,6 +162,13 @@ impl<K: Item> Course<K> {
     #[must_use]
     pub fn measured_rate(&self) -> Option<f64> {
         (self.missed > 0).then(|| self.positives as f64 / self.missed as f64)
+    }
+
+    /// Returns how many inserts of a fill, from empty to full, were not reported as new: the filter had no room, or it
+    /// took the item for a known one.
+    #[must_use]
+    pub fn refused(&self) -> Option<f64> {
+        (self.inserts > 0).then(|| (self.refused * self.items) as f64 / self.inserts as f64)
     }
 
     /// Returns the time of `count` operations, each on another item.
@@ -202,36 +264,21 @@ impl<K: Item> Course<K> {
         (self.removed, self.inserted) = (0, 0);
     }
 
-    /// Checks the answers. A false negative is never right; the rate limits the number of false positives, with
-    /// tolerance for chance.
+    /// Counts the answers, and checks them.
     fn judge(&mut self, operation: Operation, answers: Answers) {
         let asked = self.chunk.len() as u64;
-        let new_of = |items: u64| least_new(items, self.highest)..=items;
-        let (found, new) = match operation {
-            Operation::Insert | Operation::InsertMany | Operation::InsertLast => {
-                (0..=0, new_of(asked))
-            }
-            Operation::Hit | Operation::HitMany => (asked..=asked, 0..=0),
-            Operation::Mixed => {
-                let inserted = asked / MIXED as u64;
-                (asked - inserted..=asked - inserted, new_of(inserted))
-            }
+        match operation {
             Operation::Miss | Operation::MissMany => {
                 self.missed += asked;
                 self.positives += answers.found;
-                (0..=most_found(asked, self.highest), 0..=0)
             }
-            Operation::Half => (asked / 4..=asked, 0..=0),
-            Operation::Remove if self.copies => (asked..=asked, 0..=0),
-            // Of two items that it cannot distinguish it finds one.
-            Operation::Remove => (new_of(asked), 0..=0),
-        };
-        let right = found.contains(&answers.found) && new.contains(&answers.new);
-        assert!(
-            right,
-            "{}, {operation:?} of {asked}: {} found, not {found:?}, {} new, not {new:?}",
-            self.name, answers.found, answers.new,
-        );
+            Operation::Insert | Operation::InsertMany | Operation::InsertLast => {
+                self.inserts += asked;
+                self.refused += asked - answers.new;
+            }
+            _ => {}
+        }
+        self.judge.check(operation, asked, answers);
     }
 }
 
@@ -240,6 +287,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::contender::filter::Filter;
 
     /// An exact set with batches that loses one of every `EVERY` items.
     struct Lossy<const EVERY: u64>(HashSet<u64>);
@@ -269,16 +317,23 @@ mod tests {
         }
     }
 
+    const ITEMS: u64 = 70_000;
+
+    /// Runs the course, beyond one fill, and no multiple of a chunk.
     fn run<const EVERY: u64>(operations: &[Operation]) {
-        const ITEMS: u64 = 70_000;
-        let new = || Lossy::<EVERY>::new(ITEMS, 0.01);
-        let course = Course::new(ITEMS, 0.01, Distribution::Uniform, new);
+        let lossy = Contender::of::<Lossy<EVERY>>();
+        let course = Course::new(&lossy, ITEMS, Size::Rate(0.01), Distribution::Uniform);
         let mut course = course.expect("a set for any number of items");
-        // Beyond one fill, and no multiple of a chunk.
         operations.iter().for_each(|&operation| {
             course.run(operation, 3 * ITEMS / 2);
         });
-        assert_eq!(course.measured_rate(), Some(0.0));
+        assert_eq!((course.measured_rate(), course.refused()), (Some(0.0), Some(0.0)));
+    }
+
+    /// Returns the message of the panic.
+    fn error(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let error = std::panic::catch_unwind(run).expect_err("an error that is found out");
+        *error.downcast::<String>().expect("a message")
     }
 
     #[test]
@@ -290,34 +345,26 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "lossy, Hit")]
     fn one_lost_item_is_found_out() {
-        run::<70_000>(&[Operation::Hit]);
+        for operation in [Operation::Hit, Operation::HitMany, Operation::Remove] {
+            let error = error(|| run::<70_000>(&[operation]));
+            assert!(error.starts_with(&format!("lossy, {operation:?} ")), "{error}");
+        }
+        let error = error(|| run::<50_000>(&[Operation::Mixed]));
+        assert!(error.starts_with("lossy, Mixed "), "{error}");
     }
 
     #[test]
-    #[should_panic(expected = "lossy, HitMany")]
-    fn one_lost_item_is_found_out_in_a_batch() {
-        run::<70_000>(&[Operation::HitMany]);
-    }
-
-    #[test]
-    #[should_panic(expected = "lossy, Remove")]
-    fn one_lost_item_is_found_out_when_it_is_removed() {
-        run::<70_000>(&[Operation::Remove]);
-    }
-
-    #[test]
-    #[should_panic(expected = "lossy, Mixed")]
-    fn one_lost_item_is_found_out_among_inserts() {
-        run::<50_000>(&[Operation::Mixed]);
-    }
-
-    #[test]
-    #[should_panic(expected = "lossy, Miss")]
     fn too_many_false_positives_are_found_out() {
-        let new = || Some(Lossy::<{ u64::MAX }>((ABSENT..ABSENT + 1000).collect()));
-        let course = Course::new(1000, 0.01, Distribution::Uniform, new);
-        course.expect("a set").run(Operation::Miss, 1000);
+        let judge = Judge::new(&Contender::<u64>::of::<Lossy<{ u64::MAX }>>(), 0.01);
+        let new = || {
+            let set = Lossy::<{ u64::MAX }>((ABSENT..ABSENT + 1000).collect());
+            Some(Box::new(set) as Box<dyn Subject<u64>>)
+        };
+        let error = error(|| {
+            let course = Course::of(judge, 1000, Distribution::Uniform, new);
+            course.expect("a set").run(Operation::Miss, 1000);
+        });
+        assert!(error.starts_with("lossy, Miss "), "{error}");
     }
 }

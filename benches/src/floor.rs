@@ -12,7 +12,7 @@ use std::time::Instant;
 use tamis::hash::{DefaultHashBuilder, HashItem, split};
 use tamis_sync::{LINE_BYTES, Lines, Ordering, Word};
 
-use crate::shared::SharedSubject;
+use crate::subject::SharedSubject;
 use crate::{clock, hasher};
 
 /// Lines in flight.

@@ -14,7 +14,7 @@ pub mod operation;
 pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
-pub mod shared;
+pub mod subject;
 mod together;
 
 /// The hasher of every contender and of the floors, so that it makes no difference.

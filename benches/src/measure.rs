@@ -2,7 +2,6 @@
 //!
 //! Where an axis requests no rate, the record's is 0.
 
-mod bits;
 mod build;
 mod fill;
 pub mod journal;
@@ -20,8 +19,9 @@ pub use self::survey::{Scale, Survey};
 pub type Axis = fn(&mut Survey) -> io::Result<()>;
 
 /// All axes by their names.
-pub const AXES: [(&str, Axis); 15] = [
+pub const AXES: [(&str, Axis); 16] = [
     ("operation", single::operation),
+    ("single_table", single::single_table),
     ("exclusive", single::exclusive),
     ("build", build::build),
     ("size", single::size),
@@ -34,6 +34,6 @@ pub const AXES: [(&str, Axis); 15] = [
     ("distribution", single::distribution),
     ("readers", threads::during_writes),
     ("fill", fill::fill),
-    ("bits", bits::bits),
+    ("bits", single::bits),
     ("reproduction", reproduction::reproduction),
 ];

@@ -1,14 +1,8 @@
-//! The operations that are timed, and the loops that perform them on a filter of any type.
+//! The operations that are timed.
 
 use self::Operation::{
     Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Mixed, Remove,
 };
-use crate::contender::filter::Filter;
-use crate::item::Item;
-
-/// One of this number of operations of the mixed kind is an insert.
-pub(crate) const MIXED: usize = 10;
-
 /// What is done with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -80,65 +74,5 @@ impl Operation {
             Mixed => 1,
             _ => items,
         }
-    }
-}
-
-/// How often an answer was "found" or "new".
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answers {
-    pub(crate) found: u64,
-    pub(crate) new: u64,
-}
-
-/// A filter without its type. The loops over items are inside.
-pub(crate) trait Subject<K> {
-    /// Performs the operation on all items.
-    fn perform(&mut self, operation: Operation, items: &[K]) -> Answers;
-
-    /// Calls [`Filter::bytes`].
-    fn bytes(&self) -> u64;
-
-    /// Calls [`Filter::clear`].
-    fn clear(&mut self) -> bool;
-}
-
-impl<K: Item, C: Filter<K>> Subject<K> for C {
-    #[inline(never)]
-    fn perform(&mut self, operation: Operation, items: &[K]) -> Answers {
-        let count = |found: bool| u64::from(found);
-        let mut answers = Answers::default();
-        match operation {
-            Insert | InsertLast => {
-                answers.new = items.iter().map(|item| count(self.insert(item))).sum();
-            }
-            InsertMany => self.insert_many(items, |_, new| answers.new += count(new)),
-            Hit | Miss | Half => {
-                answers.found = items.iter().map(|item| count(self.contains(item))).sum();
-            }
-            HitMany | MissMany => {
-                self.contains_many(items, |_, found| answers.found += count(found));
-            }
-            Mixed => {
-                for ten in items.chunks(MIXED) {
-                    let (asked, inserted) = ten.split_at(ten.len().min(MIXED - 1));
-                    answers.found +=
-                        asked.iter().map(|item| count(self.contains(item))).sum::<u64>();
-                    answers.new +=
-                        inserted.iter().map(|item| count(self.insert(item))).sum::<u64>();
-                }
-            }
-            Remove => {
-                answers.found = items.iter().map(|item| count(self.remove(item))).sum();
-            }
-        }
-        answers
-    }
-
-    fn bytes(&self) -> u64 {
-        Filter::bytes(self)
-    }
-
-    fn clear(&mut self) -> bool {
-        Filter::clear(self)
     }
 }

@@ -17,6 +17,9 @@ pub struct Record {
     pub rate: f64,
     /// The measured rate, if one was measured.
     pub measured_rate: Option<f64>,
+    /// How many inserts of a fill were not reported as new, if any were made: refused, or taken for known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<f64>,
     /// Bits of memory per item.
     pub bits: f64,
     /// Threads at work.
@@ -42,6 +45,7 @@ impl Record {
             items,
             rate: 0.0,
             measured_rate: None,
+            refused: None,
             bits: 0.0,
             threads: 1,
             item: "u64".to_owned(),
@@ -89,8 +93,9 @@ impl Record {
     pub fn conditions(&self) -> serde_json::Result<String> {
         // Memory is a result, except where it was requested.
         let bits = if self.axis == "memory" { self.bits } else { 0.0 };
+        let (measured_rate, refused) = (None, None);
         let figures =
-            Self { measured_rate: None, bits, value: 0.0, spread: [0.0; 2], ..self.clone() };
+            Self { measured_rate, refused, bits, value: 0.0, spread: [0.0; 2], ..self.clone() };
         serde_json::to_string(&figures)
     }
 

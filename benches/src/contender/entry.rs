@@ -1,10 +1,9 @@
 //! A filter of the list, without its type: what it can do, and how it is made.
 
 use crate::contender::filter::Filter;
-use crate::course::Course;
-use crate::item::{Distribution, Item};
+use crate::item::Item;
 use crate::operation::Operation;
-use crate::shared::SharedSubject;
+use crate::subject::{SharedSubject, Subject};
 
 /// How large a filter is for its items.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +14,9 @@ pub enum Size {
     Bits(f64),
 }
 
-/// Makes a shared filter for a number of items and a rate.
-type MakeShared<K> = fn(u64, f64) -> Option<Box<dyn SharedSubject<K>>>;
-
 /// A filter in the list, without its type.
 #[derive(Clone, Copy, Debug)]
-pub struct Contender<K: Item> {
+pub struct Contender<K> {
     /// [`Filter::NAME`].
     pub name: &'static str,
     many: bool,
@@ -30,11 +26,16 @@ pub struct Contender<K: Item> {
     pub lowest: f64,
     /// [`Filter::REMOVES`].
     pub removes: bool,
-    /// Makes a filter of this size for a number of items, and a course for it; none if there is no such filter.
-    pub course: fn(u64, Size, Distribution) -> Option<Course<K>>,
-    /// Makes a filter for several threads; none if threads cannot share the filter.
-    pub shared: Option<MakeShared<K>>,
+    /// [`Filter::COPIES`].
+    pub copies: bool,
+    /// Makes an empty filter of this size for a number of items; none if there is no such filter.
+    pub make: Make<dyn Subject<K>>,
+    /// The same for several threads; none if threads cannot share the filter.
+    pub shared: Option<Make<dyn SharedSubject<K>>>,
 }
+
+/// Makes a filter of this size for a number of items, if there is such a filter.
+type Make<F> = fn(u64, Size) -> Option<Box<F>>;
 
 impl<K: Item> Contender<K> {
     /// Returns whether the filter performs this operation, and not by a loop instead of a batch.
@@ -43,32 +44,31 @@ impl<K: Item> Contender<K> {
         (self.many || !operation.is_many()) && (self.removes || operation != Operation::Remove)
     }
 
-    pub(super) fn of<C: Filter<K>>() -> Self {
-        let course = |items, size, distribution| match size {
-            Size::Rate(rate) => Course::new(items, rate, distribution, move || C::new(items, rate)),
-            Size::Bits(bits) => {
-                // Eight times the rate of the best classic filter: no layout is as bad.
-                let rate = 8.0 * (-bits * core::f64::consts::LN_2.powi(2)).exp();
-                Course::new(items, rate, distribution, move || C::with_bits(items, bits))
-            }
-        };
+    pub(crate) fn of<F: Filter<K>>() -> Self {
         Self {
-            name: C::NAME,
-            many: C::MANY,
-            exact: C::EXACT,
-            lowest: C::LOWEST,
-            removes: C::REMOVES,
-            course,
+            name: F::NAME,
+            many: F::MANY,
+            exact: F::EXACT,
+            lowest: F::LOWEST,
+            removes: F::REMOVES,
+            copies: F::COPIES,
+            make: |items, size| Some(Box::new(made::<K, F>(items, size)?)),
             shared: None,
         }
     }
 
     pub(super) fn of_shared<F: Filter<K> + Sync>() -> Self {
-        let shared: MakeShared<K> = |items, rate| {
-            let mut filter = F::new(items, rate)?;
-            filter.clear();
-            Some(Box::new(filter))
-        };
+        let shared: Make<dyn SharedSubject<K>> =
+            |items, size| Some(Box::new(made::<K, F>(items, size)?));
         Self { shared: Some(shared), ..Self::of::<F>() }
     }
+}
+
+fn made<K: Item, F: Filter<K>>(items: u64, size: Size) -> Option<F> {
+    let mut filter = match size {
+        Size::Rate(rate) => F::new(items, rate)?,
+        Size::Bits(bits) => F::with_bits(items, bits)?,
+    };
+    filter.clear();
+    Some(filter)
 }

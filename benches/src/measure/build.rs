@@ -14,7 +14,7 @@ use tamis::{BlockedBloomFilter, OnceBloomFilter};
 use crate::clock;
 use crate::contender::RATE;
 use crate::contender::filter::Filter;
-use crate::measure::survey::{Row, Survey, thread_counts};
+use crate::measure::survey::{Row, Rows, Survey, thread_counts};
 use crate::record::Record;
 
 /// A way to build a filter from a slice, and to drop it.
@@ -43,17 +43,18 @@ pub(super) fn build(survey: &mut Survey) -> io::Result<()> {
     ];
     for &count in survey.scale.sizes(&[1_000_000, 10_000_000, 100_000_000], 1) {
         let items: Vec<u64> = (0..count).collect();
-        survey.fastest(survey.scale.runs, |survey, rows| {
+        let pass = |survey: &Survey, rows: &mut Rows| {
             for (filter, ways) in filters {
                 ways.iter().for_each(|&way| pass(survey, filter, way, &items, rows));
             }
-        })?;
+        };
+        survey.passes(survey.scale.runs, pass, Row::fastest)?;
     }
     Ok(())
 }
 
 /// Measures one run of a way to build.
-fn pass(survey: &Survey, filter: &str, (name, build): Way, items: &[u64], rows: &mut Vec<Row>) {
+fn pass(survey: &Survey, filter: &str, (name, build): Way, items: &[u64], rows: &mut Rows) {
     let parallel = name.ends_with("parallel");
     let repeats = survey.scale.least.div_ceil(items.len() as u64);
     let work = || (0..repeats).for_each(|_| build(black_box(items)));
@@ -74,6 +75,6 @@ fn pass(survey: &Survey, filter: &str, (name, build): Way, items: &[u64], rows: 
             clock::time(work).1
         };
         let done = (repeats * items.len() as u64) as f64;
-        Row::of(rows, &record).runs.push(time.as_nanos() as f64 / done);
+        rows.add(record, [time.as_nanos() as f64 / done]);
     }
 }

@@ -10,7 +10,7 @@ use crate::course::ABSENT;
 use crate::hasher;
 use crate::measure::survey::Survey;
 use crate::record::Record;
-use crate::shared::SharedSubject;
+use crate::subject::SharedSubject;
 
 /// The least number of expected false positives for a measurement of a rate.
 const TELLING: f64 = 20.0;

@@ -7,16 +7,16 @@ use petgraph::unionfind::UnionFind;
 use tamis::hash::fastrange;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 
-use crate::contender::RATE;
 use crate::contender::filter::Filter;
-use crate::course::Course;
+use crate::contender::{Contender, RATE};
+use crate::course::{Course, Judge};
 use crate::hasher;
 use crate::item::Distribution;
 use crate::measure::fill::rates;
 use crate::measure::survey::{Row, Survey};
 use crate::operation::Operation;
 use crate::record::Record;
-use crate::shared::SharedSubject;
+use crate::subject::{SharedSubject, Subject};
 
 const ITEMS: u64 = 1_000_000;
 
@@ -66,7 +66,9 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
             builder.hasher(hasher()).build().ok()
         };
         survey.reproduced("classic", &time, |survey| {
-            let course = Course::new(ITEMS, RATE, Distribution::Uniform, filter);
+            let judge = Judge::new(&Contender::of::<BloomFilter<u64>>(), RATE);
+            let make = move || Some(Box::new(filter()?) as Box<dyn Subject<u64>>);
+            let course = Course::of(judge, ITEMS, Distribution::Uniform, make);
             let mut course = course.expect("a filter that fits in memory");
             let count = survey.scale.least;
             // Half of the queries are hits, which read all bits.

@@ -6,9 +6,10 @@ use std::io;
 use tamis::BlockedBloomFilter;
 
 use crate::contender::{self, BEST, Contender, RATE, Size, named};
+use crate::course::Course;
 use crate::floor::Floor;
 use crate::item::{Distribution, Item};
-use crate::measure::survey::{Row, Survey};
+use crate::measure::survey::{Rows, Survey};
 use crate::operation::Operation::{
     self, Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Remove,
 };
@@ -25,9 +26,6 @@ const OF_LARGEST: [&str; 6] =
 /// The size at which all but sizes are varied.
 const ITEMS: u64 = 100_000;
 
-/// The sizes of filters that store fingerprints: about 90 % of a power of two, to which some peers round up.
-const OF_FINGERPRINTS: [u64; 2] = [117_000, 7_500_000];
-
 /// What is measured in one pass, contenders in turn, so that a disturbance of the machine affects all of them.
 #[derive(Clone, Copy)]
 struct Point<'a> {
@@ -40,15 +38,6 @@ struct Point<'a> {
     floors: bool,
 }
 
-/// One turn of every contender.
-struct Pass<'a> {
-    survey: &'a Survey,
-    point: Point<'a>,
-    /// Runs of an operation in this turn.
-    runs: usize,
-    rows: &'a mut Vec<Row>,
-}
-
 impl<'a> Point<'a> {
     /// Returns the point at which other things are varied, without floors.
     fn base(axis: &'a str, operations: &'a [Operation]) -> Self {
@@ -56,8 +45,8 @@ impl<'a> Point<'a> {
         Self { axis, items: ITEMS, size, distribution, operations, floors: false }
     }
 
-    fn record<K: Item>(&self, contender: &str, operation: &str) -> Record {
-        let blank = Record::blank(self.axis, contender, operation, self.items);
+    fn record<K: Item>(&self, contender: &str, operation: Operation) -> Record {
+        let blank = Record::blank(self.axis, contender, operation.name(), self.items);
         let (rate, bits) = match self.size {
             Size::Rate(rate) => (rate, 0.0),
             Size::Bits(bits) => (0.0, bits),
@@ -68,100 +57,88 @@ impl<'a> Point<'a> {
 
     /// Measures what is not in the journal.
     fn measure<K: Item>(self, survey: &mut Survey, contenders: &[Contender<K>]) -> io::Result<()> {
-        let mut rows = Vec::new();
         let once = self.items >= LARGE;
         let (passes, runs) = if once { (1, survey.scale.runs) } else { (survey.scale.runs, 1) };
-        for _ in 0..passes {
-            let mut pass = Pass { survey, point: self, runs, rows: &mut rows };
+        let pass = |survey: &Survey, rows: &mut Rows| {
             if self.floors {
-                pass.floors();
+                self.floors(survey, runs, rows);
             }
-            contenders.iter().for_each(|contender| pass.contender(contender));
-        }
-        for row in rows {
-            let record = if once && row.record.operation.starts_with("insert") {
-                // The runs are parts of one fill, and later parts differ from the first: the whole counts.
-                let mean = row.runs.iter().sum::<f64>() / row.runs.len() as f64;
-                row.record.of_runs(mean, &row.runs)
-            } else {
-                row.fastest()
-            };
-            survey.journal.append(&record)?;
-        }
-        Ok(())
+            contenders.iter().for_each(|contender| self.contender(survey, contender, runs, rows));
+        };
+        survey.passes(passes, pass, |row| {
+            // The runs of a single fill are its parts, and later parts differ from the first.
+            let parts = once && row.record.operation.starts_with("insert");
+            if parts { row.mean() } else { row.fastest() }
+        })
     }
-}
 
-impl Pass<'_> {
-    /// Returns the number of operations of a run: of writes whole fills, or parts of one.
-    fn count(&self, operation: Operation) -> u64 {
-        let (least, items) = (self.survey.scale.least, self.point.items);
-        match operation {
+    /// Returns the nanoseconds of an operation in each run, where `run` performs the given number of them: of writes
+    /// whole fills, or parts of one.
+    fn nanos(
+        &self,
+        survey: &Survey,
+        runs: usize,
+        operation: Operation,
+        mut run: impl FnMut(u64) -> Duration,
+    ) -> Vec<f64> {
+        let (least, items) = (survey.scale.least, self.items);
+        let count = match operation {
             // Filling up to there takes longer.
             InsertLast => items / 20 * (least / 20).div_ceil(items / 20),
             _ if !operation.writes() => least,
-            _ if self.runs == 1 => items * least.div_ceil(items),
-            _ => items / self.runs as u64,
-        }
-    }
-
-    /// Returns the nanoseconds of an operation in each run, where `run` performs the given number of them.
-    fn nanos(&self, operation: Operation, mut run: impl FnMut(u64) -> Duration) -> Vec<f64> {
-        let count = self.count(operation);
-        (0..self.runs).map(|_| run(count).as_nanos() as f64 / count as f64).collect()
+            _ if runs == 1 => items * least.div_ceil(items),
+            _ => items / runs as u64,
+        };
+        (0..runs).map(|_| run(count).as_nanos() as f64 / count as f64).collect()
     }
 
     /// Measures R and W on as much memory as a blocked filter takes.
-    fn floors(&mut self) {
-        let [read, write] = [("R", Hit), ("W", Insert)]
-            .map(|(name, operation)| self.point.record::<u64>(name, operation.name()));
-        if self.survey.journal.has(&read) && self.survey.journal.has(&write) {
+    fn floors(&self, survey: &Survey, runs: usize, rows: &mut Rows) {
+        let records = [("R", Hit), ("W", Insert)].map(|(name, of)| self.record::<u64>(name, of));
+        if survey.has_all(&records) {
             return;
         }
-        let rate = if let Size::Rate(rate) = self.point.size { rate } else { RATE };
-        let builder = BlockedBloomFilter::<u64>::builder().capacity(self.point.items as usize);
+        let rate = if let Size::Rate(rate) = self.size { rate } else { RATE };
+        let builder = BlockedBloomFilter::<u64>::builder().capacity(self.items as usize);
         let geometry = builder.false_positive_rate(rate).geometry().expect("a capacity above 0");
         let bytes = geometry.size_in_bytes();
         let mut floor = Floor::new(bytes);
         // Neither is a fill: the memory has been touched, and is accessed at random.
-        let reads = self.nanos(Hit, |count| floor.read(count));
-        let writes = self.nanos(Hit, |count| floor.write(count));
-        let bits = bytes as f64 * 8.0 / self.point.items as f64;
-        for (record, runs) in [(read, reads), (write, writes)] {
-            if !self.survey.journal.has(&record) {
-                Row::of(self.rows, &Record { bits, ..record }).runs.extend(runs);
-            }
+        let reads = self.nanos(survey, runs, Hit, |count| floor.read(count));
+        let writes = self.nanos(survey, runs, Hit, |count| floor.write(count));
+        let bits = bytes as f64 * 8.0 / self.items as f64;
+        for (record, nanos) in records.into_iter().zip([reads, writes]) {
+            rows.add(Record { bits, ..record }, nanos);
         }
     }
 
     /// Measures what the contender can do of the operations.
-    fn contender<K: Item>(&mut self, contender: &Contender<K>) {
-        let point = self.point;
-        let wanted: Vec<(Operation, Record)> = point
-            .operations
-            .iter()
-            .filter(|&&operation| contender.can(operation))
-            .map(|&operation| (operation, point.record::<K>(contender.name, operation.name())))
-            .filter(|(_, record)| !self.survey.journal.has(record))
-            .collect();
+    fn contender<K: Item>(
+        &self,
+        survey: &Survey,
+        contender: &Contender<K>,
+        runs: usize,
+        rows: &mut Rows,
+    ) {
+        let possible = self.operations.iter().filter(|&&operation| contender.can(operation));
+        let records = possible.map(|&of| (of, self.record::<K>(contender.name, of)));
+        let wanted: Vec<(Operation, Record)> =
+            records.filter(|(_, record)| !survey.journal.has(record)).collect();
         // Far below the lowest rate of a filter, its figures compare with no other's.
-        let too_low = matches!(point.size, Size::Rate(rate) if 4.0 * rate < contender.lowest);
+        let too_low = matches!(self.size, Size::Rate(rate) if 4.0 * rate < contender.lowest);
         if wanted.is_empty() || too_low {
             return;
         }
-        let course = (contender.course)(point.items, point.size, point.distribution);
+        let course = Course::new(contender, self.items, self.size, self.distribution);
         let Some(mut course) = course else { return };
-        for (operation, record) in &wanted {
-            let runs = self.nanos(*operation, |count| course.run(*operation, count));
-            Row::of(self.rows, record).runs.extend(runs);
-        }
-        let (bits, measured_rate) = (course.bits(), course.measured_rate());
-        for (_, record) in &wanted {
-            let record = &mut Row::of(self.rows, record).record;
-            record.measured_rate = measured_rate;
-            if matches!(point.size, Size::Rate(_)) {
-                record.bits = bits;
-            }
+        let nanos: Vec<Vec<f64>> = wanted
+            .iter()
+            .map(|&(of, _)| self.nanos(survey, runs, of, |count| course.run(of, count)))
+            .collect();
+        let (measured_rate, refused) = (course.measured_rate(), course.refused());
+        for ((_, record), nanos) in wanted.into_iter().zip(nanos) {
+            let bits = if record.bits > 0.0 { record.bits } else { course.bits() };
+            rows.add(Record { bits, measured_rate, refused, ..record }, nanos);
         }
     }
 }
@@ -185,16 +162,22 @@ pub(super) fn operation(survey: &mut Survey) -> io::Result<()> {
     Ok(())
 }
 
+/// Measures single operations of the best, and of ours with exclusive access, in turn.
+pub(super) fn single_table(survey: &mut Survey) -> io::Result<()> {
+    let contenders = [named(&contender::all(), &BEST), contender::exclusive().to_vec()].concat();
+    for &items in survey.scale.sizes(&[ITEMS, 10_000_000], 1) {
+        let base = Point::base("single_table", &[Insert, Hit, Miss]);
+        Point { items, floors: true, ..base }.measure(survey, &contenders)?;
+    }
+    Ok(())
+}
+
 /// Measures inserts with exclusive access: ours through `get_mut`, and the best of those that threads cannot share.
 pub(super) fn exclusive(survey: &mut Survey) -> io::Result<()> {
     let mut contenders = contender::exclusive().to_vec();
     contenders.extend(named(&contender::all(), &["fastbloom", "sbbf-rs-safe"]));
-    let sizes = if survey.scale.quick {
-        [ITEMS, 1_000_000].to_vec()
-    } else {
-        [ITEMS, 10_000_000, LARGEST].to_vec()
-    };
-    for items in sizes {
+    let large: &[u64] = if survey.scale.quick { &[1_000_000] } else { &[10_000_000, LARGEST] };
+    for &items in [ITEMS].iter().chain(large) {
         if items == LARGEST {
             contenders = named(&contenders, &OF_LARGEST);
         }
@@ -206,47 +189,36 @@ pub(super) fn exclusive(survey: &mut Survey) -> io::Result<()> {
 
 /// Measures the best at every size.
 pub(super) fn size(survey: &mut Survey) -> io::Result<()> {
-    const SIZES: [u64; 10] = [
-        10_000,
-        30_000,
-        100_000,
-        300_000,
-        1_000_000,
-        3_000_000,
-        10_000_000,
-        LARGE,
-        100_000_000,
-        LARGEST,
-    ];
+    let small = [10_000, 30_000, 100_000, 300_000, 1_000_000];
+    let sizes = [&small[..], &[3_000_000, 10_000_000, LARGE, 100_000_000, LARGEST]].concat();
     let best = named(&contender::all(), &BEST);
-    for &items in survey.scale.sizes(&SIZES, 5) {
+    for &items in survey.scale.sizes(&sizes, small.len()) {
         let best = if items == LARGEST { named(&best, &OF_LARGEST) } else { best.clone() };
         // Each figure of a large size is written down before the next is measured.
         for contenders in best.chunks(if items < LARGE { best.len() } else { 1 }) {
-            let operations = [Insert, Hit, Miss, InsertMany, HitMany, MissMany];
-            let base = Point::base("size", &operations);
+            let base = Point::base("size", &[Insert, Hit, Miss, InsertMany, HitMany, MissMany]);
             Point { items, floors: true, ..base }.measure(survey, contenders)?;
         }
     }
     Ok(())
 }
 
+/// Measures all at each of these rates, or with this memory.
+fn sizes(survey: &mut Survey, axis: &str, sizes: [Size; 3]) -> io::Result<()> {
+    sizes.into_iter().try_for_each(|size| {
+        let base = Point::base(axis, &[Insert, Hit, Miss]);
+        Point { size, ..base }.measure(survey, &contender::all::<u64>())
+    })
+}
+
 /// Measures all at lower and lower rates.
 pub(super) fn rate(survey: &mut Survey) -> io::Result<()> {
-    for rate in [1e-2, 1e-3, 1e-4] {
-        let base = Point::base("rate", &[Insert, Hit, Miss]);
-        Point { size: Size::Rate(rate), ..base }.measure(survey, &contender::all::<u64>())?;
-    }
-    Ok(())
+    sizes(survey, "rate", [1e-2, 1e-3, 1e-4].map(Size::Rate))
 }
 
 /// Measures all with the same memory.
 pub(super) fn memory(survey: &mut Survey) -> io::Result<()> {
-    for bits in [10.0, 16.0, 20.0] {
-        let base = Point::base("memory", &[Insert, Hit, Miss]);
-        Point { size: Size::Bits(bits), ..base }.measure(survey, &contender::all::<u64>())?;
-    }
-    Ok(())
+    sizes(survey, "memory", [10.0, 16.0, 20.0].map(Size::Bits))
 }
 
 /// Measures filters that store fingerprints from empty to full to empty: all at the rates of our shapes 4 × 16 and
@@ -254,11 +226,11 @@ pub(super) fn memory(survey: &mut Survey) -> io::Result<()> {
 pub(super) fn cuckoo(survey: &mut Survey) -> io::Result<()> {
     let all = contender::fingerprints();
     let ours = named(&all, &["cuckoo"]);
-    for &items in survey.scale.sizes(&OF_FINGERPRINTS, 1) {
-        let rates = [(2.5e-4, &all), (3e-2, &all), (6e-2, &ours), (2.5e-3, &ours), (1e-6, &ours)];
+    let rates = [(2.5e-4, &all), (3e-2, &all), (6e-2, &ours), (2.5e-3, &ours), (1e-6, &ours)];
+    // About 90 % of a power of two, to which some peers round up.
+    for &items in survey.scale.sizes(&[117_000, 7_500_000], 1) {
         for &(rate, contenders) in survey.scale.sizes(&rates, 2) {
-            let operations = [Insert, InsertLast, Hit, Miss, Remove];
-            let base = Point::base("cuckoo", &operations);
+            let base = Point::base("cuckoo", &[Insert, InsertLast, Hit, Miss, Remove]);
             let point = Point { items, size: Size::Rate(rate), floors: true, ..base };
             point.measure(survey, contenders)?;
         }
@@ -283,6 +255,31 @@ pub(super) fn distribution(survey: &mut Survey) -> io::Result<()> {
         for items in [ITEMS, large] {
             let base = Point::base("distribution", &[Hit]);
             Point { items, distribution, ..base }.measure(survey, &best)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures the memory of every contender at every rate.
+pub(super) fn bits(survey: &mut Survey) -> io::Result<()> {
+    /// Just below 95 % of a power of two, so that filters that round up to one are not charged for it.
+    const ITEMS: u64 = 950_000;
+    /// About three per decade, as cuckoo filters have a few shapes only.
+    const RATES: [f64; 16] = [
+        1e-1, 5e-2, 2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5, 5e-6, 2e-6,
+        1e-6,
+    ];
+    for rate in RATES {
+        for contender in contender::all::<u64>() {
+            let blank = Record::blank("bits", contender.name, "bits per item", ITEMS);
+            let record = Record { rate, ..blank };
+            if contender.exact || rate < contender.lowest || survey.journal.has(&record) {
+                continue;
+            }
+            if let Some(filter) = (contender.make)(ITEMS, Size::Rate(rate)) {
+                let bits = filter.bytes() as f64 * 8.0 / ITEMS as f64;
+                survey.journal.append(&Record { bits, ..record }.of_runs(bits, &[bits]))?;
+            }
         }
     }
     Ok(())

@@ -49,17 +49,19 @@ impl Survey {
         records.iter().all(|record| self.journal.has(record))
     }
 
-    /// Calls `pass`, which measures one run of each figure, and writes the fastest of the runs down.
-    pub(super) fn fastest(
+    /// Calls `pass`, which measures runs of each figure, this number of times; writes down what `figure` makes of the
+    /// runs of each record that the journal does not have.
+    pub(super) fn passes(
         &mut self,
-        runs: usize,
-        mut pass: impl FnMut(&Self, &mut Vec<Row>),
+        count: usize,
+        mut pass: impl FnMut(&Self, &mut Rows),
+        figure: impl Fn(Row) -> Record,
     ) -> io::Result<()> {
-        let mut rows = Vec::new();
-        for _ in 0..runs {
-            pass(self, &mut rows);
-        }
-        rows.into_iter().try_for_each(|row| self.journal.append(&row.fastest()))
+        let mut rows = Rows::default();
+        (0..count).for_each(|_| pass(self, &mut rows));
+        let unknown: Vec<Row> =
+            rows.0.into_iter().filter(|row| !self.journal.has(&row.record)).collect();
+        unknown.into_iter().try_for_each(|row| self.journal.append(&figure(row)))
     }
 }
 
@@ -73,6 +75,26 @@ pub(super) fn thread_counts() -> Vec<u64> {
     [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect()
 }
 
+/// The figures of several passes.
+#[derive(Default)]
+pub(super) struct Rows(Vec<Row>);
+
+impl Rows {
+    /// Adds runs of the figure under the conditions of this record.
+    pub(super) fn add(&mut self, record: Record, runs: impl IntoIterator<Item = f64>) {
+        let conditions = |record: &Record| record.conditions().expect("numbers");
+        let own = conditions(&record);
+        let index = self.0.iter().position(|row| conditions(&row.record) == own);
+        let index = index.unwrap_or_else(|| {
+            self.0.push(Row { record: record.clone(), runs: Vec::new() });
+            self.0.len() - 1
+        });
+        let row = &mut self.0[index];
+        row.record = record;
+        row.runs.extend(runs);
+    }
+}
+
 /// The runs of one figure.
 pub(super) struct Row {
     pub(super) record: Record,
@@ -80,23 +102,18 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the row of this record; a new one if there is none.
-    pub(super) fn of<'a>(rows: &'a mut Vec<Self>, record: &Record) -> &'a mut Self {
-        let conditions = |record: &Record| record.conditions().expect("numbers");
-        let known = rows.iter().position(|row| conditions(&row.record) == conditions(record));
-        let index = known.unwrap_or_else(|| {
-            rows.push(Self { record: record.clone(), runs: Vec::new() });
-            rows.len() - 1
-        });
-        &mut rows[index]
-    }
-
     /// Returns the record of a time: that of the fastest run, since all else that a machine does only adds time.
     // MEASURED: where other programs had half of a core now and then, medians of five runs varied by 100 % (busy Emerald
     // Rapids, 2 cores). There the slowest run took at most 31 % longer than the fastest for half of the figures.
     pub(super) fn fastest(self) -> Record {
         let value = self.runs.iter().copied().fold(f64::INFINITY, f64::min);
         self.record.of_runs(value, &self.runs)
+    }
+
+    /// Returns the record of a whole of which the runs are parts: their mean.
+    pub(super) fn mean(self) -> Record {
+        let mean = self.runs.iter().sum::<f64>() / self.runs.len() as f64;
+        self.record.of_runs(mean, &self.runs)
     }
 
     /// Returns the record of anything else, reproductions included: the median of the runs.

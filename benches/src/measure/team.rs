@@ -5,12 +5,13 @@ use core::time::Duration;
 
 use tamis_sync::{Ordering, Word};
 
-use crate::contender::Contender;
-use crate::course::{ABSENT, highest_rate, least_new, most_found};
+use crate::contender::{Contender, Size};
+use crate::course::{ABSENT, Judge};
 use crate::floor::Floor;
-use crate::measure::survey::{Row, Survey, cores, thread_counts};
+use crate::measure::survey::{Rows, Survey, cores, thread_counts};
+use crate::operation::Operation;
 use crate::record::Record;
-use crate::shared::SharedSubject;
+use crate::subject::{Answers, SharedSubject};
 use crate::together::{elapsed, together};
 
 /// Before each insert, or removal, this number of queries is made.
@@ -62,8 +63,8 @@ pub(super) struct Team {
     pub(super) name: &'static str,
     pub(super) removes: bool,
     make: Box<dyn Fn() -> Option<Boxed> + Sync>,
-    /// The highest rate that may be measured.
-    highest: f64,
+    /// Checks the answers; none of the memory.
+    judge: Option<Judge>,
     axis: &'static str,
     items: u64,
     rate: f64,
@@ -84,8 +85,8 @@ impl Team {
         Some(Self {
             name: contender.name,
             removes: contender.removes,
-            make: Box::new(move || make(items, rate)),
-            highest: highest_rate(rate, contender.lowest),
+            make: Box::new(move || make(items, Size::Rate(rate))),
+            judge: Some(Judge::new(contender, rate)),
             axis,
             items,
             rate,
@@ -99,7 +100,7 @@ impl Team {
         // As large as 16 bits per slot, 95 % of which are filled.
         let make = move || Some(Box::new(Floor::new(items * 40 / 19).paced(pace)) as Boxed);
         let make = Box::new(make);
-        Self { name: "memory", removes: true, make, highest: 1.0, axis, items, rate, least }
+        Self { name: "memory", removes: true, make, judge: None, axis, items, rate, least }
     }
 
     fn record(&self, operation: &str, threads: u64) -> Record {
@@ -126,30 +127,33 @@ impl Team {
         Some(filter)
     }
 
-    /// Inserts new items, and checks that they are reported as new.
+    fn check(&self, operation: Operation, asked: u64, answers: Answers) {
+        if let Some(judge) = self.judge {
+            judge.check(operation, asked, answers);
+        }
+    }
+
+    /// Inserts new items.
     fn insert(&self, filter: &dyn SharedSubject<u64>, items: Range<u64>, many: bool) {
         let count = items.end - items.start;
         let new = filter.insert_all(items, many);
-        let least = least_new(count, self.highest);
-        assert!(
-            new >= least,
-            "{} reports {} of {count} new items as known",
-            self.name,
-            count - new
-        );
+        self.check(Operation::Insert, count, Answers { found: 0, new });
     }
 
-    /// Queries present items, from the `first`th on, and checks that they are found.
+    /// Checks the answers to queries of present items.
+    fn check_hits(&self, asked: u64, found: u64) {
+        self.check(Operation::Hit, asked, Answers { found, new: 0 });
+    }
+
+    /// Queries present items below this, from the `first`th on.
     fn hit(&self, filter: &dyn SharedSubject<u64>, items: u64, first: u64, count: u64) {
-        let found = filter.query(0..items, first, count);
-        assert_eq!(found, count, "{} misses an item", self.name);
+        self.check_hits(count, filter.query(0..items, first, count));
     }
 
-    /// Queries absent items, and checks that few are found.
+    /// Queries absent items.
     fn miss(&self, filter: &dyn SharedSubject<u64>, first: u64, count: u64) {
         let found = filter.query(ABSENT..u64::MAX, first, count);
-        let most = most_found(count, self.highest);
-        assert!(found <= most, "{} finds {found} of {count} absent items", self.name);
+        self.check(Operation::Miss, count, Answers { found, new: 0 });
     }
 
     /// Does the `thread`th part of the work of `threads` threads.
@@ -168,13 +172,11 @@ impl Team {
             Work::Mixed => {
                 let new = share(held, self.items);
                 let queries = QUERIES * (new.end - new.start);
-                let found = filter.mix(QUERIES, 0..held, place, new, None);
-                assert_eq!(found, queries, "{} misses an item", self.name);
+                self.check_hits(queries, filter.mix(QUERIES, 0..held, place, new, None));
             }
             Work::Churn => {
                 let found = filter.mix(QUERIES, 0..held, place, self.own(thread), Some(KEPT));
-                let queries = 2 * QUERIES * self.turns();
-                assert_eq!(found, queries, "{} misses an item", self.name);
+                self.check_hits(2 * QUERIES * self.turns(), found);
             }
         }
     }
@@ -210,7 +212,7 @@ impl Team {
     }
 
     /// Measures one run of each of the works, with more and more threads.
-    pub(super) fn works(&self, survey: &Survey, works: &[Work], rows: &mut Vec<Row>) {
+    pub(super) fn works(&self, survey: &Survey, works: &[Work], rows: &mut Rows) {
         for &work in works.iter().filter(|&&work| self.removes || work != Work::Churn) {
             for threads in thread_counts() {
                 let (operation, distribution) = work.names();
@@ -220,7 +222,7 @@ impl Team {
                     continue;
                 }
                 let Some(nanos) = self.nanos(work, threads) else { return };
-                Row::of(rows, &record).runs.push(nanos);
+                rows.add(record, [nanos]);
             }
         }
     }
@@ -237,13 +239,7 @@ impl Team {
     /// misses. Returns the time of a write of the churning writer; none if there is no such filter.
     ///
     /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
-    pub(super) fn readers(
-        &self,
-        survey: &Survey,
-        hits: bool,
-        churns: bool,
-        rows: &mut Vec<Row>,
-    ) -> Option<f64> {
+    pub(super) fn readers(&self, hits: bool, churns: bool, rows: &mut Rows) -> Option<f64> {
         let readers = readers();
         let half = self.items / 2;
         let held = if churns { self.held(Work::Churn) } else { half };
@@ -283,10 +279,8 @@ impl Team {
         let writing = elapsed(core::slice::from_ref(writer)).as_nanos() as f64;
         let writing = writing / (2 * self.turns()) as f64;
         let values = [nanos(elapsed(during)), nanos(elapsed(&without)), writing];
-        for (record, value) in self.reader_records(hits, churns).iter().zip(values) {
-            if !survey.journal.has(record) {
-                Row::of(rows, record).runs.push(value);
-            }
+        for (record, value) in self.reader_records(hits, churns).into_iter().zip(values) {
+            rows.add(record, [value]);
         }
         Some(writing)
     }

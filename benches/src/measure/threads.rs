@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::io;
 
 use crate::contender::{self, BEST, RATE};
-use crate::measure::survey::{Row, Survey};
+use crate::measure::survey::{Row, Rows, Survey};
 use crate::measure::team::{Team, Work};
 
 /// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.
@@ -21,15 +21,16 @@ const CUCKOO_RATE: f64 = 2.5e-4;
 fn teams(
     survey: &mut Survey,
     axis: &'static str,
-    run: impl Fn(&Team, &Survey, &mut Vec<Row>),
+    run: impl Fn(&Team, &Survey, &mut Rows),
 ) -> io::Result<()> {
     let all = contender::all();
     let best = contender::named(&all, &BEST);
     for (items, contenders) in survey.scale.sizes(&[(1_000_000, all), (10_000_000, best)], 1) {
-        survey.fastest(survey.scale.runs, |survey, rows| {
+        let pass = |survey: &Survey, rows: &mut Rows| {
             let team = |contender| Team::of(contender, axis, *items, RATE, survey);
             contenders.iter().filter_map(team).for_each(|team| run(&team, survey, rows));
-        })?;
+        };
+        survey.passes(survey.scale.runs, pass, Row::fastest)?;
     }
     Ok(())
 }
@@ -45,7 +46,7 @@ pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
 pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
     teams(survey, "readers", |team, survey, rows| {
         if !survey.has_all(&team.reader_records(true, false)) {
-            team.readers(survey, true, false, rows);
+            team.readers(true, false, rows);
         }
     })
 }
@@ -60,7 +61,7 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
     for &items in survey.scale.sizes(&CUCKOO, 2) {
         // The largest is measured once, as filling it takes most of the time.
         let runs = if items < CUCKOO[3] { survey.scale.runs } else { 1 };
-        survey.fastest(runs, |survey, rows| {
+        let pass = |survey: &Survey, rows: &mut Rows| {
             let of = |axis, contender| Team::of(contender, axis, items, CUCKOO_RATE, survey);
             for team in contenders.iter().filter_map(|contender| of("cuckoo_threads", contender)) {
                 team.works(survey, &[Insert, InsertMany, Hit, Miss, Hot, Churn], rows);
@@ -78,14 +79,15 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
                     if !measure {
                         continue;
                     }
-                    let writing = team.readers(survey, hits, true, rows);
+                    let writing = team.readers(hits, true, rows);
                     if let Some(writing) = writing.filter(|_| memory) {
                         let memory = team.memory(Duration::from_nanos(writing as u64));
-                        memory.readers(survey, hits, true, rows);
+                        memory.readers(hits, true, rows);
                     }
                 }
             }
-        })?;
+        };
+        survey.passes(runs, pass, Row::fastest)?;
     }
     Ok(())
 }

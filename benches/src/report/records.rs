@@ -75,7 +75,8 @@ impl Records {
     /// Returns the figure as a multiple of a limit of the memory, and which limit that is.
     pub(super) fn multiple(&self, record: &Record) -> Option<(f64, &'static str)> {
         // With exclusive access no operation needs to be atomic.
-        let atomic = writes(&record.operation) && record.axis != "exclusive";
+        let exclusive = record.axis == "exclusive" || record.contender.ends_with(", exclusive");
+        let atomic = writes(&record.operation) && !exclusive;
         let name = if atomic { "W" } else { "R" };
         Some((record.value / self.floor(record, name)?.value, name))
     }

@@ -30,6 +30,8 @@ macro_rules! sections {
 sections! {
     "operation" "Operations", by [items] and [operation]:
         "The cost of each operation on one thread.";
+    "single_table" "Single operations", by [items] and [operation]:
+        "The cost of an operation of the best on one thread, and of ours with exclusive access, which took turns.";
     "half" "Mixed streams", by [items] and [size, operation]:
         "The cost of hits and misses in random order, half of them each, and of each by itself.";
     "exclusive" "Exclusive access", by [items] and [operation]:
@@ -124,6 +126,13 @@ fn add_section(
         };
         let columns = if axis == "cuckoo" { apart } else { columns };
         page.table(Some("Rate measured (bits per item)"), &pivot(&measured, columns, cell));
+    }
+    let mut filled = all.to_vec();
+    filled.retain(|record| record.refused.is_some() && axis == "cuckoo");
+    if !filled.is_empty() {
+        let title = "Inserts refused per fill; or taken for known, by filters that do not store an item twice";
+        let cell = |record: &Record| figure(record.refused.unwrap_or_default()).into();
+        page.table(Some(title), &pivot(&filled, apart, cell));
     }
 }
 
