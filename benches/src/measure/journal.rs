@@ -62,9 +62,7 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use tempfile::TempDir;
+    use std::fs;
 
     use super::*;
 
@@ -73,69 +71,46 @@ mod tests {
         Record { rate: 0.01, bits: value, measured_rate: Some(value), value, ..blank }
     }
 
-    /// Returns a folder, and the path of a file in it.
-    fn file() -> (TempDir, PathBuf) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.jsonl");
-        (folder, path)
-    }
-
     #[test]
     fn what_is_in_the_file_is_known_whatever_its_figures() {
-        let (_folder, path) = file();
-        let mut journal = Journal::open(&path).expect("a new file");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        let open = || Journal::open(&path).expect("a file of records");
+        let mut journal = open();
         assert!(!journal.has(&record("hit", 1.0)));
         journal.append(&record("hit", 1.0)).expect("a line");
-        assert!(journal.has(&record("hit", 2.0)));
-        drop(journal);
+        // Memory is a condition where it was requested.
+        let memory = |bits| Record { axis: "memory".to_owned(), bits, ..record("hit", 1.0) };
+        journal.append(&memory(10.0)).expect("a line");
 
-        let journal = Journal::open(&path).expect("the file");
-        assert!(journal.has(&record("hit", 3.0)));
-        assert!(!journal.has(&record("miss", 1.0)));
-        assert!(!journal.has(&Record { rate: 0.1, ..record("hit", 1.0) }));
-    }
+        let mut journal = open();
+        assert!(journal.has(&record("hit", 3.0)) && journal.has(&memory(10.0)));
+        let others =
+            [record("miss", 1.0), Record { rate: 0.1, ..record("hit", 1.0) }, memory(16.0)];
+        assert!(!others.iter().any(|other| journal.has(other)));
 
-    #[test]
-    fn what_is_measured_again_stays_in_the_file() {
-        let (_folder, path) = file();
-        let mut journal = Journal::open(&path).expect("a new file");
-        journal.append(&record("hit", 1.0)).expect("a line");
+        // What is measured again stays in the file.
         journal.measure_again();
         assert!(!journal.has(&record("hit", 1.0)));
         journal.append(&record("hit", 2.0)).expect("a line");
         assert!(journal.has(&record("hit", 1.0)));
-        assert_eq!(std::fs::read_to_string(&path).expect("the file").lines().count(), 2);
+        assert_eq!(fs::read_to_string(&path).expect("the file").lines().count(), 3);
     }
 
     #[test]
-    fn requested_memory_is_a_condition() {
-        let (_folder, path) = file();
-        let mut journal = Journal::open(&path).expect("a new file");
-        let memory = |bits| Record { axis: "memory".to_owned(), bits, ..record("hit", 1.0) };
-        journal.append(&memory(10.0)).expect("a line");
-        assert!(journal.has(&memory(10.0)));
-        assert!(!journal.has(&memory(16.0)));
-    }
-
-    #[test]
-    fn a_broken_last_line_is_removed_and_measured_again() {
-        let (_folder, path) = file();
+    fn a_broken_last_line_is_removed_and_any_other_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
         let line = |operation| serde_json::to_string(&record(operation, 1.0)).expect("numbers");
         let (whole, broken) = (line("hit"), line("miss"));
-        std::fs::write(&path, format!("{whole}\n{}", &broken[..20])).expect("a file");
-
+        fs::write(&path, format!("{whole}\n{}", &broken[..20])).expect("a file");
         let mut journal = Journal::open(&path).expect("a file with a broken end");
-        assert!(journal.has(&record("hit", 1.0)));
-        assert!(!journal.has(&record("miss", 1.0)));
+        assert!(journal.has(&record("hit", 1.0)) && !journal.has(&record("miss", 1.0)));
         journal.append(&record("miss", 1.0)).expect("a line");
-        let text = std::fs::read_to_string(&path).expect("the file");
+        let text = fs::read_to_string(&path).expect("the file");
         assert_eq!(text, format!("{whole}\n{broken}\n"));
-    }
 
-    #[test]
-    fn a_line_that_is_no_record_is_an_error() {
-        let (_folder, path) = file();
-        std::fs::write(&path, "{}\n").expect("a file");
+        fs::write(&path, "{}\n").expect("a file");
         assert!(Journal::open(&path).is_err());
     }
 }

@@ -182,10 +182,8 @@ mod tests {
     use super::*;
     use crate::report::example::{lines, record};
 
-    fn shown(table: Option<Table>) -> Vec<(String, Vec<String>)> {
-        let rows = table.into_iter().flat_map(|table| table.rows);
-        rows.map(|(name, cells)| (name, cells.into_iter().map(|cell| cell.shown).collect()))
-            .collect()
+    fn shown(table: Option<Table>) -> String {
+        table.map(|table| table.markdown()).unwrap_or_default()
     }
 
     #[test]
@@ -194,10 +192,12 @@ mod tests {
         assert_eq!(at_most(1.301, 1.3, "R"), "1.30 R of 1.3: missed by 0.01");
         assert_eq!(at_least(0.8, 0.8), "0.80 of 0.8: met");
         assert_eq!(at_least(1.25, 1.8), "1.25 of 1.8: missed by 0.55");
+        assert_eq!(shown(costs(&Records::default())), "");
     }
 
     #[test]
-    fn costs_are_compared_with_the_floor_of_the_target() {
+    fn each_kind_of_target_compares_two_records() {
+        let two = Record { threads: 2, ..record("threads", "once", "hit", 11.0) };
         let read = Records::parse(&lines(&[
             record("operation", "R", "hit", 2.0),
             record("operation", "W", "insert", 8.0),
@@ -205,47 +205,25 @@ mod tests {
             record("operation", "blocked, exclusive", "hit", 3.0),
             record("operation", "cuckoo 4 × 16", "insert", 46.0),
             record("operation", "once", "insert_many", 8.0),
-        ]));
-        let cell = |name: &str, verdict: &str| (name.to_owned(), vec![verdict.to_owned()]);
-        assert_eq!(
-            shown(costs(&read)),
-            [
-                cell("blocked, `hit`", "1.50 R of 1.8: met"),
-                cell("once, `insert_many`", "1.00 W of 1.4: met"),
-                cell("cuckoo 4 × 16, `insert`", "23.00 R of 22: missed by 1.00"),
-            ]
-        );
-        assert!(costs(&Records::default()).is_none());
-    }
-
-    #[test]
-    fn exclusive_access_and_builds_have_targets_of_their_own() {
-        let read = Records::parse(&lines(&[
-            record("exclusive", "R", "hit", 2.0),
             record("exclusive", "once, exclusive", "insert_many", 4.0),
             record("build", "once", "collect", 5.0),
-        ]));
-        let once = (
-            "once, exclusive, `insert_many`".to_owned(),
-            vec!["2.00 R of 1.6: missed by 0.40".to_owned()],
-        );
-        assert_eq!(shown(costs(&read)), [once]);
-        let collect = "once, collect, 1 thread, 10^6 items/s per core".to_owned();
-        assert_eq!(shown(building(&read)), [(collect, vec!["200.00 of 150: met".to_owned()])]);
-    }
-
-    #[test]
-    fn sharing_is_a_ratio_of_two_records() {
-        let mut two = record("threads", "once", "hit", 11.0);
-        two.threads = 2;
-        let read = Records::parse(&lines(&[
             record("readers", "once", "hit", 8.0),
             record("readers", "once", "hit during writes", 16.0),
             record("threads", "once", "hit", 10.0),
             two,
         ]));
-        let found = shown(sharing(&read));
-        assert_eq!(found[0].1, ["0.50 of 0.8: missed by 0.30"]);
-        assert_eq!(found[1].1, ["1.82 of 1.8: met"]);
+        let head = "| | 100,000 items |\n|---|---:|\n";
+        let costs_rows = "\
+            | blocked, `hit` | 1.50 R of 1.8: met |\n\
+            | once, `insert_many` | 1.00 W of 1.4: met |\n\
+            | once, exclusive, `insert_many` | 2.00 R of 1.6: missed by 0.40 |\n\
+            | cuckoo 4 × 16, `insert` | 23.00 R of 22: missed by 1.00 |\n";
+        assert_eq!(shown(costs(&read)), format!("{head}{costs_rows}"));
+        let built = "| once, collect, 1 thread, 10^6 items/s per core | 200.00 of 150: met |\n";
+        assert_eq!(shown(building(&read)), format!("{head}{built}"));
+        let shared = "\
+            | once, readers keep during writes | 0.50 of 0.8: missed by 0.30 |\n\
+            | once, `hit`, two threads | 1.82 of 1.8: met |\n";
+        assert_eq!(shown(sharing(&read)), format!("{head}{shared}"));
     }
 }
