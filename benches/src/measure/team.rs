@@ -8,8 +8,9 @@ use tamis_sync::{Ordering, Word};
 use crate::contender::{Contender, Size};
 use crate::course::{ABSENT, Judge};
 use crate::floor::Floor;
+use crate::item::Distribution;
 use crate::measure::survey::{Rows, Survey, cores, thread_counts};
-use crate::operation::Operation;
+use crate::operation::Operation::{self, Hit, Insert, InsertMany, Miss, Mixed, Remove};
 use crate::record::Record;
 use crate::subject::{Answers, SharedSubject};
 use crate::together::{elapsed, together};
@@ -26,35 +27,9 @@ const OWN: u64 = 1 << 48;
 /// How many of its own items a thread keeps in the filter.
 const KEPT: u64 = 64;
 
-/// What a thread does.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Work {
-    Insert,
-    InsertMany,
-    Hit,
-    Miss,
-    /// All hits query the same item.
-    Hot,
-    /// Queries, and inserts into a filter from nine tenths full to full.
-    Mixed,
-    /// Queries, and inserts and removals in turn.
-    Churn,
-}
-
-impl Work {
-    /// Returns the names of operation and distribution in records.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Insert => ("insert", "uniform"),
-            Self::InsertMany => ("insert_many", "uniform"),
-            Self::Hit => ("hit", "uniform"),
-            Self::Miss => ("miss", "uniform"),
-            Self::Hot => ("hit", "hot"),
-            Self::Mixed => ("mixed", "uniform"),
-            Self::Churn => ("mixed with removals", "uniform"),
-        }
-    }
-}
+/// What a thread does: insert, query, a mix of both from nine tenths full to full, or, for [`Remove`], a mix of queries
+/// with inserts and removals in turn; and how often it queries each item.
+pub(super) type Work = (Operation, Distribution);
 
 type Boxed = Box<dyn SharedSubject<u64>>;
 
@@ -109,11 +84,11 @@ impl Team {
     }
 
     /// Returns the number of items in the filter before the work.
-    fn held(&self, work: Work) -> u64 {
-        match work {
-            Work::Insert | Work::InsertMany => 0,
-            Work::Mixed | Work::Churn => self.items - self.items / (QUERIES + 1),
-            Work::Hit | Work::Miss | Work::Hot => self.items,
+    fn held(&self, operation: Operation) -> u64 {
+        match operation {
+            Insert | InsertMany => 0,
+            Mixed | Remove => self.items - self.items / (QUERIES + 1),
+            _ => self.items,
         }
     }
 
@@ -137,12 +112,12 @@ impl Team {
     fn insert(&self, filter: &dyn SharedSubject<u64>, items: Range<u64>, many: bool) {
         let count = items.end - items.start;
         let new = filter.insert_all(items, many);
-        self.check(Operation::Insert, count, Answers { found: 0, new });
+        self.check(Insert, count, Answers { found: 0, new });
     }
 
     /// Checks the answers to queries of present items.
     fn check_hits(&self, asked: u64, found: u64) {
-        self.check(Operation::Hit, asked, Answers { found, new: 0 });
+        self.check(Hit, asked, Answers { found, new: 0 });
     }
 
     /// Queries present items below this, from the `first`th on.
@@ -153,31 +128,31 @@ impl Team {
     /// Queries absent items.
     fn miss(&self, filter: &dyn SharedSubject<u64>, first: u64, count: u64) {
         let found = filter.query(ABSENT..u64::MAX, first, count);
-        self.check(Operation::Miss, count, Answers { found, new: 0 });
+        self.check(Miss, count, Answers { found, new: 0 });
     }
 
     /// Does the `thread`th part of the work of `threads` threads.
     fn work(&self, filter: &dyn SharedSubject<u64>, work: Work, thread: u64, threads: u64) {
-        let held = self.held(work);
+        let (operation, distribution) = work;
+        let held = self.held(operation);
         let share = |from: u64, to: u64| {
             from + (to - from) * thread / threads..from + (to - from) * (thread + 1) / threads
         };
         let place = self.items * thread / threads;
-        match work {
-            Work::Insert => self.insert(filter, share(0, self.items), false),
-            Work::InsertMany => self.insert(filter, share(0, self.items), true),
-            Work::Hit => self.hit(filter, held, place, self.least),
-            Work::Miss => self.miss(filter, thread * self.least, self.least),
-            Work::Hot => self.hit(filter, 1, 0, self.least),
-            Work::Mixed => {
+        match operation {
+            Mixed => {
                 let new = share(held, self.items);
                 let queries = QUERIES * (new.end - new.start);
                 self.check_hits(queries, filter.mix(QUERIES, 0..held, place, new, None));
             }
-            Work::Churn => {
+            Remove => {
                 let found = filter.mix(QUERIES, 0..held, place, self.own(thread), Some(KEPT));
                 self.check_hits(2 * QUERIES * self.turns(), found);
             }
+            Miss => self.miss(filter, thread * self.least, self.least),
+            Hit if distribution == Distribution::Hot => self.hit(filter, 1, 0, self.least),
+            Hit => self.hit(filter, held, place, self.least),
+            _ => self.insert(filter, share(0, self.items), operation.is_many()),
         }
     }
 
@@ -194,18 +169,18 @@ impl Team {
 
     /// Returns the time of an operation of one thread; none if there is no such filter.
     fn nanos(&self, work: Work, threads: u64) -> Option<f64> {
-        let held = self.held(work);
+        let held = self.held(work.0);
         let (mut time, mut done) = (Duration::ZERO, 0);
         while done < self.least {
-            let keepers = if work == Work::Churn { threads } else { 0 };
+            let keepers = if work.0 == Remove { threads } else { 0 };
             let filter = self.filled(held, keepers)?;
             time +=
                 elapsed(&together(threads, |thread| self.work(&*filter, work, thread, threads)));
-            done += match work {
-                Work::Insert | Work::InsertMany => self.items,
-                Work::Mixed => (self.items - held) * (QUERIES + 1),
-                Work::Churn => threads * self.turns() * 2 * (QUERIES + 1),
-                Work::Hit | Work::Miss | Work::Hot => threads * self.least,
+            done += match work.0 {
+                Insert | InsertMany => self.items,
+                Mixed => (self.items - held) * (QUERIES + 1),
+                Remove => threads * self.turns() * 2 * (QUERIES + 1),
+                _ => threads * self.least,
             };
         }
         Some(time.as_nanos() as f64 * threads as f64 / done as f64)
@@ -213,11 +188,11 @@ impl Team {
 
     /// Measures one run of each of the works, with more and more threads.
     pub(super) fn works(&self, survey: &Survey, works: &[Work], rows: &mut Rows) {
-        for &work in works.iter().filter(|&&work| self.removes || work != Work::Churn) {
+        for &work in works.iter().filter(|work| self.removes || work.0 != Remove) {
+            let name = if work.0 == Remove { "mixed with removals" } else { work.0.name() };
             for threads in thread_counts() {
-                let (operation, distribution) = work.names();
-                let distribution = distribution.to_owned();
-                let record = Record { distribution, ..self.record(operation, threads) };
+                let distribution = work.1.name().to_owned();
+                let record = Record { distribution, ..self.record(name, threads) };
                 if survey.journal.has(&record) {
                     continue;
                 }
@@ -242,7 +217,7 @@ impl Team {
     pub(super) fn readers(&self, hits: bool, churns: bool, rows: &mut Rows) -> Option<f64> {
         let readers = readers();
         let half = self.items / 2;
-        let held = if churns { self.held(Work::Churn) } else { half };
+        let held = if churns { self.held(Remove) } else { half };
         let filter = &*self.filled(held, if churns { readers + 1 } else { 0 })?;
         let read = |reader: u64, first: u64, count: u64| {
             if hits {

@@ -7,8 +7,10 @@ use core::time::Duration;
 use std::io;
 
 use crate::contender::{self, BEST, RATE};
+use crate::item::Distribution::{Hot, Uniform};
 use crate::measure::survey::{Row, Rows, Survey};
-use crate::measure::team::{Team, Work};
+use crate::measure::team::Team;
+use crate::operation::Operation::{Hit, Insert, InsertMany, Miss, Mixed, Remove};
 
 /// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.
 const CUCKOO: [u64; 4] = [117_000, 940_000, 7_500_000, 60_000_000];
@@ -38,7 +40,7 @@ fn teams(
 /// Measures more and more threads.
 pub(super) fn threads(survey: &mut Survey) -> io::Result<()> {
     teams(survey, "threads", |team, survey, rows| {
-        team.works(survey, &[Work::Insert, Work::Hit, Work::Mixed], rows);
+        team.works(survey, &[Insert, Hit, Mixed].map(|of| (of, Uniform)), rows);
     })
 }
 
@@ -54,19 +56,20 @@ pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
 /// Measures cuckoo filters where threads insert and remove, and readers while one thread does so; and the limits of
 /// the memory for the same.
 pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
-    use Work::{Churn, Hit, Hot, Insert, InsertMany, Miss};
-
     let names = ["cuckoo", "once cuckoo", "atomic-cuckoo-filter"];
     let contenders = contender::named(&contender::all(), &names);
+    let mut works = [Insert, InsertMany, Hit, Miss, Remove].map(|of| (of, Uniform)).to_vec();
+    works.push((Hit, Hot));
+    let of_memory = [(Insert, Uniform), (Hit, Uniform)];
     for &items in survey.scale.sizes(&CUCKOO, 2) {
         // The largest is measured once, as filling it takes most of the time.
         let runs = if items < CUCKOO[3] { survey.scale.runs } else { 1 };
         let pass = |survey: &Survey, rows: &mut Rows| {
             let of = |axis, contender| Team::of(contender, axis, items, CUCKOO_RATE, survey);
             for team in contenders.iter().filter_map(|contender| of("cuckoo_threads", contender)) {
-                team.works(survey, &[Insert, InsertMany, Hit, Miss, Hot, Churn], rows);
+                team.works(survey, &works, rows);
                 if team.name == names[0] {
-                    team.memory(Duration::ZERO).works(survey, &[Insert, Hit], rows);
+                    team.memory(Duration::ZERO).works(survey, &of_memory, rows);
                 }
             }
             for team in contenders.iter().filter_map(|contender| of("cuckoo_readers", contender)) {

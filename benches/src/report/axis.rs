@@ -1,6 +1,6 @@
 //! An axis of a chart: its range, and its ticks with their labels.
 
-use super::figure::{figure, percent};
+use super::figure::{bytes, figure, percent};
 
 /// How values are spaced along an axis, and what they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,13 +117,6 @@ fn round_step(step: f64) -> f64 {
 /// Returns a number without trailing digits of rounding errors.
 fn short(value: f64) -> String {
     if value >= 1000.0 { figure(value) } else { format!("{}", (value * 1e6).round() / 1e6) }
-}
-
-/// Returns whole KiB, MiB and so on; ticks are powers of two.
-pub(super) fn bytes(value: f64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = (value.log2() / 10.0 + 1e-9).floor().clamp(0.0, 4.0);
-    format!("{:.0} {}", value / 1024_f64.powf(unit), units[unit as usize])
 }
 
 #[cfg(test)]

@@ -45,6 +45,14 @@ pub(super) fn rate(value: f64) -> String {
     }
 }
 
+/// Returns KiB, MiB and so on, with a digit after the point unless it is 0.
+pub(super) fn bytes(value: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (value.log2() / 10.0 + 1e-9).floor().clamp(0.0, 4.0);
+    let tenths = (value / 1024_f64.powf(unit) * 10.0).round();
+    format!("{} {}", tenths / 10.0, units[unit as usize])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,8 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_short() {
+    fn rates_and_sizes_are_short() {
         assert_eq!([0.1, 0.01, 1e-6].map(percent), ["10 %", "1 %", "0.0001 %"]);
+        assert_eq!([49_152.0, 2_097_152.0, 25.3e9].map(bytes), ["48 KiB", "2 MiB", "23.6 GiB"]);
         assert_eq!([0.00957, 1.23e-4, 0.0].map(rate), ["0.96 %", "1.2e-4", "0"]);
     }
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
+use super::figure::bytes;
+
 /// A data cache of the first core: its name, and its size in bytes.
 pub(super) type Cache = (String, u64);
 
@@ -24,11 +26,11 @@ pub(super) fn caches() -> Vec<Cache> {
 pub(super) fn facts() -> Vec<(&'static str, String)> {
     let model = field("/proc/cpuinfo", "model name");
     let cores = thread::available_parallelism().map(|cores| cores.to_string()).ok();
-    let caches =
-        caches().into_iter().map(|(name, size)| format!("{name} {}", mebibytes(size / 1024)));
+    let caches = caches().into_iter().map(|(name, size)| format!("{name} {}", bytes(size as f64)));
     let caches = caches.collect::<Vec<_>>().join(", ");
-    let memory =
-        field("/proc/meminfo", "MemTotal").and_then(|total| kibibytes(&total)).map(mebibytes);
+    let memory = field("/proc/meminfo", "MemTotal")
+        .and_then(|total| kibibytes(&total))
+        .map(|size| bytes(size as f64 * 1024.0));
     let facts = [
         ("processor", model),
         ("cores to run on", cores),
@@ -53,15 +55,6 @@ fn chosen(modes: &str) -> String {
 /// Returns the number before `K` or `kB`, which is how Linux writes sizes.
 fn kibibytes(size: &str) -> Option<u64> {
     size.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
-}
-
-fn mebibytes(kibibytes: u64) -> String {
-    let (size, unit) = match kibibytes {
-        ..1024 => (kibibytes as f64, "KiB"),
-        1024..1_048_576 => (kibibytes as f64 / 1024.0, "MiB"),
-        _ => (kibibytes as f64 / 1_048_576.0, "GiB"),
-    };
-    format!("{} {unit}", (size * 10.0).round() / 10.0)
 }
 
 /// Returns the first value of that name in a file of `name: value` lines.
@@ -97,7 +90,6 @@ mod tests {
             ["48K", "266240K", "24684092 kB", ""].map(kibibytes),
             [Some(48), Some(266_240), Some(24_684_092), None]
         );
-        assert_eq!([48, 2048, 24_684_092].map(mebibytes), ["48 KiB", "2 MiB", "23.5 GiB"]);
         assert_eq!(chosen("always [madvise] never"), "madvise");
     }
 }

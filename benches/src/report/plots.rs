@@ -1,8 +1,9 @@
 //! Makes charts of records.
 
-use super::axis::{Axis, Scale, bytes};
+use super::axis::{Axis, Scale};
 use super::chart::{Chart, Line, Look};
 use super::contenders::{is_floor, kind, ordered, writes};
+use super::figure::bytes;
 use super::machine::Cache;
 use super::page::groups;
 use crate::record::Record;
