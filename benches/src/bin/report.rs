@@ -1,28 +1,24 @@
-//! Writes the report on a file of records: `report IN.jsonl OUT_DIR [COMMAND]`. `COMMAND` is the command that
-//! reproduces the report.
+//! Writes the report on a file of records.
 
-use std::env;
-use std::path::Path;
-use std::process::ExitCode;
+use core::error::Error;
+use std::path::PathBuf;
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let (input, out, command) = match &arguments[..] {
-        [input, out] => (input, out, format!("report {input} {out}")),
-        [input, out, command] => (input, out, command.clone()),
-        _ => {
-            eprintln!("usage: report IN.jsonl OUT_DIR [COMMAND]");
-            return ExitCode::FAILURE;
-        }
-    };
-    match tamis_benches::report::write(Path::new(input), Path::new(out), &command) {
-        Ok(report) => {
-            println!("{}", report.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+use clap::Parser;
+
+/// Writes the report on a file of records
+#[derive(Debug, Parser)]
+struct Args {
+    /// The file of records
+    input: PathBuf,
+    /// The folder to write REPORT.md and plots/*.svg to
+    out: PathBuf,
+    /// The command that reproduces the report
+    #[arg(default_value = "report")]
+    command: String,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let Args { input, out, command } = Args::parse();
+    println!("{}", tamis_benches::report::write(&input, &out, &command)?.display());
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::contender::RATE;
 use crate::contender::filter::Filter;
 use crate::course::ABSENT;
 use crate::hasher;
-use crate::measure::survey::Survey;
+use crate::measure::survey::{Row, Survey};
 use crate::record::Record;
 use crate::subject::SharedSubject;
 
@@ -36,31 +36,26 @@ impl Curve<'_> {
         let mut inserted = 0;
         for percent in percents {
             let items = self.capacity * percent / 100;
-            let record = |what: &str| {
+            let [theory, measured] = ["theory", "measured"].map(|what| {
                 let operation = format!("{} {what}", self.layout);
                 let bits = self.bytes as f64 * 8.0 / items as f64;
-                Record {
-                    rate: self.rate,
-                    bits,
-                    ..Record::blank("fill", self.name, &operation, items)
-                }
-            };
-            let (theory, measured) = (record("theory"), record("measured"));
+                let blank = Record::blank("fill", self.name, &operation, items);
+                Record { rate: self.rate, bits, ..blank }
+            });
             let rate = (self.theory)(items as usize);
             if !survey.journal.has(&theory) {
                 survey.journal.append(&theory.of_runs(rate, &[rate]))?;
             }
-            let probes = survey.scale.probes;
-            if survey.journal.has(&measured) || rate * (probes as f64) < TELLING {
+            let expected = rate * survey.scale.probes as f64;
+            if survey.journal.has(&measured) || expected < TELLING {
                 continue;
             }
             self.filter.insert_all(inserted..items, false);
             inserted = items;
-            let runs = rates(self.filter, survey);
-            let mean = runs.iter().sum::<f64>() / runs.len() as f64;
-            let (low, high) = (rate / 2.0, rate * 2.0);
+            let measured = Row { record: measured, runs: rates(self.filter, survey) }.mean();
+            let (low, high, mean) = (rate / 2.0, rate * 2.0, measured.value);
             assert!((low..high).contains(&mean), "{}: rate {mean}, not {rate}", self.layout);
-            survey.journal.append(&measured.of_runs(mean, &runs))?;
+            survey.journal.append(&measured)?;
         }
         Ok(())
     }

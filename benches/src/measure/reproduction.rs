@@ -24,18 +24,19 @@ const ITEMS: u64 = 1_000_000;
 const SLOTS: u64 = 1 << 20;
 
 impl Survey {
-    /// Writes down a published figure, unless the journal has it.
-    fn published(&mut self, operation: &str, value: f64) -> io::Result<()> {
-        self.reproduced("published", operation, |_| vec![value])
-    }
-
-    /// Measures a figure and writes down the median of the runs, unless the journal has it.
-    fn reproduced(
+    /// Writes down a published figure, and the median of the runs that `measure` makes of the same, unless the journal
+    /// has them.
+    fn reproduce(
         &mut self,
-        contender: &str,
         operation: &str,
+        published: f64,
+        contender: &str,
         measure: impl FnOnce(&Self) -> Vec<f64>,
     ) -> io::Result<()> {
+        let theirs = Record::blank("reproduction", "published", operation, ITEMS);
+        if !self.journal.has(&theirs) {
+            self.journal.append(&theirs.of_runs(published, &[published]))?;
+        }
         let record = Record::blank("reproduction", contender, operation, ITEMS);
         if self.journal.has(&record) {
             return Ok(());
@@ -59,13 +60,11 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
     for (probes, nanos, rate) in [(6, 2500.0, 3.03e-4), (14, 3700.0, 8.9e-5)] {
         let time = format!("query of 20 bits per item, {probes} probes, ns");
         let wrong = format!("rate of 20 bits per item, {probes} probes");
-        survey.published(&time, nanos)?;
-        survey.published(&wrong, rate)?;
         let filter = move || {
             let builder = BloomFilter::<u64>::builder().bits(20 * ITEMS).probes(probes);
             builder.hasher(hasher()).build().ok()
         };
-        survey.reproduced("classic", &time, |survey| {
+        survey.reproduce(&time, nanos, "classic", |survey| {
             let judge = Judge::new(&Contender::of::<BloomFilter<u64>>(), RATE);
             let make = move || Some(Box::new(filter()?) as Box<dyn Subject<u64>>);
             let course = Course::of(judge, ITEMS, Distribution::Uniform, make);
@@ -75,7 +74,7 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
             let run = |_| course.run(Operation::Half, count).as_nanos() as f64 / count as f64;
             (0..survey.scale.runs).map(run).collect()
         })?;
-        survey.reproduced("classic", &wrong, |survey| {
+        survey.reproduce(&wrong, rate, "classic", |survey| {
             let filter = filter().expect("a filter that fits in memory");
             filter.insert_all(0..ITEMS, false);
             rates(&filter, survey)
@@ -86,21 +85,19 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
 
 /// Measures how full a cuckoo filter is when it refuses the first item.
 fn cuckoo_loads(survey: &mut Survey) -> io::Result<()> {
-    let operation = |slots: u32| format!("load at the first failure, {slots} slots per bucket");
-    for (slots, load) in [(1, 0.5), (2, 0.84), (4, 0.95), (8, 0.98)] {
-        survey.published(&operation(slots), load)?;
-    }
-    survey.reproduced("simulated", &operation(1), |survey| {
-        (0..survey.scale.runs as u64).map(load_of_one_slot).collect()
-    })?;
-    for (slots, bits) in [(2, 32), (4, 16), (8, 8)] {
-        survey.reproduced("cuckoo", &operation(slots), |survey| {
-            let run = |seed| {
-                let filter = filter(slots, bits);
-                let first = seed * SLOTS;
-                let refused = (first..).find(|item| filter.insert(item).is_err());
-                refused.map_or(1.0, |item| (item - first) as f64 / SLOTS as f64)
-            };
+    for (slots, bits, load) in [(1, 0, 0.5), (2, 32, 0.84), (4, 16, 0.95), (8, 8, 0.98)] {
+        let operation = format!("load at the first failure, {slots} slots per bucket");
+        let run = |seed| {
+            if slots == 1 {
+                return load_of_one_slot(seed);
+            }
+            let filter = filter(slots, bits);
+            let first = seed * SLOTS;
+            let refused = (first..).find(|item| filter.insert(item).is_err());
+            refused.map_or(1.0, |item| (item - first) as f64 / SLOTS as f64)
+        };
+        let contender = if slots == 1 { "simulated" } else { "cuckoo" };
+        survey.reproduce(&operation, load, contender, |survey| {
             (0..survey.scale.runs as u64).map(run).collect()
         })?;
     }
@@ -137,8 +134,7 @@ fn load_of_one_slot(seed: u64) -> f64 {
 fn cuckoo_rates(survey: &mut Survey) -> io::Result<()> {
     for (bits, rate) in [(8, 0.03), (16, 1e-4)] {
         let operation = format!("rate of 4 slots of {bits} bits at 95 % load");
-        survey.published(&operation, rate)?;
-        survey.reproduced("cuckoo", &operation, |survey| {
+        survey.reproduce(&operation, rate, "cuckoo", |survey| {
             let filter = filter(4, bits);
             let mut items = 0..;
             // With 8 bits it refuses a few items before.
@@ -154,8 +150,7 @@ fn cuckoo_rates(survey: &mut Survey) -> io::Result<()> {
 /// Measures ours at ten bits per item; the published rate is that of RocksDB.
 fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
     let operation = "rate of a blocked filter of 10 bits per item";
-    survey.published(operation, 0.00957)?;
-    survey.reproduced("blocked", operation, |survey| {
+    survey.reproduce(operation, 0.00957, "blocked", |survey| {
         let filter = <BlockedBloomFilter<u64> as Filter<u64>>::with_bits(ITEMS, 10.0);
         let filter = filter.expect("a filter of any number of bits");
         filter.insert_all(0..ITEMS, false);
@@ -168,19 +163,17 @@ fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
 fn crossing(survey: &mut Survey) -> io::Result<()> {
     /// The rates per decade that are computed.
     const STEPS: i32 = 50;
-    let rates =
-        || (STEPS..=6 * STEPS).map(|step| 10.0_f64.powf(f64::from(-step) / f64::from(STEPS)));
-    let cuckoo_is_smaller = |rate: f64| {
-        let classic =
-            BloomFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(rate);
-        let cuckoo =
-            CuckooFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(rate);
+    let mut rates =
+        (STEPS..=6 * STEPS).map(|step| 10_f64.powf(f64::from(-step) / f64::from(STEPS)));
+    let cuckoo_is_smaller = |&rate: &f64| {
+        let capacity = ITEMS as usize;
+        let classic = BloomFilter::<u64>::builder().capacity(capacity).false_positive_rate(rate);
+        let cuckoo = CuckooFilter::<u64>::builder().capacity(capacity).false_positive_rate(rate);
         let classic = classic.geometry().expect("a rate between 0 and 1").size_in_bytes();
         cuckoo.geometry().expect("a rate above 1e-9").size_in_bytes() < classic
     };
     let crossing = "highest rate at which a cuckoo filter is smaller than a classic Bloom filter";
-    survey.published(crossing, 0.03)?;
-    survey.reproduced("cuckoo", crossing, |_| {
-        vec![rates().find(|&rate| cuckoo_is_smaller(rate)).expect("at 1e-4 it is smaller")]
+    survey.reproduce(crossing, 0.03, "cuckoo", |_| {
+        vec![rates.find(cuckoo_is_smaller).expect("at 1e-4 it is smaller")]
     })
 }
