@@ -23,7 +23,7 @@ fn operations(contender: &Contender<u64>, capacity: u64, group: &mut BenchmarkGr
     // Filled when a bench needs it: a bench that is filtered out costs nothing.
     let mut course = None;
     for operation in Operation::ALL.into_iter().filter(|&operation| contender.can(operation)) {
-        let name = format!("{}/{}", operation.name(), contender.name);
+        let name = format!("{}/{}", operation.name(), contender.traits.name);
         group.bench_function(name, |bencher| {
             let course = course.get_or_insert_with(|| new().expect("a filter as before"));
             bencher.iter_custom(|count| course.run(operation, count));

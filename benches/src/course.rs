@@ -9,6 +9,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::clock;
+use crate::contender::filter::Traits;
 use crate::contender::{Contender, Size};
 use crate::item::{Distribution, Item};
 use crate::operation::Operation;
@@ -21,8 +22,7 @@ pub const ABSENT: u64 = 1 << 63;
 /// tolerance for chance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judge {
-    name: &'static str,
-    copies: bool,
+    filter: Traits,
     /// The highest rate that may be measured.
     highest: f64,
 }
@@ -34,9 +34,8 @@ impl Judge {
     /// The number of false answers that count as chance whatever the rate.
     const CHANCE: f64 = 50.0;
 
-    pub(crate) fn new<K>(contender: &Contender<K>, rate: f64) -> Self {
-        let Contender { name, copies, lowest, .. } = *contender;
-        Self { name, copies, highest: Self::LOOSE * rate.max(lowest) }
+    pub(crate) fn new(filter: Traits, rate: f64) -> Self {
+        Self { filter, highest: Self::LOOSE * rate.max(filter.lowest) }
     }
 
     /// Returns how many of new items are reported as new, where rates up to the highest are right. On the way to the
@@ -64,14 +63,14 @@ impl Judge {
                 (0..=(asked as f64 * self.highest + Self::CHANCE) as u64, 0..=0)
             }
             Operation::Half => (asked / 4..=asked, 0..=0),
-            Operation::Remove if self.copies => (asked..=asked, 0..=0),
+            Operation::Remove if self.filter.copies => (asked..=asked, 0..=0),
             // Of two items that it cannot distinguish it finds one.
             Operation::Remove => (self.new_of(asked), 0..=0),
         };
         assert!(
             found.contains(&answers.found) && new.contains(&answers.new),
             "{}, {operation:?} of {asked}: {} found, not {found:?}, {} new, not {new:?}",
-            self.name,
+            self.filter.name,
             answers.found,
             answers.new,
         );
@@ -122,7 +121,7 @@ impl<K: Item> Course<K> {
             Size::Bits(bits) => 8.0 * (-bits * core::f64::consts::LN_2.powi(2)).exp(),
         };
         let make = contender.make;
-        let judge = Judge::new(contender, rate);
+        let judge = Judge::new(contender.traits, rate);
         Self::of(judge, items, distribution, move || make(items, size))
     }
 
@@ -293,8 +292,7 @@ mod tests {
     struct Lossy<const EVERY: u64>(HashSet<u64>);
 
     impl<const EVERY: u64> Filter<u64> for Lossy<EVERY> {
-        const NAME: &'static str = "lossy";
-        const MANY: bool = true;
+        const TRAITS: Traits = Traits { many: true, ..Traits::of("lossy") };
 
         fn new(_: u64, _: f64) -> Option<Self> {
             Some(Self(HashSet::new()))
@@ -356,7 +354,7 @@ mod tests {
 
     #[test]
     fn too_many_false_positives_are_found_out() {
-        let judge = Judge::new(&Contender::<u64>::of::<Lossy<{ u64::MAX }>>(), 0.01);
+        let judge = Judge::new(Traits::of("lossy"), 0.01);
         let new = || {
             let set = Lossy::<{ u64::MAX }>((ABSENT..ABSENT + 1000).collect());
             Some(Box::new(set) as Box<dyn Subject<u64>>)

@@ -8,7 +8,6 @@ mod counts;
 #[cfg(test)]
 mod example;
 mod figure;
-mod labels;
 mod machine;
 mod page;
 mod plots;

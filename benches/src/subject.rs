@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 use crate::item::Item;
 use crate::operation::Operation::{
     self, Half, Hit, HitMany, Insert, InsertLast, InsertMany, Miss, MissMany, Mixed, Remove,
@@ -142,7 +142,8 @@ impl<K: Item, F: Filter<K> + Sync> SharedSubject<K> for F {
             if let Some(kept) = kept {
                 sum += found();
                 let removed = self.remove_shared(&K::nth(item - kept));
-                assert!(removed || !F::SURE, "{} misses an item of its own", F::NAME);
+                let Traits { name, sure, .. } = F::TRAITS;
+                assert!(removed || !sure, "{name} misses an item of its own");
             }
         }
         sum

@@ -2,25 +2,40 @@
 
 use crate::item::Item;
 
+/// What is known of a filter without making one.
+#[derive(Clone, Copy, Debug)]
+pub struct Traits {
+    /// The name in tables and records.
+    pub name: &'static str,
+    /// Whether batches are more than loops.
+    pub many: bool,
+    /// Whether the filter never errs, whatever rate is requested.
+    pub exact: bool,
+    /// The lowest rate that the filter can keep. It keeps this rate if a lower one is requested.
+    pub lowest: f64,
+    /// Whether items can be removed.
+    pub removes: bool,
+    /// Whether two items that the filter cannot distinguish are stored twice, so that both can be removed.
+    pub copies: bool,
+    /// Whether a removal finds an item while another thread relocates it.
+    pub sure: bool,
+}
+
+impl Traits {
+    /// Returns the traits of a filter without optional capabilities.
+    pub(crate) const fn of(name: &'static str) -> Self {
+        let (many, exact, removes) = (false, false, false);
+        Self { name, many, exact, lowest: 0.0, removes, copies: true, sure: true }
+    }
+}
+
 /// What a filter does, and which of the optional capabilities it has.
 ///
 /// A filter for one thread implements `insert`, one that threads share `insert_shared`; so with `remove`, which is
 /// optional.
 pub trait Filter<K: Item>: Sized + 'static {
-    /// The name in tables and records.
-    const NAME: &'static str;
-    /// Whether batches are more than loops.
-    const MANY: bool = false;
-    /// Whether the filter never errs, whatever rate is requested.
-    const EXACT: bool = false;
-    /// The lowest rate that the filter can keep. It keeps this rate if a lower one is requested.
-    const LOWEST: f64 = 0.0;
-    /// Whether items can be removed.
-    const REMOVES: bool = false;
-    /// Whether two items that the filter cannot distinguish are stored twice, so that both can be removed.
-    const COPIES: bool = true;
-    /// Whether a removal finds an item while another thread relocates it.
-    const SURE: bool = true;
+    /// What is known of all filters of the type.
+    const TRAITS: Traits;
 
     /// Makes an empty filter for `items` items at this rate; none if the filter does not support this.
     fn new(items: u64, rate: f64) -> Option<Self>;
@@ -45,7 +60,7 @@ pub trait Filter<K: Item>: Sized + 'static {
 
     /// Inserts while other threads may do the same.
     fn insert_shared(&self, _item: &K) -> bool {
-        unreachable!("{} is for one thread", Self::NAME)
+        unreachable!("{} is for one thread", Self::TRAITS.name)
     }
 
     /// Removes; returns whether the item was found.
@@ -56,7 +71,7 @@ pub trait Filter<K: Item>: Sized + 'static {
 
     /// Removes while other threads may write.
     fn remove_shared(&self, _item: &K) -> bool {
-        unreachable!("{} cannot remove", Self::NAME)
+        unreachable!("{} cannot remove", Self::TRAITS.name)
     }
 
     /// Inserts all, and passes to `verdict` what [`insert`](Self::insert) would return for each index.

@@ -2,7 +2,7 @@
 
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 use crate::hasher;
 use crate::item::Item;
 
@@ -13,8 +13,6 @@ pub struct Exclusive<F>(F);
 /// What the adapters of all our filters have in common.
 macro_rules! common {
     ($filter:ident) => {
-        const MANY: bool = true;
-
         fn new(items: u64, rate: f64) -> Option<Self> {
             let builder = Self::builder().capacity(items as usize).false_positive_rate(rate);
             Some(builder.hasher(hasher()).build().expect("a filter that fits in memory"))
@@ -50,7 +48,7 @@ macro_rules! common {
 macro_rules! bloom {
     ($($filter:ident, $name:literal;)*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
-            const NAME: &'static str = $name;
+            const TRAITS: Traits = Traits { many: true, ..Traits::of($name) };
 
             common!($filter);
 
@@ -79,8 +77,8 @@ macro_rules! bloom {
         }
 
         impl<K: Item> Filter<K> for Exclusive<$filter<K>> {
-            const NAME: &'static str = concat!($name, ", exclusive");
-            const MANY: bool = true;
+            const TRAITS: Traits =
+                Traits { many: true, ..Traits::of(concat!($name, ", exclusive")) };
 
             fn new(items: u64, rate: f64) -> Option<Self> {
                 Filter::<K>::new(items, rate).map(Self)
@@ -132,8 +130,8 @@ macro_rules! cuckoo {
         insert = |$result:ident| $new:expr, remove = |$self:ident, $item:ident| $remove:expr;
     )*) => {$(
         impl<K: Item> Filter<K> for $filter<K> {
-            const NAME: &'static str = $name;
-            const REMOVES: bool = $removes;
+            const TRAITS: Traits =
+                Traits { many: true, removes: $removes, copies: $removes, ..Traits::of($name) };
 
             common!($filter);
 

@@ -6,7 +6,7 @@
 use tamis::hash::{DefaultHashBuilder, HashItem, fastrange, split};
 use tamis_sync::{LINE_WORDS, Lines, Ordering};
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 
 const SLOTS: u64 = 32;
 
@@ -65,9 +65,7 @@ impl TwoChoice {
 }
 
 impl Filter<u64> for TwoChoice {
-    const NAME: &'static str = "two-choice lines";
-    const LOWEST: f64 = 9e-4;
-    const REMOVES: bool = true;
+    const TRAITS: Traits = Traits { lowest: 9e-4, removes: true, ..Traits::of("two-choice lines") };
 
     fn new(items: u64, _: f64) -> Option<Self> {
         let lines = (items as f64 / LOAD / SLOTS as f64).ceil() as u64;

@@ -38,8 +38,8 @@ where
 /// Measures whole builds, at sizes within a core's cache, within the last one, and beyond all.
 pub(super) fn build(survey: &mut Survey) -> io::Result<()> {
     let filters = [
-        (<BlockedBloomFilter<u64> as Filter<u64>>::NAME, ways::<BlockedBloomFilter<u64>>()),
-        (<OnceBloomFilter<u64> as Filter<u64>>::NAME, ways::<OnceBloomFilter<u64>>()),
+        (<BlockedBloomFilter<u64> as Filter<u64>>::TRAITS.name, ways::<BlockedBloomFilter<u64>>()),
+        (<OnceBloomFilter<u64> as Filter<u64>>::TRAITS.name, ways::<OnceBloomFilter<u64>>()),
     ];
     for &count in survey.scale.sizes(&[1_000_000, 10_000_000, 100_000_000], 1) {
         let items: Vec<u64> = (0..count).collect();

@@ -75,7 +75,7 @@ pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
     macro_rules! bloom {
         ($($filter:ident)*) => {$(
             let filter = <$filter<u64> as Filter<u64>>::new(capacity, RATE).expect("memory");
-            let (name, geometry) = (<$filter<u64> as Filter<u64>>::NAME, filter.geometry());
+            let (name, geometry) = (<$filter<u64> as Filter<u64>>::TRAITS.name, filter.geometry());
             let theory = &|items| geometry.false_positive_rate_at(items);
             let (bytes, filter) = (filter.size_in_bytes(), &filter);
             let curve = Curve { name, layout: name, rate: RATE, capacity, bytes, filter, theory };

@@ -7,8 +7,8 @@ use petgraph::unionfind::UnionFind;
 use tamis::hash::fastrange;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter};
 
+use crate::contender::RATE;
 use crate::contender::filter::Filter;
-use crate::contender::{Contender, RATE};
 use crate::course::{Course, Judge};
 use crate::hasher;
 use crate::item::Distribution;
@@ -65,7 +65,7 @@ fn classic_queries(survey: &mut Survey) -> io::Result<()> {
             builder.hasher(hasher()).build().ok()
         };
         survey.reproduce(&time, nanos, "classic", |survey| {
-            let judge = Judge::new(&Contender::of::<BloomFilter<u64>>(), RATE);
+            let judge = Judge::new(<BloomFilter<u64> as Filter<u64>>::TRAITS, RATE);
             let make = move || Some(Box::new(filter()?) as Box<dyn Subject<u64>>);
             let course = Course::of(judge, ITEMS, Distribution::Uniform, make);
             let mut course = course.expect("a filter that fits in memory");

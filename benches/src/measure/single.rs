@@ -121,11 +121,11 @@ impl<'a> Point<'a> {
         rows: &mut Rows,
     ) {
         let possible = self.operations.iter().filter(|&&operation| contender.can(operation));
-        let records = possible.map(|&of| (of, self.record::<K>(contender.name, of)));
+        let records = possible.map(|&of| (of, self.record::<K>(contender.traits.name, of)));
         let wanted: Vec<(Operation, Record)> =
             records.filter(|(_, record)| !survey.journal.has(record)).collect();
         // Far below the lowest rate of a filter, its figures compare with no other's.
-        let too_low = matches!(self.size, Size::Rate(rate) if 4.0 * rate < contender.lowest);
+        let too_low = matches!(self.size, Size::Rate(rate) if 4.0 * rate < contender.traits.lowest);
         if wanted.is_empty() || too_low {
             return;
         }
@@ -271,9 +271,12 @@ pub(super) fn bits(survey: &mut Survey) -> io::Result<()> {
     ];
     for rate in RATES {
         for contender in contender::all::<u64>() {
-            let blank = Record::blank("bits", contender.name, "bits per item", ITEMS);
+            let blank = Record::blank("bits", contender.traits.name, "bits per item", ITEMS);
             let record = Record { rate, ..blank };
-            if contender.exact || rate < contender.lowest || survey.journal.has(&record) {
+            if contender.traits.exact
+                || rate < contender.traits.lowest
+                || survey.journal.has(&record)
+            {
                 continue;
             }
             if let Some(filter) = (contender.make)(ITEMS, Size::Rate(rate)) {

@@ -58,10 +58,10 @@ impl Team {
     ) -> Option<Self> {
         let make = contender.shared?;
         Some(Self {
-            name: contender.name,
-            removes: contender.removes,
+            name: contender.traits.name,
+            removes: contender.traits.removes,
             make: Box::new(move || make(items, Size::Rate(rate))),
-            judge: Some(Judge::new(contender, rate)),
+            judge: Some(Judge::new(contender.traits, rate)),
             axis,
             items,
             rate,

@@ -1,15 +1,15 @@
 //! The macros that make a type of another crate a contender.
 
-/// Makes a type a contender: constants of [`Filter`](crate::contender::filter::Filter), and an expression per method.
+/// Makes a type a contender: its traits that differ from the default, and an expression per method.
 macro_rules! peer {
     (
         $filter:ty, $name:literal,
-        $([$($constant:ident: $type:ty = $value:literal),+],)?
+        $([$($trait:ident = $value:literal),+],)?
         $($method:ident = |$($argument:ident),+| $expression:expr,)+
     ) => {
         impl<K: Item> Filter<K> for $filter {
-            const NAME: &'static str = $name;
-            $($(const $constant: $type = $value;)+)?
+            const TRAITS: Traits = Traits { $($($trait: $value,)+)? ..Traits::of($name) };
+
             $(method!($method |$($argument),+| $expression);)+
         }
     };

@@ -8,7 +8,7 @@ use quickbloom::{AtomicBloomFilter as QuickBloom, BloomConfig};
 use solana_bloom::bloom::{Bloom as SolanaBloom, ConcurrentBloom};
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 use crate::hasher;
 use crate::item::Item;
 

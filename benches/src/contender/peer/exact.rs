@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use dashmap::DashSet;
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 use crate::hasher;
 use crate::item::Item;
 
@@ -27,7 +27,7 @@ fn table<K>(capacity: usize) -> usize {
 peer!(
     Mutex<HashSet<K, DefaultHashBuilder>>,
     "Mutex<HashSet>",
-    [EXACT: bool = true],
+    [exact = true],
     new = |items, _rate| sized(items, HashSet::with_capacity_and_hasher).map(Self::new),
     bytes = |set| table::<K>(set.lock().expect("no panic under the lock").capacity()),
     contains = |set, item| set.lock().expect("no panic under the lock").contains(item),
@@ -38,7 +38,7 @@ peer!(
 peer!(
     DashSet<K, DefaultHashBuilder>,
     "DashSet",
-    [EXACT: bool = true],
+    [exact = true],
     new = |items, _rate| sized(items, Self::with_capacity_and_hasher),
     bytes = |set| table::<K>(set.capacity()),
     contains = |set, item| Self::contains(set, item),
@@ -49,7 +49,7 @@ peer!(
 peer!(
     papaya::HashSet<K, DefaultHashBuilder>,
     "papaya",
-    [EXACT: bool = true],
+    [exact = true],
     new = |items, _rate| sized(items, Self::with_capacity_and_hasher),
     // At least: it reports no capacity. A pointer and a byte in the table, and an allocation, for each item.
     bytes = |set| set.len() * (size_of::<usize>() + 1 + size_of::<K>()),

@@ -6,7 +6,7 @@ use cuckoo_clock::config::CuckooConfiguration;
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::filter::Filter;
+use crate::contender::filter::{Filter, Traits};
 use crate::hasher;
 use crate::item::Item;
 
@@ -30,7 +30,7 @@ peer!(
     AtomicCuckoo,
     "atomic-cuckoo-filter",
     // It looks for the item before it takes the lock under which others relocate it.
-    [REMOVES: bool = true, SURE: bool = false],
+    [removes = true, sure = false],
     new = |items, rate| {
         let bits = [4, 8, 16, 32].into_iter().find(|&bits| bits >= fingerprint_bits(rate))?;
         let builder = CuckooFilterBuilder::default().capacity(slots(items));
@@ -48,7 +48,7 @@ peer!(
 peer!(
     cuckoo_clock::CuckooFilter<DefaultHashBuilder>,
     "cuckoo-clock",
-    [REMOVES: bool = true, COPIES: bool = false],
+    [removes = true, copies = false],
     new = |items, rate| {
         let bits = fingerprint_bits(rate).try_into().ok()?;
         let builder = CuckooConfiguration::builder(slots(items)).fingerprint_bits(bits);
@@ -65,7 +65,7 @@ peer!(
 peer!(
     cuckoofilter::CuckooFilter<AHasher>,
     "cuckoofilter",
-    [LOWEST: f64 = 0.03, REMOVES: bool = true],
+    [lowest = 0.03, removes = true],
     new = |items, _rate| Some(Self::with_capacity(slots(items))),
     bytes = |filter| filter.memory_usage(),
     contains = |filter, item| Self::contains(filter, item),
@@ -77,7 +77,7 @@ peer!(
 peer!(
     ScalableCuckooFilter<K, AHasher>,
     "scalable_cuckoo_filter",
-    [REMOVES: bool = true],
+    [removes = true],
     new = |items, rate| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots(items));
         Some(builder.false_positive_probability(rate).hasher(AHasher::default()).finish())
@@ -97,7 +97,7 @@ pub(super) type Quotient = qfilter::Filter<Box<[u8]>, DefaultHashBuilder>;
 peer!(
     Quotient,
     "qfilter",
-    [REMOVES: bool = true, COPIES: bool = false],
+    [removes = true, copies = false],
     new = |items, rate| Self::new_with_hasher(items, rate, hasher()).ok(),
     bytes = |filter| filter.memory_usage(),
     contains = |filter, item| Self::contains(filter, item),
