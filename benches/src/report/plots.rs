@@ -55,8 +55,8 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
     lines.iter_mut().for_each(|line| line.line.retain(|point| point.1 >= least));
     chart(
         "Rate while a filter fills: theory as lines, measured as points".to_owned(),
-        ("items for each 64 bytes of memory", Scale::Linear),
-        ("rate of false positives, log scale", Scale::Share),
+        ("items for each 64 bytes of memory", Scale::LINEAR),
+        ("rate of false positives, log scale", Scale::SHARE),
         merged(lines),
     )
 }
@@ -82,8 +82,8 @@ pub(super) fn size(records: &[&Record], operation: &str, caches: &[Cache]) -> Op
     let point = |record: &Record| (record.items as f64 * record.bits / 8.0, record.value);
     let chart = chart(
         format!("{operation}: time against size, one thread"),
-        ("memory of the filter, log scale", Scale::Bytes),
-        ("ns per operation, log scale", Scale::Log),
+        ("memory of the filter, log scale", Scale::BYTES),
+        ("ns per operation, log scale", Scale::LOG),
         lines(&shown, point),
     )?;
     let marks = caches.iter().map(|(name, size)| (*size as f64, name));
@@ -96,8 +96,8 @@ pub(super) fn threads(records: &[&Record], title: &str) -> Option<Chart> {
     records.iter().find(|record| record.threads > 1)?;
     chart(
         format!("{}: throughput by threads", title.replace('`', "")),
-        ("threads", Scale::Doubling),
-        ("million operations per second, all threads together", Scale::Linear),
+        ("threads", Scale::DOUBLING),
+        ("million operations per second, all threads together", Scale::LINEAR),
         lines(records, |record| (record.threads as f64, throughput(record))),
     )
 }
@@ -126,8 +126,8 @@ pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
     });
     chart(
         "Memory for a rate".to_owned(),
-        ("rate of false positives, log scale", Scale::OneIn),
-        ("bits per item", Scale::Linear),
+        ("rate of false positives, log scale", Scale::ONE_IN),
+        ("bits per item", Scale::LINEAR),
         lines,
     )
 }
