@@ -4,17 +4,17 @@
 
 #![forbid(unsafe_code)]
 
-pub mod clock;
+mod clock;
 pub mod contender;
 pub mod course;
 pub mod floor;
 pub mod item;
 pub mod measure;
 pub mod operation;
-pub mod record;
+mod record;
 #[cfg(feature = "report")]
 pub mod report;
-pub mod subject;
+mod subject;
 mod together;
 
 /// The hasher of every contender and of the floors, so that it makes no difference.

@@ -4,7 +4,7 @@
 
 mod build;
 mod fill;
-pub mod journal;
+mod journal;
 mod reproduction;
 mod single;
 mod survey;

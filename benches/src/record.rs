@@ -4,35 +4,35 @@ use serde::{Deserialize, Serialize};
 
 /// A figure, and all that it depends on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Record {
+pub(crate) struct Record {
     /// Which axis was varied: one of [`AXES`](crate::measure::AXES), `half` or `cuckoo_readers`.
-    pub axis: String,
+    pub(crate) axis: String,
     /// Whose figure; "R" and "W" are the limits of the memory.
-    pub contender: String,
+    pub(crate) contender: String,
     /// The name of an [`Operation`](crate::operation::Operation), or what the axis measures instead.
-    pub operation: String,
+    pub(crate) operation: String,
     /// The number of items that the filter was made for, and held.
-    pub items: u64,
+    pub(crate) items: u64,
     /// The requested rate of false positives.
-    pub rate: f64,
+    pub(crate) rate: f64,
     /// The measured rate, if one was measured.
-    pub measured_rate: Option<f64>,
+    pub(crate) measured_rate: Option<f64>,
     /// How many inserts of a fill were not reported as new, if any were made: refused, or taken for known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<f64>,
+    pub(crate) refused: Option<f64>,
     /// Bits of memory per item.
-    pub bits: f64,
+    pub(crate) bits: f64,
     /// Threads at work.
-    pub threads: u64,
+    pub(crate) threads: u64,
     /// `u64` or `url`.
-    pub item: String,
+    pub(crate) item: String,
     /// `uniform`, `zipf` or `hot`.
-    pub distribution: String,
+    pub(crate) distribution: String,
     /// Nanoseconds per operation of one thread (the fastest of the runs), unless the axis measures no time: then what
     /// `operation` names.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Lowest and highest run.
-    pub spread: [f64; 2],
+    pub(crate) spread: [f64; 2],
 }
 
 impl Record {
@@ -63,11 +63,7 @@ impl Record {
     }
 
     /// Parses a line of a file. Names of older files become today's.
-    ///
-    /// # Errors
-    ///
-    /// If the line is no record.
-    pub fn parse(line: &str) -> serde_json::Result<Self> {
+    pub(crate) fn parse(line: &str) -> serde_json::Result<Self> {
         const RENAMED: [(&str, &str); 4] = [
             (" an item", " per item"),
             (" a bucket", " per bucket"),
@@ -86,11 +82,7 @@ impl Record {
     }
 
     /// Returns what the figure depends on, without the figure.
-    ///
-    /// # Errors
-    ///
-    /// If a condition is no number.
-    pub fn conditions(&self) -> serde_json::Result<String> {
+    pub(crate) fn conditions(&self) -> serde_json::Result<String> {
         // Memory is a result, except where it was requested.
         let bits = if self.axis == "memory" { self.bits } else { 0.0 };
         let (measured_rate, refused) = (None, None);
@@ -101,8 +93,7 @@ impl Record {
 
     /// Returns the better of two figures under the same conditions: the faster, if they are times, and else the later
     /// one.
-    #[must_use]
-    pub fn better(self, later: Self) -> Self {
+    pub(crate) fn better(self, later: Self) -> Self {
         if ["fill", "bits", "reproduction"].contains(&self.axis.as_str()) {
             return later;
         }

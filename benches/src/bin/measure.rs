@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use tamis_benches::measure::journal::Journal;
 use tamis_benches::measure::{AXES, Scale, Survey};
 
 /// Measures the filters along one axis after another
@@ -35,11 +34,7 @@ fn names() -> PossibleValuesParser {
 fn main() -> io::Result<()> {
     let Args { quick, axes, again, out } = Args::parse();
     let scale = if quick { Scale::QUICK } else { Scale::FULL };
-    let mut journal = Journal::open(&out)?;
-    if again {
-        journal.measure_again();
-    }
-    let mut survey = Survey::new(scale, journal);
+    let mut survey = Survey::new(scale, &out, again)?;
     for (name, measure) in AXES {
         if axes.is_empty() || axes.iter().any(|axis| axis == name) {
             let start = Instant::now();

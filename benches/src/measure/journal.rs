@@ -9,18 +9,14 @@ use crate::record::Record;
 
 /// The file, and the conditions of the records in it.
 #[derive(Debug)]
-pub struct Journal {
+pub(super) struct Journal {
     file: File,
     known: HashSet<String>,
 }
 
 impl Journal {
     /// Opens or creates the file. Removes the broken last line that a killed run has left.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read and written, or any other line is no record.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let mut text = String::new();
@@ -34,26 +30,17 @@ impl Journal {
     }
 
     /// Treats all that is in the file as not measured: a report takes the better of two figures.
-    pub fn measure_again(&mut self) {
+    pub(super) fn measure_again(&mut self) {
         self.known.clear();
     }
 
     /// Returns whether the file has a record with these conditions, whatever its figures.
-    ///
-    /// # Panics
-    ///
-    /// If a condition is no number.
-    #[must_use]
-    pub fn has(&self, record: &Record) -> bool {
+    pub(super) fn has(&self, record: &Record) -> bool {
         self.known.contains(&record.conditions().expect("numbers"))
     }
 
     /// Appends a record to the file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+    pub(super) fn append(&mut self, record: &Record) -> io::Result<()> {
         let line = serde_json::to_string(record)?;
         self.known.insert(record.conditions()?);
         writeln!(self.file, "{line}")

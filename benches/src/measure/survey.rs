@@ -1,6 +1,7 @@
 //! What all axes need: the scale, the journal, and the runs of each figure.
 
 use std::io;
+use std::path::Path;
 use std::thread::available_parallelism;
 
 use crate::measure::journal::Journal;
@@ -38,10 +39,18 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Measures at this scale, and writes to this journal.
-    #[must_use]
-    pub fn new(scale: Scale, journal: Journal) -> Self {
-        Self { scale, journal }
+    /// Measures at this scale what this file does not have, and appends it; with `again` also what it has: a report takes
+    /// the better of two figures.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read and written, or has lines that are no records.
+    pub fn new(scale: Scale, file: &Path, again: bool) -> io::Result<Self> {
+        let mut journal = Journal::open(file)?;
+        if again {
+            journal.measure_again();
+        }
+        Ok(Self { scale, journal })
     }
 
     /// Returns whether the journal has all of these records.
