@@ -27,7 +27,7 @@ pub struct Floor {
     lines: Lines,
     hasher: DefaultHashBuilder,
     next: u64,
-    /// The least time of a write by [`SharedSubject::mix`].
+    /// The least time of a write by `mix`.
     pace: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Floor {
         Self { lines, hasher: hasher(), next: 0, pace: Duration::ZERO }
     }
 
-    /// Sets the least time of a write by [`SharedSubject::mix`].
+    /// Sets the least time of a write by `mix`.
     #[must_use]
     pub fn paced(self, pace: Duration) -> Self {
         Self { pace, ..self }

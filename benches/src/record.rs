@@ -90,17 +90,6 @@ impl Record {
             Self { measured_rate, refused, bits, value: 0.0, spread: [0.0; 2], ..self.clone() };
         serde_json::to_string(&figures)
     }
-
-    /// Returns the better of two figures under the same conditions: the faster, if they are times, and else the later
-    /// one.
-    pub(crate) fn better(self, later: Self) -> Self {
-        if ["fill", "bits", "reproduction"].contains(&self.axis.as_str()) {
-            return later;
-        }
-        let spread = [self.spread[0].min(later.spread[0]), self.spread[1].max(later.spread[1])];
-        let faster = if later.value < self.value { later } else { self };
-        Self { spread, ..faster }
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use dashmap::DashSet;
 use scalable_cuckoo_filter::ScalableCuckooFilter;
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::Contender;
+use crate::contender::entry::Contender;
 use crate::item::Item;
 
 /// Returns all of them.

@@ -43,7 +43,7 @@ impl Records {
                     let conditions = record.conditions().expect("as it was read");
                     let index = *known.entry(conditions).or_insert(read.records.len());
                     if let Some(earlier) = read.records.get_mut(index) {
-                        *earlier = earlier.clone().better(record);
+                        *earlier = better(earlier.clone(), record);
                     } else {
                         read.records.push(record);
                     }
@@ -111,6 +111,16 @@ impl Records {
         shares.sort_by(f64::total_cmp);
         Some((*shares.get(shares.len() / 2)?, *shares.get(shares.len() * 95 / 100)?))
     }
+}
+
+/// Returns the better of two figures under the same conditions: the faster, if they are times, and else the later one.
+fn better(earlier: Record, later: Record) -> Record {
+    if ["fill", "bits", "reproduction"].contains(&earlier.axis.as_str()) {
+        return later;
+    }
+    let spread = [earlier.spread[0].min(later.spread[0]), earlier.spread[1].max(later.spread[1])];
+    let faster = if later.value < earlier.value { later } else { earlier };
+    Record { spread, ..faster }
 }
 
 #[cfg(test)]
