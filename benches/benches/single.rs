@@ -6,7 +6,6 @@ use criterion::measurement::WallTime;
 use criterion::{
     BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use tamis::BlockedBloomFilter;
 use tamis_benches::contender::{self, Contender, RATE, Size};
 use tamis_benches::course::Course;
 use tamis_benches::floor::Floor;
@@ -33,11 +32,7 @@ fn operations(contender: &Contender<u64>, capacity: u64, group: &mut BenchmarkGr
 
 fn floors(capacity: u64, group: &mut BenchmarkGroup<'_, WallTime>) {
     let mut floor = None;
-    let new = || {
-        let builder = BlockedBloomFilter::<u64>::builder().capacity(capacity as usize);
-        let geometry = builder.false_positive_rate(RATE).geometry().expect("a capacity above 0");
-        Floor::new(geometry.size_in_bytes())
-    };
+    let new = || Floor::of_blocked(capacity, RATE);
     group.bench_function("floor/R", |bencher| {
         let floor = floor.get_or_insert_with(new);
         bencher.iter_custom(|count| floor.read(count));

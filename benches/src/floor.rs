@@ -9,6 +9,7 @@ use core::ops::Range;
 use core::time::Duration;
 use std::time::Instant;
 
+use tamis::BlockedBloomFilter;
 use tamis::hash::{DefaultHashBuilder, HashItem, split};
 use tamis_sync::{LINE_BYTES, Lines, Ordering, Word};
 
@@ -33,12 +34,7 @@ pub struct Floor {
 
 impl Floor {
     /// Allocates and touches this number of bytes.
-    ///
-    /// # Panics
-    ///
-    /// If the allocation fails.
-    #[must_use]
-    pub fn new(bytes: u64) -> Self {
+    pub(crate) fn new(bytes: u64) -> Self {
         let mut lines = Lines::zeroed(bytes / LINE_BYTES as u64).expect("memory for the floor");
         for line in &mut *lines {
             line.words[0].update(|word| *word = 1);
@@ -46,9 +42,25 @@ impl Floor {
         Self { lines, hasher: hasher(), next: 0, pace: Duration::ZERO }
     }
 
-    /// Sets the least time of a write by `mix`.
+    /// Allocates and touches as much memory as a blocked filter for these items takes at this rate.
+    ///
+    /// # Panics
+    ///
+    /// If the allocation fails.
     #[must_use]
-    pub fn paced(self, pace: Duration) -> Self {
+    pub fn of_blocked(items: u64, rate: f64) -> Self {
+        let builder = BlockedBloomFilter::<u64>::builder().capacity(items as usize);
+        let geometry = builder.false_positive_rate(rate).geometry().expect("a capacity above 0");
+        Self::new(geometry.size_in_bytes())
+    }
+
+    /// Returns the bytes of memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.lines.len() as u64 * LINE_BYTES as u64
+    }
+
+    /// Sets the least time of a write by `mix`.
+    pub(crate) fn paced(self, pace: Duration) -> Self {
         Self { pace, ..self }
     }
 

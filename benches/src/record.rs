@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A figure, and all that it depends on.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Record {
     /// Which axis was varied: one of [`AXES`](crate::measure::AXES), `half` or `cuckoo_readers`.
     pub(crate) axis: String,
@@ -43,15 +43,10 @@ impl Record {
             contender: contender.to_owned(),
             operation: operation.to_owned(),
             items,
-            rate: 0.0,
-            measured_rate: None,
-            refused: None,
-            bits: 0.0,
             threads: 1,
             item: "u64".to_owned(),
             distribution: "uniform".to_owned(),
-            value: 0.0,
-            spread: [0.0; 2],
+            ..Self::default()
         }
     }
 

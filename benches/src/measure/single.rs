@@ -3,8 +3,6 @@
 use core::time::Duration;
 use std::io;
 
-use tamis::BlockedBloomFilter;
-
 use crate::contender::{self, BEST, Contender, RATE, Size, named};
 use crate::course::Course;
 use crate::floor::Floor;
@@ -99,14 +97,11 @@ impl<'a> Point<'a> {
             return;
         }
         let rate = if let Size::Rate(rate) = self.size { rate } else { RATE };
-        let builder = BlockedBloomFilter::<u64>::builder().capacity(self.items as usize);
-        let geometry = builder.false_positive_rate(rate).geometry().expect("a capacity above 0");
-        let bytes = geometry.size_in_bytes();
-        let mut floor = Floor::new(bytes);
+        let mut floor = Floor::of_blocked(self.items, rate);
         // Neither is a fill: the memory has been touched, and is accessed at random.
         let reads = self.nanos(survey, runs, Hit, |count| floor.read(count));
         let writes = self.nanos(survey, runs, Hit, |count| floor.write(count));
-        let bits = bytes as f64 * 8.0 / self.items as f64;
+        let bits = floor.bytes() as f64 * 8.0 / self.items as f64;
         for (record, nanos) in records.into_iter().zip([reads, writes]) {
             rows.add(Record { bits, ..record }, nanos);
         }
