@@ -39,8 +39,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Measures at this scale what this file does not have, and appends it; with `again` also what it has: a report takes
-    /// the better of two figures.
+    /// Measures at this scale what this file does not have, and appends it; with `again` also what it has: a report
+    /// takes the better of two figures.
     ///
     /// # Errors
     ///

@@ -131,7 +131,8 @@ impl Svg {
     fn line(&mut self, points: &[At], colour: &str, width: u8, dash: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         self.write(format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-dasharray=\"{dash}\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" \
+             stroke-width=\"{width}\" stroke-dasharray=\"{dash}\"/>",
             points.join(" ")
         ));
     }
