@@ -35,7 +35,7 @@ pub(super) struct Look {
     pub(super) colour: &'static str,
     /// The outline of what is drawn where the points are, as an SVG path around (0, 0); empty for nothing.
     pub(super) marker: &'static str,
-    /// Lengths of dashes and gaps; empty for none.
+    /// Lengths of dashes and gaps, or `none`.
     pub(super) dash: &'static str,
     pub(super) bold: bool,
 }
@@ -80,15 +80,15 @@ impl Chart {
         // The grid and the axes.
         for (share, label) in self.x.ticks() {
             let at = column(share);
-            svg.line(&[(at, TOP), (at, BOTTOM + TICK)], GRID, 1, "");
+            svg.line(&[(at, TOP), (at, BOTTOM + TICK)], GRID, 1, "none");
             svg.text(&label, (at, BOTTOM + 19.0), "middle", TEXT, "");
         }
         for (share, label) in self.y.ticks() {
             let at = row(share);
-            svg.line(&[(LEFT - TICK, at), (right, at)], GRID, 1, "");
+            svg.line(&[(LEFT - TICK, at), (right, at)], GRID, 1, "none");
             svg.text(&label, (LEFT - 8.0, at + 4.0), "end", TEXT, "");
         }
-        svg.line(&[(LEFT, TOP), (LEFT, BOTTOM), (right, BOTTOM)], QUIET, 1, "");
+        svg.line(&[(LEFT, TOP), (LEFT, BOTTOM), (right, BOTTOM)], QUIET, 1, "none");
         for (value, name) in &self.marks {
             let share = self.x.share(*value);
             if (0.0..=1.0).contains(&share) {
@@ -151,7 +151,12 @@ impl Svg {
         let heights = spread(&wanted, NAME, &(TOP..BOTTOM));
         for (&(line, end), height) in ends.iter().zip(heights) {
             let (look, start) = (line.look, right + SPACE);
-            self.line(&[(end.0 + 6.0, end.1), (right, end.1), (start - 3.0, height)], GRID, 1, "");
+            self.line(
+                &[(end.0 + 6.0, end.1), (right, end.1), (start - 3.0, height)],
+                GRID,
+                1,
+                "none",
+            );
             if !line.line.is_empty() {
                 self.line(&[(start, height), (start + SAMPLE, height)], look.colour, 2, look.dash);
             }

@@ -11,7 +11,7 @@ use crate::record::Record;
 /// More lines than this cannot be distinguished; the others are in the table.
 const MAX_LINES: usize = 7;
 const GREY: &str = "#777";
-const NO_MARKER: Look = Look { colour: GREY, marker: "", dash: "", bold: false };
+const NO_MARKER: Look = Look { colour: GREY, marker: "", dash: "none", bold: false };
 
 const CIRCLE: &str = "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z";
 const SQUARE: &str = "M-3.8-3.8h7.6v7.6h-7.6z";
@@ -44,7 +44,7 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
     let mut lines: Vec<Line> = lines
         .map(|((name, group), look)| Line {
             name: name.clone(),
-            look: Look { dash: "", ..look },
+            look: Look { dash: "none", ..look },
             line: series(group, true),
             points: series(group, false),
         })
@@ -156,12 +156,12 @@ fn looks(names: &[&str]) -> Vec<Look> {
     let (mut seen, mut others) = ([false; OURS.len()], 0);
     let mut look = |name: &&str| {
         if is_floor(name) {
-            return Look { dash: if *name == "W" { "2 3" } else { "" }, ..NO_MARKER };
+            return Look { dash: if *name == "W" { "2 3" } else { "none" }, ..NO_MARKER };
         }
         let ours = kind(name);
         if let Some(kind) = ours.filter(|&kind| !core::mem::replace(&mut seen[kind], true)) {
             let (colour, marker) = OURS[kind];
-            return Look { colour, marker, dash: "", bold: true };
+            return Look { colour, marker, dash: "none", bold: true };
         }
         // Dashes distinguish the second of a colour from the first.
         let (colour, marker) = OTHERS[others % OTHERS.len()];
