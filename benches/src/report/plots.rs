@@ -44,7 +44,8 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
     let mut lines: Vec<Line> = lines
         .map(|((name, group), look)| Line {
             name: name.clone(),
-            look: Look { dash: "none", ..look },
+            // All layouts are ours: only a second layout of a colour needs dashes.
+            look: Look { dash: if look.dash == DASHES[0] { "none" } else { look.dash }, ..look },
             line: series(group, true),
             points: series(group, false),
         })
