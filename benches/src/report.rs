@@ -48,7 +48,7 @@ pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn
     fs::create_dir_all(&plots)?;
     remove_charts(&plots)?;
     for (name, chart) in &body.charts {
-        fs::write(plots.join(format!("{name}.svg")), chart.svg())?;
+        fs::write(plots.join(format!("{name}.svg")), chart.svg()?)?;
     }
     let report = out.join("REPORT.md");
     fs::write(&report, head(&records, &time, command) + &body.text + MISSED)?;

@@ -1,5 +1,9 @@
 //! An axis of a chart: its range, and its ticks with their labels.
 
+use core::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
 use super::figure::{bytes, figure, percent};
 
 /// How values are spaced along an axis, and how they are shown.
@@ -33,9 +37,8 @@ impl Scale {
 pub(super) struct Axis {
     pub(super) label: &'static str,
     scale: Scale,
-    /// The places of its ends, a little beyond the values, and never equal.
-    low: f64,
-    high: f64,
+    /// From a little below the values to a little above them, and never empty.
+    range: Range<f64>,
 }
 
 impl Axis {
@@ -47,23 +50,23 @@ impl Axis {
             .map(|value| scale.place(value))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| (ends.0.min(at), ends.1.max(at)));
         let room = 0.04 * (high - low) + 0.04;
-        let (low, high) = if scale.log || scale.twos {
-            (low - room, high + room)
-        } else {
-            (0.0, high.max(1.0) * 1.05)
+        let range = match scale {
+            Scale { log: true, .. } => 10_f64.powf(low - room)..10_f64.powf(high + room),
+            Scale { twos: true, .. } => low - room..high + room,
+            _ => 0.0..high.max(1.0) * 1.05,
         };
-        Self { label, scale, low, high }
+        Self { label, scale, range }
     }
 
-    /// Returns how far along the axis a value is: from 0 to 1, if the axis shows it.
-    pub(super) fn share(&self, value: f64) -> f64 {
-        (self.scale.place(value) - self.low) / (self.high - self.low)
+    /// Returns the first and the last place of the axis.
+    fn ends(&self) -> (f64, f64) {
+        (self.scale.place(self.range.start), self.scale.place(self.range.end))
     }
 
-    /// Returns how far along the axis the ticks are, and their labels.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let Self { scale, low, high, .. } = *self;
-        let values: Vec<f64> = if scale.twos {
+    /// Returns the values of the ticks.
+    fn ticks(&self) -> Vec<f64> {
+        let (scale, (low, high)) = (self.scale, self.ends());
+        let mut values: Vec<f64> = if scale.twos {
             // At most nine ticks on a logarithmic axis.
             let two = scale.place(2.0);
             let (first, last) = ((low / two).ceil() as i32, (high / two).floor() as i32);
@@ -84,8 +87,34 @@ impl Axis {
             let step = round_step(high / 6.0);
             (0..).map(|tick| f64::from(tick) * step).take_while(|&value| value <= high).collect()
         };
-        let ticks = values.into_iter().map(|value| (self.share(value), (scale.label)(value)));
-        ticks.filter(|(share, _)| (0.0..=1.0).contains(share)).collect()
+        values.retain(|value| self.range.contains(value));
+        values
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let (low, high) = self.ends();
+        let share = (self.scale.place(*value) - low) / (high - low);
+        first + (share * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // Light points would be grid lines between the ticks.
+        if hint.weight().allow_light_points() { Vec::new() } else { self.ticks() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        (self.scale.label)(*value)
     }
 }
 
@@ -107,7 +136,7 @@ mod tests {
 
     fn shown(scale: Scale, values: &[f64]) -> Vec<String> {
         let axis = Axis::new(("", scale), values.iter().copied());
-        axis.ticks().into_iter().map(|(_, label)| label).collect()
+        axis.ticks().into_iter().map(|value| axis.format_ext(&value)).collect()
     }
 
     #[test]
@@ -124,8 +153,8 @@ mod tests {
     #[test]
     fn a_single_value_is_inside_the_axis() {
         for scale in [Scale::LINEAR, Scale::LOG, Scale::BYTES] {
-            let share = Axis::new(("", scale), [7.0].into_iter()).share(7.0);
-            assert!((0.1..1.0).contains(&share), "{scale:?}: {share}");
+            let at = Axis::new(("", scale), [7.0].into_iter()).map(&7.0, (0, 100));
+            assert!((10..100).contains(&at), "{scale:?}: {at}");
         }
     }
 }

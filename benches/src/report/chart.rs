@@ -1,42 +1,54 @@
 //! Draws a chart as SVG: lines and markers, each with its name in the right margin.
 
-use core::fmt::Write as _;
+use core::error::Error;
 use core::ops::Range;
+
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
 
+/// A pixel of the chart as it is shown. It is drawn larger, because plotters rounds to whole numbers.
+const PX: i32 = 8;
 /// As wide as a text column; the text is legible at this size.
-const WIDTH: f64 = 900.0;
-const HEIGHT: f64 = 540.0;
-/// The edges of the plot.
-const LEFT: f64 = 78.0;
-const TOP: f64 = 78.0;
-const BOTTOM: f64 = HEIGHT - 62.0;
-const TICK: f64 = 4.0;
+const WIDTH: i32 = 900 * PX;
+const HEIGHT: i32 = 540 * PX;
 /// The space between the plot and the names of the lines, and the length of a sample of the line there.
-const SPACE: f64 = 14.0;
-const SAMPLE: f64 = 30.0;
+const SPACE: i32 = 14 * PX;
+const SAMPLE: i32 = 30 * PX;
 /// The approximate width of a bold letter, and the height of a name.
-const LETTER: f64 = 8.0;
-const NAME: f64 = 18.0;
+const LETTER: i32 = 8 * PX;
+const NAME: i32 = 18 * PX;
 /// Fonts of browsers, viewers and editors, in order of preference.
-const FONT: &str = "Helvetica, Arial, DejaVu Sans, sans-serif";
-const TEXT: &str = "#222";
-const QUIET: &str = "#666";
-const FAINT: &str = "#aaa";
-const GRID: &str = "#e5e5e5";
+const FONT: FontFamily<'_> = FontFamily::Name("Helvetica, Arial, DejaVu Sans, sans-serif");
+const TEXT: RGBColor = RGBColor(34, 34, 34);
+const QUIET: RGBColor = RGBColor(102, 102, 102);
+const FAINT: RGBColor = RGBColor(170, 170, 170);
+const GRID: RGBColor = RGBColor(229, 229, 229);
 
-/// A place in the drawing; `y` grows downwards.
-type At = (f64, f64);
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+/// A place in the drawing; the second coordinate grows downwards.
+type At = (i32, i32);
+
+/// What is drawn where the points are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marker {
+    None,
+    Circle,
+    /// With these corners, where the radius of a circle is 1.
+    Polygon(&'static [(f64, f64)]),
+}
 
 /// How a line looks. Colour, marker and dash together distinguish it; none of them needs to do so by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    pub(super) colour: &'static str,
-    /// The outline of what is drawn where the points are, as an SVG path around (0, 0); empty for nothing.
-    pub(super) marker: &'static str,
-    /// Lengths of dashes and gaps, or `none`.
-    pub(super) dash: &'static str,
+    pub(super) colour: RGBColor,
+    pub(super) marker: Marker,
+    /// The length of dashes, and that of the gaps between them, in pixels; none for a solid line.
+    pub(super) dash: Option<(i32, i32)>,
     pub(super) bold: bool,
 }
 
@@ -61,130 +73,137 @@ pub(super) struct Chart {
 
 impl Chart {
     /// Returns the chart as an SVG document.
-    pub(super) fn svg(&self) -> String {
-        let mut svg = Svg(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-             viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"{FONT}\" font-size=\"13\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-        ));
-        let letters = self.lines.iter().map(|line| line.name.chars().count()).max();
-        let names = LETTER * letters.unwrap_or_default() as f64;
-        let right = WIDTH - SPACE - SAMPLE - 12.0 - names;
-        let column = |share: f64| LEFT + share * (right - LEFT);
-        let row = |share: f64| BOTTOM - share * (BOTTOM - TOP);
-        let place =
-            |point: &(f64, f64)| (column(self.x.share(point.0)), row(self.y.share(point.1)));
-        svg.text(&self.title, (16.0, 27.0), "start", TEXT, "font-size=\"17\" font-weight=\"bold\"");
-        svg.text(self.y.label, (16.0, 50.0), "start", QUIET, "");
-        svg.text(self.x.label, ((LEFT + right) / 2.0, HEIGHT - 17.0), "middle", QUIET, "");
-        // The grid and the axes.
-        for (share, label) in self.x.ticks() {
-            let at = column(share);
-            svg.line(&[(at, TOP), (at, BOTTOM + TICK)], GRID, 1, "none");
-            svg.text(&label, (at, BOTTOM + 19.0), "middle", TEXT, "");
-        }
-        for (share, label) in self.y.ticks() {
-            let at = row(share);
-            svg.line(&[(LEFT - TICK, at), (right, at)], GRID, 1, "none");
-            svg.text(&label, (LEFT - 8.0, at + 4.0), "end", TEXT, "");
-        }
-        svg.line(&[(LEFT, TOP), (LEFT, BOTTOM), (right, BOTTOM)], QUIET, 1, "none");
-        for (value, name) in &self.marks {
-            let share = self.x.share(*value);
-            if (0.0..=1.0).contains(&share) {
-                let at = column(share);
-                svg.line(&[(at, TOP), (at, BOTTOM)], FAINT, 1, "3 3");
-                svg.text(name, (at, TOP - 6.0), "middle", QUIET, "font-size=\"12\"");
-            }
+    pub(super) fn svg(&self) -> Result<String, Box<dyn Error>> {
+        let mut svg = String::new();
+        let size = (WIDTH as u32, HEIGHT as u32);
+        self.draw(&SVGBackend::with_string(&mut svg, size).into_drawing_area())?;
+        let drawn = format!("width=\"{WIDTH}\" height=\"{HEIGHT}\"");
+        let shown = format!("width=\"{}\" height=\"{}\"", WIDTH / PX, HEIGHT / PX);
+        Ok(svg.replacen(&drawn, &shown, 1))
+    }
+
+    fn draw(&self, area: &Area<'_>) -> Drawn {
+        let Self { title, x, y, lines, marks } = self;
+        area.fill(&WHITE)?;
+        area.draw_text(title, &font(17, TEXT, true, HPos::Left), (16 * PX, 22 * PX))?;
+        area.draw_text(y.label, &font(13, QUIET, false, HPos::Left), (16 * PX, 46 * PX))?;
+        // The grid and the axes, with space for what is drawn around them.
+        let letters = lines.iter().map(|line| line.name.chars().count()).max();
+        let names = LETTER * letters.unwrap_or_default() as i32;
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(78 * PX)
+            .margin_right(SPACE + SAMPLE + 12 * PX + names)
+            .x_label_area_size(62 * PX)
+            .y_label_area_size(78 * PX)
+            .build_cartesian_2d(x.clone(), y.clone())?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID.stroke_width(PX as u32))
+            .axis_style(QUIET.stroke_width(PX as u32))
+            .label_style(font(13, TEXT, false, HPos::Left))
+            .set_all_tick_mark_size(4 * PX)
+            .draw()?;
+        let (columns, rows) = chart.plotting_area().get_pixel_range();
+        let below = ((columns.start + columns.end) / 2, HEIGHT - 20 * PX);
+        area.draw_text(x.label, &font(13, QUIET, false, HPos::Center), below)?;
+        for (value, name) in marks.iter().filter(|(value, _)| x.range().contains(value)) {
+            let (at, _) = chart.backend_coord(&(*value, y.range().start));
+            draw_path(area, &[(at, rows.start), (at, rows.end)], (FAINT, 1), Some((3, 3)))?;
+            let above = (at, rows.start - 9 * PX);
+            area.draw_text(name, &font(12, QUIET, false, HPos::Center), above)?;
         }
         // The lines.
+        let place = |point: &(f64, f64)| chart.backend_coord(point);
         let mut ends = Vec::new();
-        for line in &self.lines {
+        for line in lines {
             let corners: Vec<At> = line.line.iter().map(place).collect();
             let points: Vec<At> = line.points.iter().map(place).collect();
-            svg.line(&corners, line.look.colour, 2, line.look.dash);
-            points.iter().for_each(|&point| svg.marker(point, line.look));
+            draw_path(area, &corners, (line.look.colour, 2), line.look.dash)?;
+            points.iter().try_for_each(|&point| draw_marker(area, point, line.look))?;
             ends.extend(corners.last().or(points.last()).map(|&end| (line, end)));
         }
-        svg.names(right, &ends);
-        svg.0 + "</svg>\n"
+        draw_names(area, columns.end, &rows, &ends)
     }
 }
 
-/// The document, as far as it is written.
-struct Svg(String);
+/// Returns a font for text whose middle line, and this side of it, is where it is drawn.
+fn font(size: i32, colour: RGBColor, bold: bool, side: HPos) -> TextStyle<'static> {
+    let style = if bold { FontStyle::Bold } else { FontStyle::Normal };
+    // plotters writes the size of a font divided by this into the SVG.
+    let font = FontDesc::new(FONT, f64::from(size * PX) * 1.24, style);
+    font.color(&colour).pos(Pos::new(side, VPos::Center))
+}
 
-impl Svg {
-    fn write(&mut self, element: core::fmt::Arguments<'_>) {
-        writeln!(self.0, "{element}").expect("a string takes all");
-    }
-
-    /// Writes at a place: its `anchor`, start, middle or end, is there.
-    fn text(&mut self, words: &str, (x, y): At, anchor: &str, colour: &str, style: &str) {
-        let words = words.replace('&', "&amp;").replace('<', "&lt;");
-        self.write(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\" {style}>{words}</text>"
-        ));
-    }
-
-    /// Draws straight lines from point to point.
-    fn line(&mut self, points: &[At], colour: &str, width: u8, dash: &str) {
-        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        self.write(format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" \
-             stroke-width=\"{width}\" stroke-dasharray=\"{dash}\"/>",
-            points.join(" ")
-        ));
-    }
-
-    /// Draws the marker, with a white edge that separates it from what is below.
-    fn marker(&mut self, (x, y): At, Look { colour, marker, .. }: Look) {
-        self.write(format_args!(
-            "<path d=\"{marker}\" transform=\"translate({x:.1},{y:.1})\" fill=\"{colour}\" stroke=\"#fff\" \
-             stroke-width=\"1.5\" paint-order=\"stroke\"/>"
-        ));
-    }
-
-    /// Draws the names of the lines in the margin right of `right`, each near the end of its line.
-    fn names(&mut self, right: f64, ends: &[(&Line, At)]) {
-        let wanted: Vec<f64> = ends.iter().map(|(_, end)| end.1).collect();
-        let heights = spread(&wanted, NAME, &(TOP..BOTTOM));
-        for (&(line, end), height) in ends.iter().zip(heights) {
-            let (look, start) = (line.look, right + SPACE);
-            self.line(
-                &[(end.0 + 6.0, end.1), (right, end.1), (start - 3.0, height)],
-                GRID,
-                1,
-                "none",
-            );
-            if !line.line.is_empty() {
-                self.line(&[(start, height), (start + SAMPLE, height)], look.colour, 2, look.dash);
-            }
-            self.marker((start + SAMPLE / 2.0, height), look);
-            let weight = if look.bold { "font-weight=\"bold\"" } else { "" };
-            self.text(&line.name, (start + SAMPLE + 6.0, height + 4.0), "start", TEXT, weight);
+/// Draws straight lines from point to point; this wide, with dashes if any, both in pixels.
+fn draw_path(
+    area: &Area<'_>,
+    points: &[At],
+    (colour, width): (RGBColor, i32),
+    dash: Option<(i32, i32)>,
+) -> Drawn {
+    let style = colour.stroke_width((width * PX) as u32);
+    match dash {
+        None => area.draw(&PathElement::new(points, style)),
+        Some((dash, gap)) => {
+            let points = points.iter().copied();
+            area.draw(&DashedPathElement::new(points, dash * PX, gap * PX, style))
         }
     }
+}
+
+/// Draws the marker, with a white edge that separates it from what is below.
+fn draw_marker(area: &Area<'_>, at: At, look: Look) -> Drawn {
+    for (radius, colour) in [(5.0, WHITE), (4.25, look.colour)] {
+        let radius = radius * f64::from(PX);
+        let corner = |(x, y): &(f64, f64)| (at.0 + (x * radius) as i32, at.1 + (y * radius) as i32);
+        match look.marker {
+            Marker::None => {}
+            Marker::Circle => area.draw(&Circle::new(at, radius as i32, colour.filled()))?,
+            Marker::Polygon(corners) => {
+                let corners: Vec<At> = corners.iter().map(corner).collect();
+                area.draw(&Polygon::new(corners, colour.filled()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Draws the names of the lines in the margin right of `right`, each near the end of its line.
+fn draw_names(area: &Area<'_>, right: i32, rows: &Range<i32>, ends: &[(&Line, At)]) -> Drawn {
+    let wanted: Vec<i32> = ends.iter().map(|(_, end)| end.1).collect();
+    for (&(line, end), height) in ends.iter().zip(spread(&wanted, NAME, rows)) {
+        let (look, start) = (line.look, right + SPACE);
+        let leader = [(end.0 + 6 * PX, end.1), (right, end.1), (start - 3 * PX, height)];
+        draw_path(area, &leader, (GRID, 1), None)?;
+        if !line.line.is_empty() {
+            let sample = [(start, height), (start + SAMPLE, height)];
+            draw_path(area, &sample, (look.colour, 2), look.dash)?;
+        }
+        draw_marker(area, (start + SAMPLE / 2, height), look)?;
+        let style = font(13, TEXT, look.bold, HPos::Left);
+        area.draw_text(&line.name, &style, (start + SAMPLE + 6 * PX, height))?;
+    }
+    Ok(())
 }
 
 /// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the rows of the
 /// plot while there is room.
-fn spread(wanted: &[f64], gap: f64, rows: &Range<f64>) -> Vec<f64> {
+fn spread(wanted: &[i32], gap: i32, rows: &Range<i32>) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
+    order.sort_by_key(|&index| wanted[index]);
     // Names that would touch form a block around their mean; a block that touches the next absorbs it.
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let top_of = |block: &[usize]| {
-        let offsets =
-            block.iter().enumerate().map(|(nth, &index)| wanted[index] - nth as f64 * gap);
-        let count = block.len() as f64;
-        let room = (rows.end - (count - 1.0) * gap).max(rows.start);
-        (offsets.sum::<f64>() / count).clamp(rows.start, room)
+        let offsets = block.iter().zip(0..).map(|(&index, nth)| wanted[index] - nth * gap);
+        let count = block.len() as i32;
+        let room = (rows.end - (count - 1) * gap).max(rows.start);
+        (offsets.sum::<i32>() / count).clamp(rows.start, room)
     };
     for index in order {
         let mut block = vec![index];
         while let Some(above) = blocks.pop() {
-            if top_of(&above) + above.len() as f64 * gap <= top_of(&block) {
+            if top_of(&above) + above.len() as i32 * gap <= top_of(&block) {
                 blocks.push(above);
                 break;
             }
@@ -192,10 +211,10 @@ fn spread(wanted: &[f64], gap: f64, rows: &Range<f64>) -> Vec<f64> {
         }
         blocks.push(block);
     }
-    let mut heights = vec![0.0; wanted.len()];
+    let mut heights = vec![0; wanted.len()];
     for block in &blocks {
-        for (nth, &index) in block.iter().enumerate() {
-            heights[index] = top_of(block) + nth as f64 * gap;
+        for (&index, nth) in block.iter().zip(0..) {
+            heights[index] = top_of(block) + nth * gap;
         }
     }
     heights
@@ -207,11 +226,11 @@ mod tests {
 
     #[test]
     fn names_do_not_touch() {
-        let spread = |wanted: &[f64]| spread(wanted, 10.0, &(0.0..100.0));
-        assert_eq!(spread(&[50.0, 10.0]), [50.0, 10.0]);
-        assert_eq!(spread(&[50.0, 50.0]), [45.0, 55.0]);
-        assert_eq!(spread(&[100.0, 99.0, 98.0, 70.0]), [100.0, 90.0, 80.0, 70.0]);
-        assert_eq!(spread(&[30.0, 32.0, 34.0, 52.0]), [22.0, 32.0, 42.0, 52.0]);
-        assert_eq!(spread(&[]), [0.0; 0]);
+        let spread = |wanted: &[i32]| spread(wanted, 10, &(0..100));
+        assert_eq!(spread(&[50, 10]), [50, 10]);
+        assert_eq!(spread(&[50, 50]), [45, 55]);
+        assert_eq!(spread(&[100, 99, 98, 70]), [100, 90, 80, 70]);
+        assert_eq!(spread(&[30, 32, 34, 51]), [21, 31, 41, 51]);
+        assert_eq!(spread(&[]), [0; 0]);
     }
 }

@@ -1,7 +1,9 @@
 //! Makes charts of records.
 
+use plotters::style::RGBColor;
+
 use super::axis::{Axis, Scale};
-use super::chart::{Chart, Line, Look};
+use super::chart::{Chart, Line, Look, Marker};
 use super::contenders::{is_floor, kind, ordered, writes};
 use super::figure::bytes;
 use super::machine::Cache;
@@ -10,27 +12,27 @@ use crate::record::Record;
 
 /// More lines than this cannot be distinguished; the others are in the table.
 const MAX_LINES: usize = 7;
-const GREY: &str = "#777";
-const NO_MARKER: Look = Look { colour: GREY, marker: "", dash: "none", bold: false };
+const GREY: RGBColor = RGBColor(119, 119, 119);
+const NO_MARKER: Look = Look { colour: GREY, marker: Marker::None, dash: None, bold: false };
 
-const CIRCLE: &str = "M-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z";
-const SQUARE: &str = "M-3.8-3.8h7.6v7.6h-7.6z";
-const DIAMOND: &str = "M0-5.5L5.5 0L0 5.5L-5.5 0z";
-const UP: &str = "M0-5.5L4.9 3.6H-4.9z";
-const DOWN: &str = "M0 5.5L4.9-3.6H-4.9z";
+const SQUARE: Marker = Marker::Polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]);
+const DIAMOND: Marker = Marker::Polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]);
+const UP: Marker = Marker::Polygon(&[(0.0, -1.3), (1.15, 0.85), (-1.15, 0.85)]);
+const DOWN: Marker = Marker::Polygon(&[(0.0, 1.3), (1.15, -0.85), (-1.15, -0.85)]);
 
 /// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
 /// white; each with a marker, for print in grey. Those of our kinds, and those that all others share.
-const OURS: [(&str, &str); 5] = [
-    ("#0072b2", CIRCLE),
-    ("#d55e00", UP),
-    ("#009e73", SQUARE),
-    ("#cc79a7", DIAMOND),
-    ("#e69f00", DOWN),
+const OURS: [(RGBColor, Marker); 5] = [
+    (RGBColor(0, 114, 178), Marker::Circle),
+    (RGBColor(213, 94, 0), UP),
+    (RGBColor(0, 158, 115), SQUARE),
+    (RGBColor(204, 121, 167), DIAMOND),
+    (RGBColor(230, 159, 0), DOWN),
 ];
-const OTHERS: [(&str, &str); 3] = [("#000", CIRCLE), ("#56b4e9", SQUARE), (GREY, DIAMOND)];
-/// The dashes of lines that are not ours.
-const DASHES: [&str; 3] = ["7 3", "2 3", "12 4"];
+const OTHERS: [(RGBColor, Marker); 3] =
+    [(RGBColor(0, 0, 0), Marker::Circle), (RGBColor(86, 180, 233), SQUARE), (GREY, DIAMOND)];
+/// The dashes of lines that are not ours, and the gaps between them.
+const DASHES: [(i32, i32); 3] = [(7, 3), (2, 3), (12, 4)];
 
 /// Makes the chart of the rate while filters fill: theory as lines, measurements as points.
 pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
@@ -45,7 +47,7 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
         .map(|((name, group), look)| Line {
             name: name.clone(),
             // All layouts are ours: only a second layout of a colour needs dashes.
-            look: Look { dash: if look.dash == DASHES[0] { "none" } else { look.dash }, ..look },
+            look: Look { dash: look.dash.filter(|&dash| dash != DASHES[0]), ..look },
             line: series(group, true),
             points: series(group, false),
         })
@@ -157,16 +159,16 @@ fn looks(names: &[&str]) -> Vec<Look> {
     let (mut seen, mut others) = ([false; OURS.len()], 0);
     let mut look = |name: &&str| {
         if is_floor(name) {
-            return Look { dash: if *name == "W" { "2 3" } else { "none" }, ..NO_MARKER };
+            return Look { dash: (*name == "W").then_some((2, 3)), ..NO_MARKER };
         }
         let ours = kind(name);
         if let Some(kind) = ours.filter(|&kind| !core::mem::replace(&mut seen[kind], true)) {
             let (colour, marker) = OURS[kind];
-            return Look { colour, marker, dash: "none", bold: true };
+            return Look { colour, marker, dash: None, bold: true };
         }
         // Dashes distinguish the second of a colour from the first.
         let (colour, marker) = OTHERS[others % OTHERS.len()];
-        let dash = DASHES[others / OTHERS.len() % DASHES.len()];
+        let dash = Some(DASHES[others / OTHERS.len() % DASHES.len()]);
         others += 1;
         Look { colour, marker, dash, bold: ours.is_some() }
     };
