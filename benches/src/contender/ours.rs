@@ -1,5 +1,6 @@
 //! Our filters as contenders.
 
+use tamis::cuckoo::Geometry;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
 use crate::contender::filter::{Filter, Traits};
@@ -121,9 +122,6 @@ bloom! {
     BloomFilter, "classic";
 }
 
-/// The shapes of a bucket: slots, and bits per slot.
-const SHAPES: [(u32, u32); 6] = [(8, 8), (4, 8), (5, 12), (4, 16), (3, 20), (2, 32)];
-
 macro_rules! cuckoo {
     ($(
         $filter:ident, $name:literal, removes = $removes:literal,
@@ -136,13 +134,13 @@ macro_rules! cuckoo {
             common!($filter);
 
             fn with_bits(items: u64, bits: f64) -> Option<Self> {
-                let builders = SHAPES.map(|(slots, width)| {
-                    // Buckets are words, of four slots of 8 bits half words.
-                    let of_bucket = if slots * width == 32 { 32.0 } else { 64.0 };
+                let builders = Geometry::shapes().map(|(slots, width)| {
+                    // A bucket has 32, 64 or 128 bits; a few of them may be in no slot.
+                    let of_bucket = f64::from((slots * width).next_power_of_two());
                     let pairs = (items as f64 * bits / of_bucket / 2.0) as u64;
                     Self::builder().buckets(2 * pairs).slots(slots).fingerprint_bits(width)
                 });
-                let fitting = builders.into_iter().filter_map(|builder| {
+                let fitting = builders.filter_map(|builder| {
                     let geometry = builder.geometry().ok()?;
                     let rate = geometry.false_positive_rate_at(items as usize);
                     (geometry.capacity() >= items as usize).then_some((rate, builder))

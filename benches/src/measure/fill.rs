@@ -2,6 +2,7 @@
 
 use std::io;
 
+use tamis::cuckoo::Geometry;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter};
 
 use crate::contender::RATE;
@@ -83,7 +84,7 @@ pub(super) fn fill(survey: &mut Survey) -> io::Result<()> {
         )*};
     }
     bloom!(BloomFilter BlockedBloomFilter OnceBloomFilter);
-    for (slots, bits) in [(8, 8), (4, 8), (5, 12), (4, 16)] {
+    for (slots, bits) in Geometry::shapes() {
         let buckets = capacity.div_ceil(u64::from(slots)).next_multiple_of(2);
         let builder = CuckooFilter::<u64>::builder().buckets(buckets).slots(slots);
         let builder = builder.fingerprint_bits(bits).hasher(hasher());
