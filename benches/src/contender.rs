@@ -63,6 +63,15 @@ pub fn fingerprints() -> Vec<Contender<u64>> {
     all
 }
 
+/// Returns ours for a rate of one in a million: the blocked filter, the cuckoo filters, and one with two slots of 32
+/// bits per bucket, the only shape of 64 bits with a rate as low.
+#[must_use]
+pub fn low_rate() -> Vec<Contender<u64>> {
+    let mut all = named(&all(), &["blocked", "cuckoo", "once cuckoo"]);
+    all.push(ours::two_slots());
+    all
+}
+
 /// Returns the contenders of these names.
 #[must_use]
 pub fn named(contenders: &[Contender<u64>], names: &[&str]) -> Vec<Contender<u64>> {

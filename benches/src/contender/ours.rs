@@ -4,8 +4,10 @@ use tamis::cuckoo::Geometry;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
 use crate::contender::filter::{Filter, Traits};
+use crate::contender::{Contender, Size};
 use crate::hasher;
 use crate::item::Item;
+use crate::subject::Subject;
 
 /// A Bloom filter of ours with exclusive access: it inserts through `get_mut`.
 #[derive(Debug)]
@@ -173,4 +175,21 @@ cuckoo! {
         insert = |result| result.is_ok(), remove = |self, item| CuckooFilter::remove(self, item);
     OnceCuckooFilter, "once cuckoo", removes = false,
         insert = |result| result == Ok(true), remove = |self, _item| unreachable!();
+}
+
+/// Returns the cuckoo filter with two slots of 32 bits per bucket, whatever rate is requested.
+pub(super) fn two_slots() -> Contender<u64> {
+    let make = |items: u64, _: Size| {
+        let builder = |pairs: u64| {
+            CuckooFilter::<u64>::builder().buckets(2 * pairs).slots(2).fingerprint_bits(32)
+        };
+        let capacity = |pairs| builder(pairs).geometry().map_or(0, |geometry| geometry.capacity());
+        let pairs = (items / 4..).find(|&pairs| capacity(pairs) as u64 >= items)?;
+        let built = builder(pairs).hasher(hasher()).build();
+        let mut filter = built.expect("a filter that fits in memory");
+        Filter::<u64>::clear(&mut filter);
+        Some(Box::new(filter) as Box<dyn Subject<u64>>)
+    };
+    let traits = <CuckooFilter<u64> as Filter<u64>>::TRAITS;
+    Contender { traits: Traits { name: "cuckoo 2 × 32", ..traits }, make, shared: None }
 }

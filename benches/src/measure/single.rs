@@ -217,11 +217,12 @@ pub(super) fn memory(survey: &mut Survey) -> io::Result<()> {
 }
 
 /// Measures filters that store fingerprints from empty to full to empty: all at the rates of our shapes 4 × 16 and
-/// 4 × 8, ours also at those of 8 × 8, 5 × 12 and 2 × 32.
+/// 4 × 8, ours also at those of 8 × 8, 5 × 12 and 7 × 18. At that of 5 × 25, measures all operations of
+/// ours and of the alternatives.
 pub(super) fn cuckoo(survey: &mut Survey) -> io::Result<()> {
     let all = contender::fingerprints();
     let ours = named(&all, &["cuckoo"]);
-    let rates = [(2.5e-4, &all), (3e-2, &all), (6e-2, &ours), (2.5e-3, &ours), (1e-6, &ours)];
+    let rates = [(2.5e-4, &all), (3e-2, &all), (6e-2, &ours), (2.5e-3, &ours), (1e-4, &ours)];
     // About 90 % of a power of two, to which some peers round up.
     for &items in survey.scale.sizes(&[117_000, 7_500_000], 1) {
         for &(rate, contenders) in survey.scale.sizes(&rates, 2) {
@@ -229,6 +230,11 @@ pub(super) fn cuckoo(survey: &mut Survey) -> io::Result<()> {
             let point = Point { items, size: Size::Rate(rate), floors: true, ..base };
             point.measure(survey, contenders)?;
         }
+    }
+    for &items in survey.scale.sizes(&[ITEMS, 10_000_000], 1) {
+        let base = Point::base("cuckoo", &Operation::ALL);
+        let point = Point { items, size: Size::Rate(1e-6), floors: true, ..base };
+        point.measure(survey, &contender::low_rate())?;
     }
     Ok(())
 }
