@@ -53,6 +53,7 @@ pub(super) fn fill(records: &[&Record]) -> Option<Chart> {
         })
         .collect();
     // Rates far below the lowest measured one are theory only.
+    lines.retain(|line| !line.points.is_empty());
     let measured = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let least = measured.min_by(f64::total_cmp).unwrap_or(0.0) / 3.0;
     lines.iter_mut().for_each(|line| line.line.retain(|point| point.1 >= least));
