@@ -304,9 +304,10 @@ mod tests {
         }
     }
 
-    /// Checks the assumption of the searches, also at the steps from one bucket layout to the next.
+    /// Checks the assumption of the searches, also at the steps from one bucket layout to the next. There a filter may be
+    /// a twentieth smaller, because a faster layout may be that much larger than the best.
     #[test]
-    fn a_cuckoo_filter_is_no_smaller_for_more_items_or_a_lower_rate() {
+    fn a_cuckoo_filter_is_hardly_smaller_for_more_items_or_a_lower_rate() {
         let bytes = |items: f64, rate| {
             let sizes = Kind::Cuckoo.geometry(items as u64, rate);
             sizes.map_or(u64::MAX, |sizes| sizes.size_in_bytes())
@@ -318,7 +319,8 @@ mod tests {
                 (bytes(items, 1e-4), bytes(items * 1.01, 1e-4)),
                 (bytes(1e6, rate), bytes(1e6, rate * 0.993)),
             ] {
-                assert!(smaller <= larger, "{items} {rate}");
+                let limit = larger.saturating_add(larger / 19);
+                assert!(smaller <= limit, "{items} {rate}: {smaller} {larger}");
                 differ += u32::from(smaller < larger);
             }
         }

@@ -76,7 +76,9 @@ mod tests {
     /// its error would hide the place of the first.
     #[test]
     fn the_first_record_that_finds_no_room_is_reported() {
-        let filter = Filter::Chain { kind: Kind::Cuckoo, rate: 1e-9 };
+        // A rate that leaves nothing for a second slice.
+        let rate = 2.5 * Kind::Cuckoo.lowest_rate(10_000);
+        let filter = Filter::Chain { kind: Kind::Cuckoo, rate };
         let options =
             Options { filter, capacity: Some(640_000), repeated: true, ..Options::default() };
         let store = Store::new(&options).expect("small");
