@@ -31,7 +31,11 @@ pub fn dedup_lines(data: &[u8]) {
         chunk: 1 + usize::from(case.chunk),
         capacity: case.capacity.map(|capacity| 1 + u64::from(capacity)),
         // So low that no false positive is to be expected.
-        filter: if case.chain { Filter::Chain { kind: Kind::Blocked, rate: 1e-9 } } else { Filter::Table },
+        filter: if case.chain {
+            Filter::Chain { kind: Kind::Blocked, rate: 1e-9 }
+        } else {
+            Filter::Table
+        },
         ..Options::default()
     };
     let piece = 1 + usize::from(case.piece);

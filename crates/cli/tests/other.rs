@@ -73,9 +73,11 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
     );
     let mut cuckoo = lines("cuckoo");
     let lowest = cuckoo.next().and_then(|line| line.strip_prefix("cuckoo   cannot go below rate "));
-    assert!(cuckoo.next().is_some_and(|line| line.contains("holds 0 items at rate 5e-13")));
-    // The rate that it names as the lowest is possible.
-    assert!(plan(lowest.expect("a rate"), &[]).contains("cuckoo  "), "{text}");
+    assert!(cuckoo.next().is_some_and(|line| line.contains("items at rate 5e-13")), "{text}");
+    // The rate that it names as the lowest is possible. It depends on the buckets that the processor supports.
+    let lowest = lowest.expect("a rate").trim();
+    assert!(plan(lowest, &[]).contains("slots of"), "{text}");
+    let named: f64 = lowest.parse().expect("a number");
 
     let json: serde_json::Value =
         serde_json::from_str(&plan("5e-13", &["--json"])).expect("one JSON object");
@@ -84,7 +86,7 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
         let lowest = kind["lowest_rate"].as_f64();
         assert_eq!(lowest.is_some(), kind["kind"] == "cuckoo", "{kind}");
         assert_eq!(lowest.is_none(), kind["bytes"].is_u64(), "{kind}");
-        assert!(lowest.is_none_or(|lowest| (4e-10..4.1e-10).contains(&lowest)), "{kind}");
+        assert!(lowest.is_none_or(|lowest| (lowest / named - 1.0).abs() < 0.1), "{kind}");
     }
 
     // With this number of items, half of the rate goes to equal hashes; only Bloom filters report that as an error.

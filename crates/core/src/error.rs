@@ -58,7 +58,8 @@ pub enum BuildError {
         /// The number of bits per slot given.
         fingerprint_bits: u32,
     },
-    /// Buckets of this shape have 128 bits, and this processor cannot load 128 bits atomically without writing them.
+    /// Buckets of this shape have 128 bits. They need a processor that loads 128 bits atomically without writing them
+    /// (x86-64 with AVX), and feature `std` to detect it.
     ShapeUnsupported {
         /// The number of slots given.
         slots: u32,
@@ -107,12 +108,13 @@ impl fmt::Display for BuildError {
             Self::Shape { slots, fingerprint_bits } => write!(
                 f,
                 "a bucket cannot have {slots} slots of {fingerprint_bits} bits; it can have 4 or 8 slots of 8 bits, \
-                 5 of 12, 4 of 16, 3 of 20, 2 of 32, 7 of 18, 5 of 25, 4 of 32, or 3 of 42"
+                 5 of 12, 4 of 16, 3 of 20, 2 of 32; and, where atomic loads of 128 bits are supported, 7 of 18, \
+                 5 of 25, 4 of 32, or 3 of 42"
             ),
             Self::ShapeUnsupported { slots, fingerprint_bits } => write!(
                 f,
-                "a bucket of {slots} slots of {fingerprint_bits} bits needs a processor with atomic loads of 128 bits: \
-                 x86-64 with AVX"
+                "a bucket of {slots} slots of {fingerprint_bits} bits needs atomic loads of 128 bits: x86-64 with AVX, \
+                 and feature `std`"
             ),
             Self::Unsized => f.write_str(
                 "no size is given: give a capacity, or explicit sizes (bits and probes, or buckets, slots and \

@@ -29,7 +29,12 @@ fn each_error_names_the_problem_and_the_valid_values() {
         (
             BuildError::Shape { slots: 4, fingerprint_bits: 12 },
             "a bucket cannot have 4 slots of 12 bits; it can have 4 or 8 slots of 8 bits, 5 of 12, \
-             4 of 16, 3 of 20, or 2 of 32",
+             4 of 16, 3 of 20, 2 of 32; and, where atomic loads of 128 bits are supported, 7 of 18, 5 of 25, 4 of 32, \
+             or 3 of 42",
+        ),
+        (
+            BuildError::ShapeUnsupported { slots: 5, fingerprint_bits: 25 },
+            "a bucket of 5 slots of 25 bits needs atomic loads of 128 bits: x86-64 with AVX, and feature `std`",
         ),
         (
             BuildError::Unsized,

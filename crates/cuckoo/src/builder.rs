@@ -146,8 +146,9 @@ impl<F: Buildable> Builder<F> {
     }
 
     /// Sets the number of slots per bucket. With more slots, a filter can be filled further. With fewer slots, it has
-    /// fewer false positives at the same width. There are buckets of 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20,
-    /// and 2 of 32.
+    /// fewer false positives at the same width. There are buckets of 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20
+    /// and 2 of 32, and where the processor supports buckets of 128 bits ([`Geometry::shapes`]) also 7 of 18, 5 of 25,
+    /// 4 of 32 and 3 of 42.
     ///
     /// # Examples
     ///

@@ -44,7 +44,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Returns the smallest geometry that holds the items at the rate.
+    /// Returns the geometry that holds the items at the rate in the fewest bits, or up to a nineteenth more.
     pub(crate) fn for_items(items: u64, rate: f64) -> Result<Self, BuildError> {
         let items = items.max(1);
         // In this form the condition rejects NaN too.

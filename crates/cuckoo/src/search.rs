@@ -6,7 +6,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::bucket::Shape;
+use crate::bucket::{SHAPES, Shape};
 use crate::place::{Class, alternate};
 
 /// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of stack.
@@ -47,6 +47,15 @@ struct Node {
     /// number of the parent.
     link: u64,
 }
+
+// A fingerprint has at most 48 bits.
+const _: () = {
+    let mut at = 0;
+    while at < SHAPES.len() {
+        assert!(SHAPES[at].width() <= 48);
+        at += 1;
+    }
+};
 
 impl Node {
     const fn new(bucket: u64, fingerprint: u64, parent: u16) -> Self {

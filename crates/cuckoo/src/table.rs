@@ -13,7 +13,9 @@
 //!
 //! Each `ORDERING:` comment names the step of the proof that needs it.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, Pair, PairAccess, SimdLevel, Word};
+use tamis_sync::{
+    AllocError, LINE_WORDS, Lines, Ordering, Pair, PairAccess, PairLines, SimdLevel, Word,
+};
 
 use crate::batch::{Classes, Words};
 use crate::bucket::Shape;
@@ -39,15 +41,16 @@ const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 /// The buckets, and the stripes that protect relocations and removals.
 #[derive(Debug)]
 pub(crate) struct Table {
+    /// The buckets, if they have at most 64 bits. Otherwise one line, which is not used.
     words: Lines,
+    /// The buckets, if they have 128 bits.
+    pairs: Option<PairLines>,
     /// One cache line per stripe.
     locks: Lines,
     /// One cache line per stripe.
     versions: Lines,
     geometry: Geometry,
     simd: SimdLevel,
-    /// Present if the processor has atomics of 128 bits. No geometry has buckets of 128 bits otherwise.
-    pairs: Option<PairAccess>,
 }
 
 impl Table {
@@ -58,13 +61,19 @@ impl Table {
 
     /// Allocates an empty table with the given number of stripes, a power of two.
     pub(crate) fn with_stripes(geometry: Geometry, stripes: u64) -> Result<Self, AllocError> {
+        // No geometry has buckets of 128 bits if there is no access to them.
+        let access = PairAccess::detect().filter(|_| geometry.shape().is_pair());
+        let (lines, pairs) = match access {
+            Some(access) => (1, Some(PairLines::new(Lines::zeroed(geometry.lines())?, access))),
+            None => (geometry.lines(), None),
+        };
         Ok(Self {
-            words: Lines::zeroed(geometry.lines())?,
+            words: Lines::zeroed(lines)?,
+            pairs,
             locks: Lines::zeroed(stripes)?,
             versions: Lines::zeroed(stripes)?,
             geometry,
             simd: SimdLevel::detect(),
-            pairs: PairAccess::detect(),
         })
     }
 
@@ -140,10 +149,9 @@ impl Table {
             // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is
             // in exactly one slot until the guard is dropped.
             let _guard = self.lock_all_stripes();
-            if geometry.shape().is_pair() {
-                self.copy_pairs(&mut copy.words);
-            } else {
-                self.copy_words(&mut copy.words);
+            match &mut copy.pairs {
+                Some(pairs) => self.copy_pairs(pairs.get_mut()),
+                None => self.copy_words(&mut copy.words),
             }
         }
         // Count in the copy: in the table, copies may be added meanwhile.
@@ -165,23 +173,25 @@ impl Table {
     /// Copies all words in pairs, for buckets of 128 bits: each is read in one access, as all accesses of shared pairs
     /// are.
     fn copy_pairs(&self, to: &mut Lines) {
-        for number in 0..self.words.len() * LINE_WORDS / 2 {
+        for number in 0..self.pairs().count() {
             // ORDERING: Relaxed, as in `copy_words`.
-            let bits = self.pair(number).load(Ordering::Relaxed);
+            let bits = self.pairs().pair(number).load(Ordering::Relaxed);
             to.word_mut(2 * number).update(|to| *to = bits as u64);
             to.word_mut(2 * number + 1).update(|to| *to = (bits >> 64) as u64);
         }
     }
 
-    /// Returns the pair of words with this number.
+    /// Returns the buckets of 128 bits, if that is their size.
     #[inline(always)]
-    fn pair(&self, number: usize) -> Pair<'_> {
-        let Some(access) = self.pairs else {
-            unreachable!(
-                "a geometry has buckets of 128 bits only where the processor has their atomics"
-            )
-        };
-        self.words.pair(number, access)
+    fn pairs(&self) -> &PairLines {
+        let Some(pairs) = &self.pairs else { unreachable!("the buckets have 64 bits or fewer") };
+        pairs
+    }
+
+    /// Returns the bucket of 128 bits with this number.
+    #[inline(always)]
+    fn pair(&self, number: u64) -> Pair<'_> {
+        self.pairs().pair(number as usize)
     }
 
     /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
@@ -216,7 +226,8 @@ impl Table {
 
     /// Empties all buckets.
     pub(crate) fn clear(&mut self) {
-        for word in self.words.iter_mut().flat_map(|line| &mut line.words) {
+        let words = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
+        for word in words.iter_mut().flat_map(|line| &mut line.words) {
             word.update(|bits| *bits = 0);
         }
     }
@@ -277,7 +288,7 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn peek(self, bucket: u64) -> u128 {
         if self.shape.is_pair() {
-            return self.table.pair(bucket as usize).peek();
+            return self.table.pair(bucket).peek();
         }
         let (word, at) = self.word(bucket);
         u128::from(self.shape.cut(word.peek(), at))
@@ -288,31 +299,33 @@ impl<'t> Buckets<'t> {
     fn load(self, bucket: u64, order: Ordering) -> u128 {
         if self.shape.is_pair() {
             // ORDERING: the caller's.
-            return self.table.pair(bucket as usize).load(order);
+            return self.table.pair(bucket).load(order);
         }
         let (word, at) = self.word(bucket);
         // ORDERING: the caller's.
         u128::from(self.shape.cut(word.load(order), at))
     }
 
-    /// Changes the first slot that holds `held`, in one atomic read-modify-write: writes the fingerprint to it if it is
-    /// empty, and clears it otherwise. Returns `false`, and writes nothing, if no slot holds `held`.
+    /// Replaces `from` by `to` in the first slot that holds it, in one atomic read-modify-write. Each is a fingerprint,
+    /// or 0 for an empty slot. Returns `false`, and writes nothing, if no slot holds `from`.
     #[inline(always)]
-    fn change_slot(self, bucket: u64, held: u64, fingerprint: u64, order: Ordering) -> bool {
+    fn replace(self, bucket: u64, from: u64, to: u64, order: Ordering) -> bool {
         let shape = self.shape;
         // Each closure is called again if another thread changed the word meanwhile, and finds the slot again.
         if shape.is_pair() {
             // ORDERING: the caller's.
-            let changed = self.table.pair(bucket as usize).try_update(order, |slots| {
-                Some(slots ^ u128::from(fingerprint) << shape.find(slots, held)?)
+            let changed = self.table.pair(bucket).try_update(order, |slots| {
+                Some(slots ^ u128::from(from ^ to) << shape.find(slots, from)?)
             });
             return changed.is_ok();
         }
         let (word, at) = self.word(bucket);
         // ORDERING: the caller's.
         let changed = word.try_update(order, |bits| {
-            let at = at + shape.find(u128::from(shape.cut(bits, at)), held)?;
-            Some(if held == 0 { bits | fingerprint << at } else { bits & !(shape.mask() << at) })
+            let at = at + shape.find(u128::from(shape.cut(bits, at)), from)?;
+            // An empty slot has no bits to remove.
+            let kept = if from == 0 { bits } else { bits & !(shape.mask() << at) };
+            Some(kept | to << at)
         });
         changed.is_ok()
     }
@@ -325,7 +338,11 @@ impl<'t> Buckets<'t> {
 
     #[inline(always)]
     fn prefetch_bucket(self, bucket: u64) {
-        self.table.words.prefetch_word(self.shape.word(bucket));
+        if self.shape.is_pair() {
+            self.table.pairs().prefetch(bucket as usize);
+        } else {
+            self.table.words.prefetch_word(self.shape.word(bucket));
+        }
     }
 
     /// Prefetches both buckets of a class, for an insert or a removal: the first bucket for writing, because most
@@ -333,7 +350,11 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     pub(crate) fn prefetch_to_write(self, class: Class) {
         let [one, other] = class.buckets;
-        self.table.words[self.shape.word(one) / LINE_WORDS].prefetch_to_write();
+        if self.shape.is_pair() {
+            self.table.pairs().prefetch_to_write(one as usize);
+        } else {
+            self.table.words[self.shape.word(one) / LINE_WORDS].prefetch_to_write();
+        }
         self.prefetch_bucket(other);
     }
 
@@ -396,7 +417,7 @@ impl<'t> Buckets<'t> {
             if self.shape.is_pair() {
                 for (item, &bucket) in buckets.iter().enumerate() {
                     // ORDERING: Acquire, as in `read`.
-                    let bits = table.pair(bucket as usize).load(Ordering::Acquire);
+                    let bits = table.pair(bucket).load(Ordering::Acquire);
                     (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
                 }
             } else {
@@ -439,7 +460,7 @@ impl<'t> Buckets<'t> {
         // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears. The caller orders its
         // query after its insert (proof: (c)), and the Release of the advance follows the add of a relocation (step
         // 2.4).
-        self.change_slot(bucket, 0, fingerprint, Ordering::Relaxed)
+        self.replace(bucket, 0, fingerprint, Ordering::Relaxed)
     }
 
     /// Adds a copy to the first of the two buckets that has an empty slot. Returns `false` if neither has one.
@@ -498,8 +519,7 @@ impl StripeGuard<'_> {
         let Self { buckets, class, .. } = *self;
         // ORDERING: Release pairs with the Acquire of `read`: a reader that sees the cleared slot also sees the advance
         // and the add before it (proof: step 2.1).
-        let fingerprint = class.fingerprint;
-        let cleared = buckets.change_slot(bucket, fingerprint, fingerprint, Ordering::Release);
+        let cleared = buckets.replace(bucket, class.fingerprint, 0, Ordering::Release);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");
     }
 

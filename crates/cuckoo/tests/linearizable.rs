@@ -153,7 +153,7 @@ fn check_cuckoo_filter(shape: (u32, u32)) {
     let small = || small(shape);
     let mut results = [0_u64; 2];
     for seed in 0..HISTORIES {
-        // So few always fit, even if all of them have the same two buckets.
+        // This number fits even if all fillers have the same two buckets.
         let fillers = 3 * (shape.0 as usize - 1);
         let hashes = distinct(small, seed, ITEMS + fillers);
         let (items, fillers) = hashes.split_at(ITEMS);

@@ -130,6 +130,19 @@ fn filters_sized_by_buckets_hold_their_stated_capacity() {
     }
 }
 
+/// The sizes that the builder chooses for a capacity and a rate.
+#[test]
+fn filters_of_any_rate_hold_their_capacity() {
+    for step in 1..40 {
+        let builder = CuckooFilter::<u64>::builder().capacity(10_000);
+        let Ok(geometry) = builder.false_positive_rate(0.5_f64.powi(step)).geometry() else {
+            break;
+        };
+        let failed = failures(geometry, 10_000, 0..10);
+        assert_eq!(failed, 0, "failures of 10 filters at 2^-{step}: {geometry:?}");
+    }
+}
+
 #[test]
 fn larger_filters_hold_their_capacity() {
     for (slots, bits) in Geometry::shapes() {

@@ -54,7 +54,7 @@ pub use crate::counter::Counter;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
 pub use crate::out_of_memory::out_of_memory;
-pub use crate::pair::{Pair, PairAccess};
+pub use crate::pair::{Pair, PairAccess, PairLines};
 pub use crate::simd::{Kernel, SimdLevel};
 pub use crate::word::Word;
 

@@ -11,7 +11,7 @@
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 25.7 / 40.8 / 90.4 |
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | the least memory below 0.1 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
 //!
 //! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. Blocked filters insert fastest at every rate, and
 //! answer queries one by one fastest at most rates. In batches of queries, cuckoo filters are as fast or faster from 1e-6

@@ -1,4 +1,4 @@
-//! No 128-bit atomics: the proof that the processor has them cannot be made, so nothing can be called.
+//! A processor without these atomics: there is no value of the proof, so nothing can be called.
 
 use core::convert::Infallible;
 use core::sync::atomic::Ordering;

@@ -16,16 +16,17 @@ impl Proof {
         (has!("avx") && has!("cmpxchg16b")).then_some(Self(()))
     }
 
-    /// Loads 128 bits. Every order except `SeqCst` is the same instruction, since x86 does not reorder loads; the
-    /// compiler does not move other memory accesses across the assembly.
+    /// Loads 128 bits. x86 moves no later access before a load, so every load is an Acquire; since every write here is a
+    /// locked instruction, it is also a SeqCst load. The compiler moves no memory access across the assembly.
     ///
     /// # Safety
     ///
     /// The two words at the address are valid for atomic accesses, and 16-byte aligned.
     #[inline(always)]
     pub(super) unsafe fn load(self, words: *const Word, order: Ordering) -> u128 {
-        // ORDERING: the caller's; this instruction is an Acquire, but no SeqCst load.
-        debug_assert!(matches!(order, Ordering::Relaxed | Ordering::Acquire));
+        // ORDERING: the caller's. These two are no orderings of a load.
+        let is_load = !matches!(order, Ordering::Release | Ordering::AcqRel);
+        assert!(is_load, "a load cannot have this ordering");
         let value: __m128i;
         // SAFETY: the caller vouches for the address, and `self` proves that the processor has AVX.
         unsafe {
