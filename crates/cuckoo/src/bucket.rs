@@ -137,14 +137,10 @@ impl Shape {
         self.bits() == 128
     }
 
-    /// Returns the number of the word that contains a bucket, or of the first of its two words.
+    /// Returns the number of the word that contains a bucket, if a bucket is not a pair of words.
     #[inline(always)]
     pub(crate) const fn word(self, bucket: u64) -> usize {
-        (match self.bits() {
-            32 => bucket / 2,
-            64 => bucket,
-            _ => bucket * 2,
-        }) as usize
+        (if self.bits() == 32 { bucket / 2 } else { bucket }) as usize
     }
 
     /// Returns the bit offset of a bucket in its word.
