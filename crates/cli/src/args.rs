@@ -98,7 +98,7 @@ pub(crate) struct DedupArgs {
     pub(crate) no_decompress: bool,
 
     /// Lose records, for less memory: each distinct record is lost with at most this probability, such as 1e-6 (one of a
-    /// million) or 0.01%. The memory needed is about 2 bytes per distinct record at 1%, 4 to 5 at 1e-6 [default: none is
+    /// million) or 0.01%. The memory needed is about 2 bytes per distinct record at 1%; at 1e-6 3 to 4 with --capacity and 6 without [default: none is
     /// expected to be lost]
     #[arg(long, value_name = "P", value_parser = rate)]
     rate: Option<f64>,
