@@ -2,6 +2,7 @@
 //!
 //! * [`Filter`]: the trait for code that is generic over the type of filter. [`OnceFilter`] is for code that needs
 //!   exactly one winner per item, and [`WithRate`] for code that builds filters.
+//! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
 //! * [`Sampled`]: a figure estimated from a part of a filter, with its standard error.
@@ -17,11 +18,13 @@ extern crate alloc;
 mod as_item;
 mod error;
 mod filter;
+mod frozen;
 mod sampled;
 
 pub use crate::as_item::AsItem;
 pub use crate::error::BuildError;
 pub use crate::filter::{Filter, OnceFilter, WithRate};
+pub use crate::frozen::Frozen;
 pub use crate::sampled::Sampled;
 #[doc(hidden)]
 pub use tamis_hash as hash;

@@ -103,7 +103,7 @@
 mod error;
 
 pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, UnionError};
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
 pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
 pub use crate::error::Error;
