@@ -129,8 +129,9 @@ pub struct Bits<W> {
 }
 
 impl<W: Writer> Bits<W> {
-    pub(crate) fn zeroed(lines: u64) -> Result<Self, AllocError> {
-        Ok(Self { lines: Lines::zeroed(lines)?, writer: PhantomData })
+    /// Takes lines whose lock bits are clear.
+    pub(crate) const fn of_lines(lines: Lines) -> Self {
+        Self { lines, writer: PhantomData }
     }
 
     /// Loads a word of a line, without the lock bit.
@@ -272,7 +273,7 @@ impl<W: Writer> Bits<W> {
     /// Copies the words, each read once. The copy has every insert that happened before. Of a concurrent insert it has
     /// all bits, some, or none, which is a valid state of the filter.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
-        let mut copy = Self::zeroed(self.lines.len() as u64)?;
+        let mut copy = Self::of_lines(Lines::zeroed(self.lines.len() as u64)?);
         for (line, to) in (0..).zip(copy.lines.iter_mut()) {
             for (word, bits) in to.words.iter_mut().zip(self.read(line)) {
                 word.update(|word| *word = bits);

@@ -96,6 +96,7 @@ mod many;
 mod models;
 mod once;
 mod probe;
+pub mod raw;
 mod regions;
 mod shared;
 mod sizing;

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
-use tamis_sync::{Ordering, Word};
+use tamis_sync::{Lines, Ordering, Word};
 
 use crate::bits::{Bits, Free, LOCK, Locked, Writer};
 
@@ -36,7 +36,7 @@ fn contains<K: Writer>(bits: &Bits<K>, pattern: Pattern) -> bool {
 }
 
 fn new<K: Writer>() -> Arc<Bits<K>> {
-    Arc::new(Bits::zeroed(1).unwrap())
+    Arc::new(Bits::of_lines(Lines::zeroed(1).unwrap()))
 }
 
 // L1: concurrent inserts lose no bit.

@@ -39,7 +39,12 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let array = A::zeroed(geometry).map_err(|error| BuildError::Alloc {
             bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
         })?;
-        Ok(Self { array, geometry, capacity, hasher, item: PhantomData })
+        Ok(Self::of_array(array, geometry, capacity, hasher))
+    }
+
+    /// Takes an array of this geometry.
+    pub(crate) fn of_array(array: A, geometry: Geometry, capacity: usize, hasher: S) -> Self {
+        Self { array, geometry, capacity, hasher, item: PhantomData }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The atomics, cache lines and locks of Tamis: the only crate of the workspace that names atomics or loom.
 //!
 //! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate provides these arrays,
-//! zeroed and aligned ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
+//! zeroed and aligned or mapped from a file ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
 //! ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with
 //! the widest vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a sharded
 //! counter. It knows no filter: the crate of a filter decides what the bits mean and which ordering an access needs.
@@ -28,6 +28,8 @@ mod counter;
 mod index;
 mod line;
 mod lines;
+#[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+mod map_file;
 mod memory;
 #[cfg(tamis_loom)]
 pub mod model;
@@ -53,6 +55,8 @@ pub use crate::bit_slice::BitSlice;
 pub use crate::counter::Counter;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
+#[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+pub use crate::map_file::MapFile;
 pub use crate::out_of_memory::out_of_memory;
 pub use crate::pair::{Pair, PairAccess, PairLines};
 pub use crate::simd::{Kernel, SimdLevel};

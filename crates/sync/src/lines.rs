@@ -62,10 +62,47 @@ impl Lines {
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     pub fn zeroed(count: u64) -> Result<Self, AllocError> {
+        Self::allocated(count, Memory::zeroed)
+    }
+
+    /// As [`zeroed`](Self::zeroed), but a large array takes memory only for the pages that have been written: for lines
+    /// that arrive from a source which may end early.
+    ///
+    /// # Errors
+    ///
+    /// [`AllocError`] if the size overflows, or the system has less memory than the array needs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::Lines;
+    ///
+    /// let mut lines = Lines::reserved(1 << 20)?;
+    /// lines.word_mut(7).update(|word| *word = 1);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn reserved(count: u64) -> Result<Self, AllocError> {
+        Self::allocated(count, Memory::reserved)
+    }
+
+    fn allocated(
+        count: u64,
+        allocate: impl FnOnce(usize) -> Option<Memory>,
+    ) -> Result<Self, AllocError> {
         let count = count.max(1);
         let error = AllocError { bytes: u128::from(count) * LINE_BYTES as u128 };
         let count = usize::try_from(count).map_err(|_| error)?;
-        Memory::zeroed(count).map(Self).ok_or(error)
+        allocate(count).map(Self).ok_or(error)
+    }
+
+    #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+    pub(crate) const fn of_memory(memory: Memory) -> Self {
+        Self(memory)
+    }
+
+    #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+    pub(crate) const fn memory(&self) -> &Memory {
+        &self.0
     }
 
     /// Returns a word by its number among the words of all lines, with a single bounds check and without computing the

@@ -5,7 +5,7 @@ use crate::workspace::{Dependency, Package};
 
 /// The allowed dependencies of each published crate.
 const ALLOWED: [(&str, &str); 7] = [
-    ("tamis-sync", "crossbeam-utils loom memmap2 shuttle"),
+    ("tamis-sync", "crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),

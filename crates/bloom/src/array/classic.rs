@@ -1,7 +1,7 @@
 //! The classic array: the bits of an item may lie in any line.
 
 use tamis_hash::fastrange;
-use tamis_sync::{AllocError, BitSlice, LINE_BITS, LINE_BYTES, LINE_WORDS};
+use tamis_sync::{AllocError, BitSlice, LINE_BITS, LINE_BYTES, LINE_WORDS, Lines};
 
 use super::{Answers, Array, answer_all};
 use crate::bits::{Bits, Free, bits_from};
@@ -115,9 +115,8 @@ impl Classic {
 impl Array for Classic {
     const KIND: Kind = Kind::Classic;
 
-    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
-        let bits = Bits::zeroed(geometry.lines())?;
-        Ok(Self { bits, size: geometry.bits(), probes: geometry.probes() })
+    fn of_lines(geometry: Geometry, lines: Lines) -> Self {
+        Self { bits: Bits::of_lines(lines), size: geometry.bits(), probes: geometry.probes() }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The array of lines: all bits of an item lie in one cache line.
 
 use tamis_hash::split;
-use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS, SimdLevel};
+use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS, Lines, SimdLevel};
 
 use super::{Answers, Array, answer_all};
 use crate::bits::{Bits, Writer};
@@ -112,10 +112,10 @@ impl<W: Writer> InLine<W> {
 impl<W: Writer> Array for InLine<W> {
     const KIND: Kind = Kind::Line { once: W::LOCKED };
 
-    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
-        let (lines, shape) = (geometry.lines(), geometry.shape());
+    fn of_lines(geometry: Geometry, lines: Lines) -> Self {
+        let (bits, shape) = (Bits::of_lines(lines), geometry.shape());
         let (tables, simd) = (shape.tables(), SimdLevel::detect());
-        Ok(Self { bits: Bits::zeroed(lines)?, lines, shape, tables, simd })
+        Self { bits, lines: geometry.lines(), shape, tables, simd }
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! The array of a filter without its hasher: the operations on hashes that every layout offers.
 
-use tamis_sync::{AllocError, BATCH, LINE_WORDS};
+use tamis_sync::{AllocError, BATCH, LINE_WORDS, Lines};
 
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
@@ -16,8 +16,12 @@ pub(crate) mod once;
 pub trait Array: Sized {
     const KIND: Kind;
 
+    /// Takes the lines of an array of this geometry, which is of this kind.
+    fn of_lines(geometry: Geometry, lines: Lines) -> Self;
     /// Allocates an array of zeros for a geometry of this kind.
-    fn zeroed(geometry: Geometry) -> Result<Self, AllocError>;
+    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
+        Lines::zeroed(geometry.lines()).map(|lines| Self::of_lines(geometry, lines))
+    }
     /// Requests the lines of a hash ahead of the access to them.
     fn prefetch(&self, hash: u64);
     /// Returns whether all bits of a hash are set.

@@ -1,6 +1,6 @@
 //! The array of the once filter: exactly one insert of an item returns `true`, by one word or by a lock.
 
-use tamis_sync::{AllocError, LINE_WORDS};
+use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
 use super::line::InLine;
 use super::{Answers, Array};
@@ -31,11 +31,11 @@ macro_rules! either {
 impl Array for OnceArray {
     const KIND: Kind = Kind::Line { once: true };
 
-    fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
+    fn of_lines(geometry: Geometry, lines: Lines) -> Self {
         if geometry.locked() {
-            InLine::zeroed(geometry).map(Self::Line)
+            Self::Line(InLine::of_lines(geometry, lines))
         } else {
-            InLine::zeroed(geometry).map(Self::Word)
+            Self::Word(InLine::of_lines(geometry, lines))
         }
     }
 

@@ -1,0 +1,242 @@
+//! The words of a filter, for crates that save filters and load them.
+//!
+//! A filter is an array of lines ([`Lines`]) and a [`Geometry`], which says which bits of them an item has. This module
+//! gives access to both. It knows no bytes and no files: a crate such as `tamis-formats` does.
+//!
+//! # Examples
+//!
+//! ```
+//! # use tamis_bloom as tamis;
+//! use tamis::hash::Rapid;
+//! use tamis::{BlockedBloomFilter, bloom::raw};
+//! use tamis_sync::Lines;
+//!
+//! let filter = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000).build()?;
+//! filter.insert("a");
+//!
+//! // Copy the filter, word by word.
+//! let geometry = filter.geometry();
+//! let mut lines = Lines::zeroed(raw::lines(geometry))?;
+//! for number in 0..raw::lines(geometry) {
+//!     let words = raw::read_line(&filter, number);
+//!     let allowed = raw::item_bits(geometry, number);
+//!     assert!(words.iter().zip(allowed).all(|(word, allowed)| word & !allowed == 0));
+//!     for (to, word) in lines[number as usize].words.iter_mut().zip(words) {
+//!         to.update(|to| *to = word);
+//!     }
+//! }
+//! let copy: BlockedBloomFilter<str, Rapid> = raw::from_lines(geometry, 1000, Rapid::with_seed(1), lines)?;
+//! assert!(copy.contains("a"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use core::fmt;
+
+use tamis_sync::{LINE_BITS, LINE_WORDS, Lines};
+
+use crate::array::Array;
+use crate::bits::LOCK;
+use crate::filter::{Buildable, sealed};
+use crate::geometry::Geometry;
+use crate::shared::Shared;
+
+/// The reason why lines are not those of a filter.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::raw::{self, LinesError};
+/// use tamis::hash::Rapid;
+/// use tamis::{BlockedBloomFilter, BloomFilter};
+/// use tamis_sync::Lines;
+///
+/// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
+/// let (hasher, lines) = (Rapid::with_seed(1), Lines::zeroed(1)?);
+/// let error = raw::from_lines::<BloomFilter<str, Rapid>>(geometry, 1000, hasher.clone(), lines);
+/// assert!(matches!(error, Err(LinesError::Count { found: 1, .. })));
+/// let lines = Lines::zeroed(raw::lines(geometry))?;
+/// let error = raw::from_lines::<BlockedBloomFilter<str, Rapid>>(geometry, 1000, hasher, lines);
+/// assert!(matches!(error, Err(LinesError::Kind)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinesError {
+    /// The geometry is that of another type of filter.
+    Kind,
+    /// The geometry needs another number of lines.
+    Count {
+        /// The number of lines that the geometry needs.
+        expected: u64,
+        /// The number of lines given.
+        found: u64,
+    },
+}
+
+impl fmt::Display for LinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind => f.write_str("the geometry is that of another type of filter"),
+            Self::Count { expected, found } => {
+                write!(f, "the geometry needs {expected} lines, and {found} were given")
+            }
+        }
+    }
+}
+
+impl core::error::Error for LinesError {}
+
+/// Returns the number of lines of a filter with this geometry, at least 1.
+///
+/// # Examples
+///
+/// See [the module](self).
+#[must_use]
+pub const fn lines(geometry: Geometry) -> u64 {
+    geometry.lines()
+}
+
+/// Returns the bits of a line that items can set. All others are 0 in every filter: the bits behind the last one of a
+/// classic filter, and the lock bit of each line of a once filter with several words per item.
+///
+/// # Examples
+///
+/// See [the module](self).
+#[must_use]
+pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
+    let left = geometry.bits().saturating_sub(line.saturating_mul(LINE_BITS));
+    core::array::from_fn(|index| {
+        let in_word = left.saturating_sub(64 * index as u64).min(64);
+        let bits = u64::MAX.checked_shr(64 - in_word as u32).unwrap_or(0);
+        if index == 0 && geometry.locked() { bits & !LOCK } else { bits }
+    })
+}
+
+/// Reads the words of a line, without the lock bit, while other threads may write. If an insert happens before, its
+/// bits are in the words.
+///
+/// # Panics
+///
+/// If the filter has no such line.
+///
+/// # Examples
+///
+/// See [the module](self).
+#[must_use]
+pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
+    filter.shared().array.read(line)
+}
+
+/// Sets the given bits in a line, as [`union_with`](crate::BloomFilter::union_with) does, while other threads may
+/// write. The bits must be among [`item_bits`].
+///
+/// # Panics
+///
+/// If the filter has no such line.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::raw;
+/// use tamis::BloomFilter;
+///
+/// let filter = BloomFilter::<u64>::with_capacity(100)?;
+/// raw::union_line(&filter, 0, [1, 0, 0, 0, 0, 0, 0, 0]);
+/// assert_eq!(raw::read_line(&filter, 0)[0], 1);
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+pub fn union_line<F: Buildable>(filter: &F, line: u64, words: [u64; LINE_WORDS]) {
+    if words != [0; LINE_WORDS] {
+        filter.shared().array.union_line(line, words);
+    }
+}
+
+/// Makes a filter of lines that were filled before. A capacity of 0 counts as 1.
+///
+/// It does not read the lines: a bit that is not among [`item_bits`] makes answers wrong, or makes an insert wait for a
+/// lock that nobody holds.
+///
+/// # Errors
+///
+/// [`LinesError`] if the geometry is not that of `F`, or needs another number of lines.
+///
+/// # Examples
+///
+/// See [the module](self).
+pub fn from_lines<F: Buildable>(
+    geometry: Geometry,
+    capacity: usize,
+    hasher: <F as sealed::Sealed>::Hasher,
+    lines: Lines,
+) -> Result<F, LinesError> {
+    if geometry.kind() != <F as sealed::Sealed>::Array::KIND {
+        return Err(LinesError::Kind);
+    }
+    let (expected, found) = (geometry.lines(), lines.len() as u64);
+    if expected != found {
+        return Err(LinesError::Count { expected, found });
+    }
+    let array = <F as sealed::Sealed>::Array::of_lines(geometry, lines);
+    Ok(F::from_shared(Shared::of_array(array, geometry, capacity.max(1), hasher)))
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_hash::{HashItem, Rapid};
+
+    use super::*;
+    use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+
+    /// The bits that items can set are exactly those that a union with all of them sets, and those that an overfilled
+    /// filter has.
+    #[test]
+    fn item_bits_are_those_that_items_set() {
+        fn check<F>(geometry: Geometry, insert: impl Fn(&F, u64))
+        where
+            F: Buildable<Item = u64> + sealed::Sealed<Hasher = Rapid>,
+        {
+            let empty = Lines::zeroed(lines(geometry)).unwrap();
+            let filter: F = from_lines(geometry, 1, Rapid::with_seed(0), empty).unwrap();
+            // Every bit is hit many times: one stays 0 by chance with a probability below e^-50.
+            for item in 0..100 * geometry.bits() {
+                insert(&filter, Rapid::with_seed(3).hash_item(&item));
+            }
+            for line in 0..lines(geometry) {
+                assert_eq!(read_line(&filter, line), item_bits(geometry, line), "{geometry:?}");
+            }
+        }
+        for bits in [1, 63, 64, 65, 511, 512, 513, 1000] {
+            let builder = BloomFilter::<u64>::builder().bits(bits).probes(3);
+            let insert = |filter: &BloomFilter<u64, Rapid>, hash| {
+                filter.insert_hash(hash);
+            };
+            check(builder.geometry().unwrap(), insert);
+        }
+        for words in [1, 2, 4, 8] {
+            let builder = BlockedBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
+            let insert = |filter: &BlockedBloomFilter<u64, Rapid>, hash| {
+                filter.insert_hash(hash);
+            };
+            check(builder.geometry().unwrap(), insert);
+            let builder = OnceBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
+            let insert = |filter: &OnceBloomFilter<u64, Rapid>, hash| {
+                filter.insert_hash(hash);
+            };
+            check(builder.geometry().unwrap(), insert);
+        }
+    }
+
+    /// The lock bit is part of the words in memory, and never of what is read.
+    #[test]
+    fn a_held_lock_is_not_read() {
+        let geometry =
+            OnceBloomFilter::<u64>::builder().bits(512).probes(8).words(2).geometry().unwrap();
+        let mut locked = Lines::zeroed(1).unwrap();
+        locked.word_mut(0).update(|word| *word = LOCK | 5);
+        let filter: OnceBloomFilter<u64, Rapid> =
+            from_lines(geometry, 1, Rapid::with_seed(0), locked).unwrap();
+        assert_eq!(read_line(&filter, 0)[0], 5);
+    }
+}

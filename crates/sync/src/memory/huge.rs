@@ -1,0 +1,115 @@
+//! Memory directly from the system, in huge pages, on Linux.
+
+use core::ptr::NonNull;
+use std::thread;
+
+use memmap2::{Advice, MmapMut, MmapOptions};
+
+use crate::line::{LINE_BYTES, Line};
+
+const SMALL_PAGE: usize = 1 << 12;
+const HUGE_PAGE: usize = 1 << 21;
+
+/// The least number of lines that is mapped: four huge pages. A core's own cache and TLB cover most of a smaller
+/// filter.
+pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
+
+/// Lines per touching thread: touching fewer would not pay for starting a thread.
+const LINES_PER_THREAD: usize = (1 << 26) / LINE_BYTES;
+
+/// The most threads that touch: more would not zero memory faster.
+const MAX_THREADS: usize = 8;
+
+/// Maps `count` lines of zeros, aligned to a huge page, and touches none of them.
+pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
+    let bytes = count.checked_mul(LINE_BYTES)?;
+    // Whole huge pages, and one more: the system aligns a mapping to a small page only.
+    let mapped = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
+    let mut mapping = MmapOptions::new().len(mapped).map_anon().ok()?;
+    // Skip to the first huge page, and ask for huge pages from there on, before anything is touched. If the system
+    // has none, small pages serve as well: an error is no failure.
+    let start = mapping.as_ptr().align_offset(HUGE_PAGE);
+    let _ = mapping.advise_range(Advice::HugePage, start, bytes.next_multiple_of(HUGE_PAGE));
+    let lines = NonNull::from(&mut mapping[start..start + bytes]).cast();
+    Some((lines, mapping))
+}
+
+/// Writes to every page of the memory, in parallel where it is large. The first write to a page makes the system zero
+/// and place it.
+pub(super) fn touch(memory: &mut [Line]) {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = (memory.len() / LINES_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
+    // One chunk per thread, in whole huge pages, so that no two threads write to one page.
+    let chunk_size = memory.len().div_ceil(threads).next_multiple_of(HUGE_PAGE / LINE_BYTES);
+    thread::scope(|scope| {
+        let mut chunks = memory.chunks_mut(chunk_size);
+        // This thread touches the first chunk itself, while the others run.
+        let own = chunks.next();
+        for chunk in chunks {
+            // If no thread can be started, the system places the pages at their first use.
+            let _ = thread::Builder::new().spawn_scoped(scope, || touch_chunk(chunk));
+        }
+        own.into_iter().for_each(touch_chunk);
+    });
+}
+
+fn touch_chunk(chunk: &mut [Line]) {
+    // One write per small page: the system may not have given huge ones.
+    for line in chunk.iter_mut().step_by(SMALL_PAGE / LINE_BYTES) {
+        // SAFETY: the pointer comes from a mutable reference. The write is volatile because the compiler could
+        // otherwise remove it: it knows that the memory is zero already.
+        unsafe { core::ptr::from_mut(line).cast::<u8>().write_volatile(0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::string::String;
+
+    use super::*;
+    use crate::memory::Memory;
+    use crate::{Ordering, Word};
+
+    /// Returns how many bytes of the process are in huge pages, if the system reports it.
+    fn in_huge_pages() -> Option<usize> {
+        let rollup = fs::read_to_string("/proc/self/smaps_rollup").ok()?;
+        let line = rollup.lines().find_map(|line| line.strip_prefix("AnonHugePages:"))?;
+        Some(line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok()? << 10)
+    }
+
+    /// Checks the pages only if the system has transparent huge pages enabled.
+    #[test]
+    fn a_large_mapping_is_in_huge_pages() {
+        let setting = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let enabled = fs::read_to_string(setting).unwrap_or_else(|_| String::from("[never]"));
+        let before = in_huge_pages();
+        let memory = Memory::zeroed(64 * HUGE_PAGE / LINE_BYTES).unwrap();
+        assert_eq!(memory.as_ptr() as usize % HUGE_PAGE, 0);
+        // ORDERING: Relaxed, there is one thread.
+        let is_zero = |word: &Word| word.load(Ordering::Relaxed) == 0;
+        assert!(memory.iter().flat_map(|line| &line.words).all(is_zero));
+        if let (false, Some(before)) = (enabled.contains("[never]"), before) {
+            // At least one more: free memory may be too fragmented for all of them.
+            assert!(in_huge_pages() > Some(before), "the mapping has no huge page");
+        }
+    }
+
+    /// Returns the memory of the process that has pages, in bytes, if the system reports it.
+    fn resident() -> Option<usize> {
+        let pages = fs::read_to_string("/proc/self/statm").ok()?;
+        Some(pages.split(' ').nth(1)?.parse::<usize>().ok()? * SMALL_PAGE)
+    }
+
+    /// The test process runs other tests too, so it may grow by some megabytes meanwhile, but not by a gigabyte.
+    #[test]
+    fn reserved_memory_takes_no_pages_until_it_is_written() {
+        const LINES: usize = (1 << 30) / LINE_BYTES;
+        let before = resident();
+        let mut memory = Memory::reserved(LINES).unwrap();
+        memory[LINES - 1].words[7].update(|word| *word = 1);
+        if let (Some(before), Some(after)) = (before, resident()) {
+            assert!(after < before + (1 << 29), "{before} {after}");
+        }
+    }
+}
