@@ -9,14 +9,13 @@
 //! # use tamis_bloom as tamis;
 //! use tamis::hash::Rapid;
 //! use tamis::{BlockedBloomFilter, bloom::raw};
-//! use tamis_sync::Lines;
 //!
 //! let filter = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000).build()?;
 //! filter.insert("a");
 //!
 //! // Copy the filter, word by word.
 //! let geometry = filter.geometry();
-//! let mut lines = Lines::zeroed(raw::lines(geometry))?;
+//! let mut lines = raw::Lines::zeroed(raw::lines(geometry))?;
 //! for number in 0..raw::lines(geometry) {
 //!     let words = raw::read_line(&filter, number);
 //!     let allowed = raw::item_bits(geometry, number);
@@ -32,7 +31,8 @@
 
 use core::fmt;
 
-use tamis_sync::{LINE_BITS, LINE_WORDS, Lines};
+use tamis_sync::LINE_BITS;
+pub use tamis_sync::{LINE_WORDS, Lines};
 
 use crate::array::Array;
 use crate::bits::LOCK;
@@ -46,10 +46,9 @@ use crate::shared::Shared;
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw::{self, LinesError};
+/// use tamis::bloom::raw::{self, Lines, LinesError};
 /// use tamis::hash::Rapid;
 /// use tamis::{BlockedBloomFilter, BloomFilter};
-/// use tamis_sync::Lines;
 ///
 /// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
 /// let (hasher, lines) = (Rapid::with_seed(1), Lines::zeroed(1)?);
