@@ -7,8 +7,8 @@
 //!   The default, [`DefaultHashBuilder`], is ahash with random keys. Its hashes may differ on another machine or in
 //!   another release, so a filter made with it must not be saved.
 //! * **Stable**: a [`StableHasher`], a named algorithm that never changes, over the [`Portable`] encoding of the item,
-//!   which is the same on every platform. There are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`]. Use one of them
-//!   for every filter that is saved, shared or sent.
+//!   which is the same on every platform. There are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`], and
+//!   [`AnyStable`] for a choice at run time. Use one of them for every filter that is saved, shared or sent.
 //!
 //! The module [`split`] divides one hash into block, bit pattern, fingerprint and shard.
 //!
@@ -34,6 +34,8 @@ extern crate alloc;
 #[doc(hidden)]
 pub extern crate self as hash;
 
+mod algorithm;
+mod any;
 mod builder;
 mod item;
 mod portable;
@@ -41,6 +43,8 @@ mod range;
 pub mod split;
 mod stable;
 
+pub use crate::algorithm::Algorithm;
+pub use crate::any::AnyStable;
 pub use crate::builder::DefaultHashBuilder;
 pub use crate::item::{HashItem, ItemHasher};
 pub use crate::portable::{Encoder, Portable};

@@ -9,26 +9,72 @@ use core::fmt;
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use twox_hash::{XxHash3_64, XxHash64};
 
-mod sealed {
+use crate::algorithm::Algorithm;
+
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
 /// A named hash algorithm with its seed. It maps bytes to 64 bits, the same on every platform and in every release.
 ///
-/// This trait is sealed. Its implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`].
+/// This trait is sealed. Its implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`], and
+/// [`AnyStable`](crate::AnyStable), which is one of them, chosen at run time.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_hash as tamis;
-/// use tamis::hash::{StableHasher, Xxh3, Xxh64};
+/// use tamis::hash::{Algorithm, StableHasher, Xxh64};
 ///
-/// assert_eq!(Xxh3::NAME, "xxh3-64");
+/// assert_eq!(Xxh64::with_seed(0).algorithm(), Algorithm::Xxh64);
 /// assert_eq!(Xxh64::with_seed(0).hash_bytes(b""), 0xEF46_DB37_51D8_E999);
 /// ```
 pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
-    /// The name of the algorithm, as in saved filters and messages.
-    const NAME: &'static str;
+    /// Returns the algorithm.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{Rapid, StableHasher};
+    /// assert_eq!(Rapid::with_seed(0).algorithm().name(), "rapidhash-v3");
+    /// ```
+    #[must_use]
+    fn algorithm(&self) -> Algorithm;
+
+    /// Returns the key: for [`SipHash13`] its 16 bytes, for the other algorithms the seed as 8 little-endian bytes,
+    /// followed by 8 zeros.
+    ///
+    /// If the seed is secret, the key is secret too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{StableHasher, Xxh3};
+    /// let key = Xxh3::with_seed(0x0102).key();
+    /// assert_eq!(key, [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    /// ```
+    #[must_use]
+    fn key(&self) -> [u8; 16];
+
+    /// Returns the hasher with this algorithm and this [`key`](Self::key), or `None` if it does not exist: the type has
+    /// another algorithm, or the algorithm has a seed and the last 8 bytes of the key are not zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::{Algorithm, Rapid, StableHasher};
+    ///
+    /// let hasher = Rapid::with_seed(7);
+    /// let same = Rapid::from_key(hasher.algorithm(), hasher.key()).ok_or("another algorithm")?;
+    /// assert_eq!(same.hash_bytes(b"a"), hasher.hash_bytes(b"a"));
+    /// assert!(Rapid::from_key(Algorithm::Xxh3, hasher.key()).is_none());
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    fn from_key(algorithm: Algorithm, key: [u8; 16]) -> Option<Self>;
 
     /// Hashes `bytes`.
     ///
@@ -61,7 +107,11 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
 /// assert_eq!(Rapid::with_seed(1).hash_bytes(b"a"), Rapid::with_seed(1).hash_bytes(b"a"));
 /// ```
 #[derive(Clone)]
-pub struct Rapid(RapidSecrets);
+pub struct Rapid {
+    /// What the hash function needs, computed from the seed.
+    secrets: RapidSecrets,
+    seed: u64,
+}
 
 impl Rapid {
     /// Returns the algorithm with this seed.
@@ -77,7 +127,7 @@ impl Rapid {
     pub const fn with_seed(seed: u64) -> Self {
         // The seeding of the reference implementation: the crate's own seeding gives hashes that no other program
         // computes.
-        Self(RapidSecrets::seed_cpp(seed))
+        Self { secrets: RapidSecrets::seed_cpp(seed), seed }
     }
 
     /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
@@ -92,7 +142,7 @@ impl Rapid {
     #[inline]
     #[must_use]
     pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        rapidhash_v3_seeded(bytes, &self.0)
+        rapidhash_v3_seeded(bytes, &self.secrets)
     }
 }
 
@@ -229,13 +279,35 @@ impl SipHash13 {
     }
 }
 
-/// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret.
+/// Returns the key that holds a seed.
+const fn key_of_seed(seed: u64) -> [u8; 16] {
+    (seed as u128).to_le_bytes()
+}
+
+/// Returns the seed that a key holds, or `None` if the bytes behind the seed are not zero.
+fn seed_of_key(key: [u8; 16]) -> Option<u64> {
+    u64::try_from(u128::from_le_bytes(key)).ok()
+}
+
+/// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret. `$key` returns the key
+/// of a hasher, and `$from_key` the hasher with a key.
 macro_rules! stable {
-    ($($type:ident, $name:literal;)*) => {$(
+    ($($type:ident: |$hasher:ident| $key:expr, $from_key:expr;)*) => {$(
         impl sealed::Sealed for $type {}
 
         impl StableHasher for $type {
-            const NAME: &'static str = $name;
+            fn algorithm(&self) -> Algorithm {
+                Algorithm::$type
+            }
+
+            fn key(&self) -> [u8; 16] {
+                let $hasher = self;
+                $key
+            }
+
+            fn from_key(algorithm: Algorithm, key: [u8; 16]) -> Option<Self> {
+                if algorithm == Algorithm::$type { $from_key(key) } else { None }
+            }
 
             #[inline]
             fn hash_bytes(&self, bytes: &[u8]) -> u64 {
@@ -254,8 +326,8 @@ macro_rules! stable {
 }
 
 stable! {
-    Rapid, "rapidhash-v3";
-    Xxh3, "xxh3-64";
-    Xxh64, "xxh64";
-    SipHash13, "siphash-1-3";
+    Rapid: |hasher| key_of_seed(hasher.seed), |key| seed_of_key(key).map(Self::with_seed);
+    Xxh3: |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed);
+    Xxh64: |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed);
+    SipHash13: |hasher| hasher.0.key(), |key| Some(Self::with_key(key));
 }
