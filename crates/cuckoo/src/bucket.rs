@@ -232,6 +232,12 @@ impl Shape {
         self.slots() - self.zeros(bucket).count_ones()
     }
 
+    /// Returns whether a bit above the last slot is set.
+    #[inline]
+    pub(crate) const fn has_spare_bits(self, bucket: u128) -> bool {
+        bucket & !self.in_every_slot(self.mask()) != 0
+    }
+
     /// Returns the fingerprints in the bucket, in the order of the slots, without empty slots.
     #[inline]
     pub(crate) fn fingerprints_of(self, bucket: u128) -> impl Iterator<Item = u64> {

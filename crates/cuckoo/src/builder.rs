@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::shared::Shared;
 use crate::{BuildError, Geometry};
 
 /// The false-positive rate of a filter for which none is given.
@@ -9,16 +10,15 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 
 /// The part of [`Buildable`] that other crates cannot reach.
 pub(crate) mod sealed {
-    use crate::{BuildError, Geometry};
+    use crate::shared::Shared;
 
     pub trait Sealed: Sized {
+        /// The type of the items, under another name than in `Buildable`.
+        type Stored: ?Sized;
         type Hasher;
 
-        fn from_parts(
-            geometry: Geometry,
-            capacity: usize,
-            hasher: Self::Hasher,
-        ) -> Result<Self, BuildError>;
+        fn from_shared(shared: Shared<Self::Stored, Self::Hasher>) -> Self;
+        fn shared(&self) -> &Shared<Self::Stored, Self::Hasher>;
     }
 }
 
@@ -235,7 +235,7 @@ impl<F: Buildable> Builder<F> {
         let sizes = (self.buckets, self.slots, self.fingerprint_bits);
         // Exactly one of the three ways to give the sizes must be used, and completely.
         match (self.capacity, self.rate, sizes, self.like) {
-            (_, None, (None, None, None), Some(geometry)) => Ok(geometry),
+            (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
             (Some(items), rate, (None, None, None), None) => {
                 Geometry::for_items(items as u64, rate.unwrap_or(DEFAULT_RATE))
             }
@@ -265,7 +265,7 @@ impl<F: Buildable> Builder<F> {
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
         let capacity = self.capacity.unwrap_or_else(|| geometry.capacity());
-        F::from_parts(geometry, capacity.max(1), self.hasher)
+        Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
     }
 }
 

@@ -5,17 +5,22 @@ use tamis_hash::HashItem;
 use crate::builder::{Buildable, sealed};
 use crate::shared::Shared;
 use crate::{
-    BuildError, Builder, CuckooFilter, Filter, Geometry, InsertError, OnceCuckooFilter, OnceFilter,
-    Sampled, WithRate,
+    BuildError, Builder, CuckooFilter, Filter, InsertError, OnceCuckooFilter, OnceFilter, Sampled,
+    WithRate,
 };
 
 macro_rules! filters {
     ($($name:ident: $insert:ident => $insert_many:ident, |$stored:ident| $result:expr;)*) => {$(
         impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
+            type Stored = T;
             type Hasher = S;
 
-            fn from_parts(geometry: Geometry, capacity: usize, hasher: S) -> Result<Self, BuildError> {
-                Ok(Self { shared: Shared::new(geometry, capacity, hasher)? })
+            fn from_shared(shared: Shared<T, S>) -> Self {
+                Self { shared }
+            }
+
+            fn shared(&self) -> &Shared<T, S> {
+                &self.shared
             }
         }
 

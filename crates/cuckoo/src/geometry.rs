@@ -58,15 +58,30 @@ impl Geometry {
 
     /// Returns the geometry with the given number of buckets, slots per bucket, and bits per slot.
     pub(crate) fn for_buckets(buckets: u64, slots: u32, width: u32) -> Result<Self, BuildError> {
+        Self::for_buckets_anywhere(buckets, slots, width)?.supported()
+    }
+
+    /// Returns the geometry with these sizes, even if this processor does not support the shape.
+    pub(crate) fn for_buckets_anywhere(
+        buckets: u64,
+        slots: u32,
+        width: u32,
+    ) -> Result<Self, BuildError> {
         let shape = Shape::with_sizes(slots, width);
         let shape = shape.ok_or(BuildError::Shape { slots, fingerprint_bits: width })?;
-        if !shapes().any(|supported| supported.is(shape)) {
-            return Err(BuildError::ShapeUnsupported { slots, fingerprint_bits: width });
-        }
         if buckets == 0 || buckets % 2 == 1 {
             return Err(BuildError::Buckets { buckets });
         }
         Self::of(buckets, shape)
+    }
+
+    /// Returns the geometry, or an error if this processor does not support the shape.
+    pub(crate) fn supported(self) -> Result<Self, BuildError> {
+        if shapes().any(|supported| supported.is(self.shape)) {
+            return Ok(self);
+        }
+        let (slots, fingerprint_bits) = (self.slots(), self.fingerprint_bits());
+        Err(BuildError::ShapeUnsupported { slots, fingerprint_bits })
     }
 
     /// Returns the shapes of buckets that this processor supports: the number of slots, and the bits of each.

@@ -114,11 +114,13 @@ mod many;
 mod multiset;
 mod once;
 mod place;
+pub mod raw;
 mod search;
 mod shared;
 mod sizing;
 mod table;
 mod traits;
+mod unpaired;
 
 #[doc = include_str!("protocol.md")]
 pub mod protocol {}
@@ -128,7 +130,7 @@ pub use crate::error::{InsertError, MergeError};
 pub use crate::geometry::Geometry;
 pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 
 /// Compiles and runs the example of the README.

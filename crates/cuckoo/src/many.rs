@@ -50,7 +50,7 @@ impl BatchWork for Contains<'_> {
     #[inline(always)]
     fn one(&mut self, hash: u64) -> bool {
         let buckets = self.table.buckets();
-        buckets.contains(buckets.class(hash))
+        buckets.contains_in_any(buckets.class(hash))
     }
 
     #[inline(always)]

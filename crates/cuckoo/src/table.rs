@@ -21,6 +21,7 @@ use crate::batch::{Classes, Words};
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::place::Class;
+use crate::unpaired;
 
 #[cfg(all(test, tamis_loom))]
 #[path = "models/mod.rs"]
@@ -41,9 +42,12 @@ const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 /// The buckets, and the stripes that protect relocations and removals.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// The buckets, if they have at most 64 bits. Otherwise one line, which is not used.
+    /// The buckets, if they have at most 64 bits or if the table is unpaired. Otherwise one line, which is not used.
     words: Lines,
-    /// The buckets, if they have 128 bits.
+    /// The buckets, if they have 128 bits and the processor has atomics of 128 bits.
+    ///
+    /// If the buckets have 128 bits and this is `None`, the table is *unpaired*: `words` contains the buckets, and
+    /// nothing may write. Only a frozen filter has such a table.
     pairs: Option<PairLines>,
     /// One cache line per stripe.
     locks: Lines,
@@ -61,14 +65,25 @@ impl Table {
 
     /// Allocates an empty table with the given number of stripes, a power of two.
     pub(crate) fn with_stripes(geometry: Geometry, stripes: u64) -> Result<Self, AllocError> {
-        // No geometry has buckets of 128 bits if there is no access to them.
-        let access = PairAccess::detect().filter(|_| geometry.shape().is_pair());
-        let (lines, pairs) = match access {
-            Some(access) => (1, Some(PairLines::new(Lines::zeroed(geometry.lines())?, access))),
-            None => (geometry.lines(), None),
+        let lines = Lines::zeroed(geometry.lines())?;
+        Self::from_lines(geometry, lines, stripes, PairAccess::detect())
+    }
+
+    /// Makes a table whose buckets are these lines, of the number that the geometry gives. Buckets of 128 bits without
+    /// an access make an unpaired table.
+    pub(crate) fn from_lines(
+        geometry: Geometry,
+        lines: Lines,
+        stripes: u64,
+        access: Option<PairAccess>,
+    ) -> Result<Self, AllocError> {
+        debug_assert_eq!(lines.len() as u64, geometry.lines());
+        let (words, pairs) = match access.filter(|_| geometry.shape().is_pair()) {
+            Some(access) => (Lines::zeroed(1)?, Some(PairLines::new(lines, access))),
+            None => (lines, None),
         };
         Ok(Self {
-            words: Lines::zeroed(lines)?,
+            words,
             pairs,
             locks: Lines::zeroed(stripes)?,
             versions: Lines::zeroed(stripes)?,
@@ -144,7 +159,10 @@ impl Table {
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
         let geometry = self.geometry;
         // Allocate first: an allocator is foreign code and may be slow, so it must not run under the locks.
-        let mut copy = Self::with_stripes(geometry, self.locks.len() as u64)?;
+        let lines = Lines::zeroed(geometry.lines())?;
+        // The copy of an unpaired table is unpaired.
+        let access = PairAccess::detect().filter(|_| self.pairs.is_some());
+        let mut copy = Self::from_lines(geometry, lines, self.locks.len() as u64, access)?;
         {
             // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is
             // in exactly one slot until the guard is dropped.
@@ -159,7 +177,7 @@ impl Table {
         Ok((copy, len))
     }
 
-    /// Copies all words, for buckets of at most 64 bits.
+    /// Copies all words, for buckets of at most 64 bits and for an unpaired table.
     fn copy_words(&self, to: &mut Lines) {
         for (to, from) in to.iter_mut().zip(&*self.words) {
             for (to, from) in to.words.iter_mut().zip(&from.words) {
@@ -181,10 +199,29 @@ impl Table {
         }
     }
 
-    /// Returns the buckets of 128 bits, if that is their size.
+    /// Returns the words of a line of buckets. While other threads write, the words may be of different times.
+    pub(crate) fn line(&self, number: usize) -> [u64; LINE_WORDS] {
+        let mut words = [0; LINE_WORDS];
+        if let Some(pairs) = &self.pairs {
+            // Shared pairs are read as pairs only.
+            for (at, two) in words.chunks_exact_mut(2).enumerate() {
+                // ORDERING: Relaxed: the caller orders the writes before this call; nothing else is published.
+                let bits = pairs.pair(number * LINE_WORDS / 2 + at).load(Ordering::Relaxed);
+                two.copy_from_slice(&[bits as u64, (bits >> 64) as u64]);
+            }
+        } else {
+            for (word, from) in words.iter_mut().zip(&self.words[number].words) {
+                // ORDERING: Relaxed, likewise.
+                *word = from.load(Ordering::Relaxed);
+            }
+        }
+        words
+    }
+
+    /// Returns the buckets of 128 bits. The table must have them, and must not be unpaired.
     #[inline(always)]
     fn pairs(&self) -> &PairLines {
-        let Some(pairs) = &self.pairs else { unreachable!("the buckets have 64 bits or fewer") };
+        let Some(pairs) = &self.pairs else { unreachable!("the table shares no pairs of words") };
         pairs
     }
 
@@ -192,6 +229,16 @@ impl Table {
     #[inline(always)]
     fn pair(&self, number: u64) -> Pair<'_> {
         self.pairs().pair(number as usize)
+    }
+
+    /// Returns whether an unpaired table contains a copy of the class.
+    #[cold]
+    fn contains_unpaired(&self, fingerprint: u64, bucket: u64) -> bool {
+        let (shape, class) =
+            (self.geometry.shape(), Class::of(fingerprint, bucket, self.geometry.buckets()));
+        let [one, other] = class.buckets.map(|bucket| unpaired::read(&self.words, bucket));
+        // Nothing writes, so one read is exact.
+        shape.contains(one, fingerprint) | shape.contains(other, fingerprint)
     }
 
     /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
@@ -220,7 +267,7 @@ impl Table {
     /// twice or not at all.
     pub(crate) fn len(&self) -> u64 {
         let buckets = self.buckets();
-        let len = |bucket| u64::from(buckets.shape.len(buckets.read(bucket)));
+        let len = |bucket| u64::from(buckets.shape.len(buckets.read_any(bucket)));
         (0..self.geometry.buckets()).map(len).sum()
     }
 
@@ -269,13 +316,29 @@ impl<'t> Buckets<'t> {
         Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width())
     }
 
+    /// Returns whether the buckets have 128 bits and there is no access to pairs of words.
+    #[inline(always)]
+    fn is_unpaired(self) -> bool {
+        self.shape.is_pair() && self.table.pairs.is_none()
+    }
+
     /// Returns the word that contains the bucket, and the bucket's bit offset in it. For buckets of at most 64 bits.
     #[inline(always)]
     fn word(self, bucket: u64) -> (&'t Word, u32) {
         (self.table.words.word(self.shape.word(bucket)), self.shape.offset(bucket))
     }
 
-    /// Returns the value of a bucket, for a query.
+    /// Returns the value of a bucket of any table, for a report on its contents.
+    #[inline]
+    pub(crate) fn read_any(self, bucket: u64) -> u128 {
+        if self.is_unpaired() {
+            unpaired::read(&self.table.words, bucket)
+        } else {
+            self.read(bucket)
+        }
+    }
+
+    /// Returns the value of a bucket, for a query. The table must not be unpaired.
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u128 {
         // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees the cleared slot
@@ -284,7 +347,7 @@ impl<'t> Buckets<'t> {
     }
 
     /// Returns the value of a bucket, for an update or a search. Every update checks the value again. Under the lock of
-    /// a class's stripe, the value is exact for that class.
+    /// a class's stripe, the value is exact for that class. The table must not be unpaired.
     #[inline(always)]
     pub(crate) fn peek(self, bucket: u64) -> u128 {
         if self.shape.is_pair() {
@@ -339,7 +402,10 @@ impl<'t> Buckets<'t> {
     #[inline(always)]
     fn prefetch_bucket(self, bucket: u64) {
         if self.shape.is_pair() {
-            self.table.pairs().prefetch(bucket as usize);
+            match &self.table.pairs {
+                Some(pairs) => pairs.prefetch(bucket as usize),
+                None => self.table.words.prefetch_word(2 * bucket as usize),
+            }
         } else {
             self.table.words.prefetch_word(self.shape.word(bucket));
         }
@@ -387,7 +453,17 @@ impl<'t> Buckets<'t> {
         if changed & !found { None } else { Some(found) }
     }
 
-    /// Returns whether the table contains a copy of the class.
+    /// Returns whether any table contains a copy of the class.
+    #[inline(always)]
+    pub(crate) fn contains_in_any(self, class: Class) -> bool {
+        if self.is_unpaired() {
+            // Pass numbers, as in `contains`.
+            return self.table.contains_unpaired(class.fingerprint, class.buckets[0]);
+        }
+        self.contains(class)
+    }
+
+    /// Returns whether the table contains a copy of the class. The table must not be unpaired.
     #[inline(always)]
     pub(crate) fn contains(self, class: Class) -> bool {
         match self.try_contains(class) {
@@ -405,6 +481,11 @@ impl<'t> Buckets<'t> {
         read: &mut BatchRead<ITEMS>,
     ) {
         let table = self.table;
+        if self.is_unpaired() {
+            // No copy is ever cleared, so no version changes.
+            read.changed = false;
+            return unpaired::read_batch(&table.words, classes, &mut read.words);
+        }
         // Load the versions of all items, before any bucket.
         let mut before = 0_u64;
         for key in classes.keys {

@@ -1,0 +1,529 @@
+//! The words of a filter, for crates that save and load filters.
+//!
+//! The buckets of a filter are an array of cache lines of eight words of 64 bits. [`read_line`] returns the words of a
+//! line, and [`from_lines`] makes a filter from all of them. Two filters with the same geometry, an equal hasher and
+//! the same words contain the same items.
+//!
+//! # Layout
+//!
+//! * The words are numbered from 0. Line `n` consists of the words `8n` to `8n + 7`.
+//! * A bucket of 64 bits ([`Geometry::bits`] divided by [`Geometry::buckets`]) is the word of its number.
+//! * Two buckets of 32 bits share a word. The bucket with the even number is the lower half.
+//! * Bucket `n` of 128 bits is a pair of words: word `2n` is the lower half, word `2n + 1` the upper half.
+//! * Slot `s` of a bucket consists of the bits from `s · width` up, counted from the lowest bit. It contains a
+//!   fingerprint, or 0 if it is empty.
+//! * The bits of a bucket above its last slot, and the words behind the last bucket, are 0. [`line_len`] checks this.
+//!
+//! # Untrusted words
+//!
+//! With any words, each method of the filter ends without a panic. But a filter from words that [`line_len`] refuses, or
+//! with another number of fingerprints than `len`, may report a wrong number of items and may be full too early. So
+//! check every line of a file.
+//!
+//! # Processors without atomics of 128 bits
+//!
+//! A filter with buckets of 128 bits that was saved on one machine may be loaded on a machine that does not support
+//! them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for queries from it. [`from_lines`] returns an
+//! error.
+//!
+//! # Examples
+//!
+//! ```
+//! # use tamis_cuckoo as tamis;
+//! use tamis::CuckooFilter;
+//! use tamis::cuckoo::raw;
+//! use tamis::hash::Rapid;
+//!
+//! let builder = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000);
+//! let filter = builder.build()?;
+//! filter.insert("a")?;
+//!
+//! // Copy the words. A saved filter would hold them in a file.
+//! let snapshot = raw::try_snapshot(&filter)?;
+//! let geometry = snapshot.geometry();
+//! let (mut lines, mut len) = (raw::Lines::zeroed(raw::lines(geometry))?, 0);
+//! for line in 0..raw::lines(geometry) {
+//!     let words = raw::read_line(&snapshot, line);
+//!     len += u64::from(raw::line_len(geometry, line, &words).ok_or("not the words of a filter")?);
+//!     for (number, bits) in words.into_iter().enumerate() {
+//!         lines.word_mut(line as usize * raw::LINE_WORDS + number).update(|word| *word = bits);
+//!     }
+//! }
+//!
+//! let copy: CuckooFilter<str, Rapid> =
+//!     raw::from_lines(geometry, filter.capacity(), Rapid::with_seed(1), lines, len)?;
+//! assert!(copy.contains("a") && copy.len() == 1);
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+
+use core::fmt;
+
+use tamis_core::Frozen;
+pub use tamis_sync::{AllocError, LINE_WORDS, Lines};
+use tamis_sync::{LINE_BITS, PairAccess};
+
+use crate::bucket::{Shape, with_known_shape};
+use crate::builder::sealed::Sealed;
+use crate::shared::{self, Shared};
+use crate::table::Table;
+use crate::{BuildError, Buildable, Filter, Geometry};
+
+/// The error of [`from_lines`] and [`frozen_from_lines`].
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
+/// use tamis::cuckoo::raw::{self, Lines, LinesError};
+/// use tamis::hash::Rapid;
+///
+/// let geometry = raw::geometry(1000, 4, 16)?;
+/// let lines = Lines::zeroed(100)?;
+/// let filter =
+///     raw::from_lines::<CuckooFilter<str, _>>(geometry, 10, Rapid::with_seed(1), lines, 0);
+/// assert_eq!(filter.unwrap_err(), LinesError::Count { expected: 125, found: 100 });
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinesError {
+    /// The geometry has another number of lines.
+    Count {
+        /// The number of lines of the geometry.
+        expected: u64,
+        /// The number of lines given.
+        found: u64,
+    },
+    /// The number of fingerprints exceeds the number of slots.
+    Len {
+        /// The number of fingerprints given.
+        found: u64,
+        /// The number of slots of the geometry.
+        slots: u64,
+    },
+    /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or feature `std` is missing,
+    /// which detects them.
+    Unsupported {
+        /// The number of slots per bucket.
+        slots: u32,
+        /// The number of bits per slot.
+        fingerprint_bits: u32,
+    },
+    /// The allocation of the locks, versions and counts failed.
+    Alloc {
+        /// The size of the allocation in bytes.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for LinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Count { expected, found } => {
+                write!(f, "the number of lines is {found}; the geometry has {expected}")
+            }
+            Self::Len { found, slots } => {
+                write!(f, "the number of fingerprints is {found}; the geometry has {slots} slots")
+            }
+            Self::Unsupported { slots, fingerprint_bits } => {
+                BuildError::ShapeUnsupported { slots, fingerprint_bits }.fmt(f)
+            }
+            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for LinesError {}
+
+/// Returns the geometry with these sizes, even if this processor does not support the shape.
+///
+/// # Errors
+///
+/// [`BuildError`] if no bucket has this shape, or if the number of buckets is 0, odd or too high.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::BuildError;
+/// use tamis::cuckoo::raw;
+/// // Buckets of 128 bits.
+/// assert_eq!(raw::geometry(1000, 7, 18)?.bits(), 128_000);
+/// assert_eq!(raw::geometry(1001, 7, 18), Err(BuildError::Buckets { buckets: 1001 }));
+/// # Ok::<(), BuildError>(())
+/// ```
+pub fn geometry(buckets: u64, slots: u32, fingerprint_bits: u32) -> Result<Geometry, BuildError> {
+    Geometry::for_buckets_anywhere(buckets, slots, fingerprint_bits)
+}
+
+/// Returns whether filters with this geometry can be built on this processor.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::{Geometry, raw};
+/// let pairs = raw::geometry(1000, 7, 18)?;
+/// assert_eq!(raw::is_supported(pairs), Geometry::shapes().any(|shape| shape == (7, 18)));
+/// assert!(raw::is_supported(raw::geometry(1000, 4, 16)?));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+#[must_use]
+pub fn is_supported(geometry: Geometry) -> bool {
+    geometry.supported().is_ok()
+}
+
+/// Returns the number of lines of all buckets, at least 1.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::raw;
+/// assert_eq!(raw::lines(raw::geometry(1000, 4, 16)?), 125);
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+#[must_use]
+pub const fn lines(geometry: Geometry) -> u64 {
+    geometry.lines()
+}
+
+/// Makes a filter whose buckets are these lines, without a copy of them. `len` is the number of fingerprints in them,
+/// the sum of [`line_len`] over all lines. A capacity of 0 counts as 1.
+///
+/// Reads no line; see [untrusted words](self#untrusted-words).
+///
+/// # Errors
+///
+/// [`LinesError`] if `lines` has another length than [`lines`](fn@lines) returns, if `len` exceeds the number of slots,
+/// if this processor does not support the shape, or if the allocation of the locks, versions and counts fails.
+///
+/// # Examples
+///
+/// See the [module](self).
+pub fn from_lines<F: Buildable>(
+    geometry: Geometry,
+    capacity: usize,
+    hasher: F::Hasher,
+    lines: Lines,
+    len: u64,
+) -> Result<F, LinesError> {
+    if !is_supported(geometry) {
+        let (slots, fingerprint_bits) = (geometry.slots(), geometry.fingerprint_bits());
+        return Err(LinesError::Unsupported { slots, fingerprint_bits });
+    }
+    make(geometry, capacity, hasher, lines, len, PairAccess::detect())
+}
+
+/// Makes a filter for queries from these lines, as [`from_lines`] does, even if this processor does not support the
+/// shape.
+///
+/// # Errors
+///
+/// The errors of [`from_lines`], except for `Unsupported`.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
+/// use tamis::cuckoo::raw::{self, Lines};
+/// use tamis::hash::Rapid;
+///
+/// let geometry = raw::geometry(1000, 7, 18)?;
+/// let lines = Lines::zeroed(raw::lines(geometry))?;
+/// let hasher = Rapid::with_seed(1);
+/// let filter = raw::frozen_from_lines::<CuckooFilter<str, _>>(geometry, 6000, hasher, lines, 0)?;
+/// assert!(!filter.contains("a"));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub fn frozen_from_lines<F: Buildable + Filter>(
+    geometry: Geometry,
+    capacity: usize,
+    hasher: <F as Sealed>::Hasher,
+    lines: Lines,
+    len: u64,
+) -> Result<Frozen<F>, LinesError> {
+    make(geometry, capacity, hasher, lines, len, PairAccess::detect()).map(Frozen::new)
+}
+
+/// Makes a filter from these lines. Buckets of 128 bits without an access make a filter that may only be queried.
+fn make<F: Buildable>(
+    geometry: Geometry,
+    capacity: usize,
+    hasher: F::Hasher,
+    lines: Lines,
+    len: u64,
+    access: Option<PairAccess>,
+) -> Result<F, LinesError> {
+    let (expected, found) = (geometry.lines(), lines.len() as u64);
+    if expected != found {
+        return Err(LinesError::Count { expected, found });
+    }
+    let slots = geometry.all_slots();
+    if len > slots {
+        return Err(LinesError::Len { found: len, slots });
+    }
+    Table::from_lines(geometry, lines, geometry.stripes(), access)
+        .and_then(|table| Shared::with_table(table, len, capacity.max(1), hasher))
+        .map(F::from_shared)
+        .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
+}
+
+/// Returns a copy of the filter, as [`CuckooFilter::snapshot`](crate::CuckooFilter::snapshot) does, but returns an
+/// error if the allocation fails.
+///
+/// # Errors
+///
+/// [`AllocError`] if the allocation fails.
+///
+/// # Examples
+///
+/// See the [module](self).
+pub fn try_snapshot<F: Buildable>(filter: &F) -> Result<F, AllocError>
+where
+    F::Hasher: Clone,
+{
+    filter.shared().try_snapshot().map(F::from_shared)
+}
+
+/// Returns the words of a line of the filter.
+///
+/// Read lines of a snapshot, or while no thread writes. Otherwise the lines may be of different times, and a fingerprint
+/// that another thread relocates may be in two lines or in none.
+///
+/// # Panics
+///
+/// If `line` is not below the number of [`lines`](fn@lines).
+///
+/// # Examples
+///
+/// See the [module](self).
+#[must_use]
+pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
+    let table = &filter.shared().table;
+    let lines = table.geometry().lines();
+    assert!(line < lines, "line {line} is out of bounds: the filter has {lines} lines");
+    table.line(line as usize)
+}
+
+/// Returns the number of fingerprints in the words of a line, or `None` if these are not the words of a filter: a bit
+/// above the last slot of a bucket is set, or a word behind the last bucket is not 0.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::raw::{self, LINE_WORDS};
+///
+/// // Four buckets: five slots of 12 bits in a word, and 4 bits to spare.
+/// let geometry = raw::geometry(4, 5, 12)?;
+/// let mut words = [0; LINE_WORDS];
+/// words[3] = 0xABC << 12;
+/// assert_eq!(raw::line_len(geometry, 0, &words), Some(1));
+/// words[3] = 1 << 60;
+/// assert_eq!(raw::line_len(geometry, 0, &words), None);
+/// words = [0, 0, 0, 0, 0xABC, 0, 0, 0];
+/// assert_eq!(raw::line_len(geometry, 0, &words), None);
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+#[must_use]
+pub fn line_len(geometry: Geometry, line: u64, words: &[u64; LINE_WORDS]) -> Option<u32> {
+    with_known_shape!(geometry.shape(), shape => len_in(shape, geometry.buckets(), line, words))
+}
+
+/// Computes [`line_len`] for a filter with this shape and number of buckets.
+#[inline(always)]
+fn len_in(shape: Shape, buckets: u64, line: u64, words: &[u64; LINE_WORDS]) -> Option<u32> {
+    let per_line = LINE_BITS / u64::from(shape.bits());
+    // The number of buckets from the start of the line.
+    let present = buckets.saturating_sub(line.saturating_mul(per_line));
+    let mut len = 0;
+    for at in 0..per_line {
+        // A line has an even number of buckets, so `at` is as even as the number of the bucket.
+        let bucket = if shape.is_pair() {
+            let [low, high] = [0, 1].map(|half| u128::from(words[2 * at as usize + half]));
+            high << 64 | low
+        } else {
+            u128::from(shape.cut(words[shape.word(at)], shape.offset(at)))
+        };
+        let is_valid = if at < present { !shape.has_spare_bits(bucket) } else { bucket == 0 };
+        if !is_valid {
+            return None;
+        }
+        len += shape.len(bucket);
+    }
+    Some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use tamis_hash::Rapid;
+
+    use super::*;
+    use crate::bucket::SHAPES;
+    use crate::place::Class;
+    use crate::{CuckooFilter, OnceCuckooFilter};
+
+    const BUCKETS: u64 = 1002;
+
+    /// The buckets of a filter, filled without any code of the filter's writers.
+    struct Model {
+        geometry: Geometry,
+        buckets: Vec<u128>,
+        len: u64,
+    }
+
+    impl Model {
+        /// Puts the fingerprint of each hash into an empty slot, if one of its two buckets has one.
+        fn filled(shape: Shape) -> Self {
+            let geometry = Geometry::of(BUCKETS, shape).unwrap();
+            let mut model = Self { geometry, buckets: std::vec![0; BUCKETS as usize], len: 0 };
+            for hash in hashes().step_by(2).take(BUCKETS as usize * shape.slots() as usize * 9 / 10)
+            {
+                let class = Class::of_hash(hash, BUCKETS, shape.width());
+                let slots = class.buckets.iter().flat_map(|&bucket| {
+                    (0..shape.slots()).map(move |slot| (bucket as usize, slot * shape.width()))
+                });
+                let is_empty = |&(bucket, at): &(usize, u32)| {
+                    model.buckets[bucket] >> at & u128::from(shape.mask()) == 0
+                };
+                let empty = slots.clone().find(is_empty);
+                if let Some((bucket, at)) = empty {
+                    model.buckets[bucket] |= u128::from(class.fingerprint) << at;
+                    model.len += 1;
+                }
+            }
+            model
+        }
+
+        /// Returns whether some slot of the two buckets holds the fingerprint.
+        fn contains(&self, hash: u64) -> bool {
+            let shape = self.geometry.shape();
+            let class = Class::of_hash(hash, BUCKETS, shape.width());
+            class.buckets.iter().any(|&bucket| {
+                (0..shape.slots()).any(|slot| {
+                    let bits = self.buckets[bucket as usize] >> (slot * shape.width());
+                    bits as u64 & shape.mask() == class.fingerprint
+                })
+            })
+        }
+
+        /// Returns the words of the lines, in order.
+        fn words(&self) -> Vec<u64> {
+            let bits = self.geometry.shape().bits();
+            let mut words = std::vec![0; self.geometry.lines() as usize * LINE_WORDS];
+            for (number, bucket) in self.buckets.iter().enumerate() {
+                let at = number * bits as usize;
+                words[at / 64] |= (*bucket as u64) << (at % 64);
+                if bits == 128 {
+                    words[at / 64 + 1] = (bucket >> 64) as u64;
+                }
+            }
+            words
+        }
+
+        /// Returns a filter with these buckets.
+        fn filter<F: Buildable + Sealed<Hasher = Rapid>>(&self, access: Option<PairAccess>) -> F {
+            let mut lines = Lines::zeroed(self.geometry.lines()).unwrap();
+            for (number, bits) in self.words().into_iter().enumerate() {
+                lines.word_mut(number).update(|word| *word = bits);
+            }
+            make(self.geometry, 1000, Rapid::with_seed(1), lines, self.len, access).unwrap()
+        }
+    }
+
+    /// Returns hashes, of which every second is in the model.
+    fn hashes() -> impl Iterator<Item = u64> {
+        (0_u64..20_000).map(|item| Rapid::with_seed(1).hash_bytes(&item.to_le_bytes()))
+    }
+
+    /// Compares all answers with those of the model: one by one, and in batches of every length up to two batches.
+    fn check<F>(model: &Model, filter: &F)
+    where
+        F: Buildable + Filter,
+    {
+        let shape = model.geometry.shape();
+        let expected: Vec<bool> = hashes().map(|hash| model.contains(hash)).collect();
+        assert!(expected.contains(&true) && expected.contains(&false));
+        for (hash, &expected) in hashes().zip(&expected) {
+            assert_eq!(filter.contains_hash(hash), expected, "{shape:?}");
+        }
+        for count in (0..80).chain([expected.len()]) {
+            let mut answers = Vec::new();
+            filter.contains_hashes(hashes().take(count), |number, found| {
+                assert_eq!(number, answers.len());
+                answers.push(found);
+            });
+            assert_eq!(answers, expected[..count], "{shape:?}");
+        }
+        assert_eq!(filter.len_estimate(), model.len as f64);
+        assert_eq!(filter.shared().table.len(), model.len);
+        let words = model.words();
+        for (line, expected) in words.chunks_exact(LINE_WORDS).enumerate() {
+            assert_eq!(read_line(filter, line as u64), expected);
+        }
+    }
+
+    /// On a processor with the access, the same words make a paired filter too, and all figures agree.
+    #[test]
+    fn a_filter_without_access_to_pairs_returns_the_same_answers() {
+        for shape in SHAPES {
+            let model = Model::filled(shape);
+            let unpaired: CuckooFilter<u64, Rapid> = model.filter(None);
+            check(&model, &unpaired);
+            check(&model, &model.filter::<OnceCuckooFilter<u64, Rapid>>(None));
+            unpaired.prefetch_hash(1);
+            // A copy of an unpaired table is unpaired.
+            let copy = try_snapshot(&unpaired).unwrap();
+            check(&model, &copy);
+            let rates = |filter: &CuckooFilter<u64, Rapid>| {
+                (filter.false_positive_rate(), filter.false_positive_rate_sampled(50))
+            };
+            let rate = rates(&unpaired);
+            assert!(rate.0 > 0.0 && rates(&copy) == rate);
+            if let Some(access) = PairAccess::detect() {
+                let paired: CuckooFilter<u64, Rapid> = model.filter(Some(access));
+                check(&model, &paired);
+                assert_eq!(rates(&paired), rate, "{shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_lengths_of_lines_are_those_of_the_model() {
+        for shape in SHAPES {
+            let model = Model::filled(shape);
+            let words = model.words();
+            let len = |(line, words): (usize, &[u64])| {
+                let words: &[u64; LINE_WORDS] = words.try_into().unwrap();
+                u64::from(line_len(model.geometry, line as u64, words).unwrap())
+            };
+            let sum: u64 = words.chunks_exact(LINE_WORDS).enumerate().map(len).sum();
+            assert_eq!(sum, model.len, "{shape:?}");
+        }
+    }
+
+    /// Sets each bit of the first, the last and a missing line alone. The bit belongs to a slot, or it is refused.
+    #[test]
+    fn a_bit_outside_all_slots_is_refused() {
+        for shape in SHAPES {
+            let geometry = Geometry::of(BUCKETS, shape).unwrap();
+            let (bits, used) = (u64::from(shape.bits()), u64::from(shape.slots() * shape.width()));
+            for line in [0, geometry.lines() - 1, geometry.lines(), u64::MAX] {
+                for bit in 0..LINE_BITS {
+                    let mut words = [0; LINE_WORDS];
+                    words[bit as usize / 64] = 1 << (bit % 64);
+                    let bucket =
+                        u128::from(line) * u128::from(LINE_BITS / bits) + u128::from(bit / bits);
+                    let is_slot = bucket < u128::from(BUCKETS) && bit % bits < used;
+                    let len = line_len(geometry, line, &words);
+                    assert_eq!(len, is_slot.then_some(1), "{shape:?}, line {line}, bit {bit}");
+                }
+            }
+        }
+    }
+}
