@@ -4,12 +4,16 @@
 use crate::workspace::{Dependency, Package};
 
 /// The allowed dependencies of each published crate.
-const ALLOWED: [(&str, &str); 7] = [
+const ALLOWED: [(&str, &str); 8] = [
     ("tamis-sync", "crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
     ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
+    (
+        "tamis-formats",
+        "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync rustix tempfile twox-hash",
+    ),
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-hash"),
     (
         "tamis-cli",

@@ -1,0 +1,77 @@
+//! The kinds of filters that a file can hold.
+
+use core::fmt;
+
+/// The type of filter in a file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// assert_eq!(tamis::formats::Kind::OnceBloom.to_string(), "OnceBloomFilter");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// `BloomFilter`.
+    Bloom,
+    /// `BlockedBloomFilter`.
+    BlockedBloom,
+    /// `OnceBloomFilter`.
+    OnceBloom,
+    /// `CuckooFilter`.
+    Cuckoo,
+    /// `OnceCuckooFilter`.
+    OnceCuckoo,
+}
+
+impl Kind {
+    /// All kinds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::Kind;
+    /// assert!(Kind::ALL.contains(&Kind::Cuckoo));
+    /// ```
+    pub const ALL: &[Self] =
+        &[Self::Bloom, Self::BlockedBloom, Self::OnceBloom, Self::Cuckoo, Self::OnceCuckoo];
+
+    /// Returns the number of the kind in a file.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            Self::Bloom => 1,
+            Self::BlockedBloom => 2,
+            Self::OnceBloom => 3,
+            Self::Cuckoo => 4,
+            Self::OnceCuckoo => 5,
+        }
+    }
+
+    pub(crate) fn of_code(code: u32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.code() == code)
+    }
+
+    /// Returns the number of the layout in a file.
+    pub(crate) const fn layout(self) -> u32 {
+        match self {
+            Self::Bloom => 1,
+            Self::BlockedBloom | Self::OnceBloom => 2,
+            Self::Cuckoo | Self::OnceCuckoo => 3,
+        }
+    }
+}
+
+/// Writes the name of the type of filter.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Bloom => "BloomFilter",
+            Self::BlockedBloom => "BlockedBloomFilter",
+            Self::OnceBloom => "OnceBloomFilter",
+            Self::Cuckoo => "CuckooFilter",
+            Self::OnceCuckoo => "OnceCuckooFilter",
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! The file format of [Tamis](https://docs.rs/tamis): saves, loads, maps and shares filters.
+//!
+//! | | from or to a path | from or to a stream |
+//! |---|---|---|
+//! | write a filter | [`save`], atomic | [`write()`] |
+//! | read a filter | [`load`] | [`read`] |
+//! | read a filter for queries only | [`load_frozen`] | [`read_frozen`] |
+//! | add a saved Bloom filter to another | [`merge_from`] | [`merge_read`] |
+//! | describe a file | [`Info::open`] | [`Info::read`] |
+//! | use a file in place, in constant time | [`map`] | |
+//! | share a filter between processes | [`Live`] | |
+//!
+//! [`Options`] offers the same functions with a [`Policy`], the name of the normal form that the items had before they
+//! were hashed.
+//!
+//! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in the file. A loaded
+//! filter gives the same answers as the saved one on every platform. If it is saved again, the file has the same bytes.
+//!
+//! # The format
+//!
+//! `spec/v1.md` in this crate describes every byte, in enough detail to write a reader in another language. A file has
+//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the policy, the counts, a checksum of the header
+//! and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
+//! body before it uses that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
+//!
+//! Checksums detect damage. They do not prove who wrote a file: anyone can compute them.
+//!
+//! # Examples
+//!
+//! ```
+//! # use tamis_formats as tamis;
+//! use tamis::hash::Rapid;
+//! use tamis::{BlockedBloomFilter, formats};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("seen.tamis");
+//! let seen = BlockedBloomFilter::<str, _>::builder()
+//!     .capacity(1000)
+//!     .hasher(Rapid::with_seed(7))
+//!     .build()?;
+//! seen.insert("https://example.org/");
+//! formats::save(&seen, &path)?;
+//!
+//! let again: BlockedBloomFilter<str, Rapid> = formats::load(&path)?;
+//! assert!(again.contains("https://example.org/"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+// The examples use this crate under the name `tamis`.
+#[doc(hidden)]
+pub extern crate self as formats;
+
+mod body;
+mod checksum;
+mod error;
+mod file;
+mod geometry;
+mod header;
+mod info;
+mod kind;
+mod live;
+mod load;
+mod map;
+mod merge;
+mod options;
+mod policy;
+mod read;
+mod save;
+mod save_error;
+mod saved;
+mod table;
+mod write;
+
+pub use tamis_sync::MapFile;
+
+pub use crate::error::LoadError;
+pub use crate::geometry::Geometry;
+pub use crate::info::Info;
+pub use crate::kind::Kind;
+pub use crate::live::{Live, Parts};
+pub use crate::load::{load, load_frozen};
+pub use crate::map::{Mapped, map};
+pub use crate::merge::{merge_from, merge_read};
+pub use crate::options::Options;
+pub use crate::policy::{Policy, PolicyError};
+pub use crate::read::{read, read_frozen};
+pub use crate::save::save;
+pub use crate::save_error::SaveError;
+pub use crate::saved::{Saved, SavedBloom};
+pub use crate::write::{encoded_len, write};
+#[doc(hidden)]
+pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+#[doc(hidden)]
+pub use tamis_core::Frozen;
+#[doc(hidden)]
+pub use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+#[doc(hidden)]
+pub use tamis_hash as hash;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,133 @@
+//! Loads a filter from a file.
+
+use std::io::Read;
+use std::path::Path;
+
+use tamis_core::Frozen;
+use tamis_sync::{AllocError, Lines};
+
+use crate::body;
+use crate::file::File;
+use crate::header::{HEADER, Header};
+use crate::saved::{expect, expect_writable};
+use crate::table::Table;
+use crate::{Info, LoadError, Options, Saved};
+
+/// Loads a filter from a file.
+///
+/// It checks the header and the length of the file before it allocates, and every chunk before it is used. It takes the
+/// memory of the filter and 1 MiB.
+///
+/// # Errors
+///
+/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if the file holds another filter than asked for. On
+/// a processor without atomics of 128 bits, a cuckoo filter with buckets of 128 bits is an error; [`load_frozen`] can
+/// load it.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{load, save};
+/// use tamis::hash::{AnyStable, Rapid};
+/// use tamis::BloomFilter;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("seen.tamis");
+/// let seen = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// seen.insert("a");
+/// save(&seen, &path)?;
+///
+/// let again: BloomFilter<str, Rapid> = load(&path)?;
+/// assert!(again.contains("a") && again.insert("b"));
+/// // `AnyStable` takes a file with any of the hash algorithms.
+/// let any: BloomFilter<str, AnyStable> = load(&path)?;
+/// assert!(any.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load<F: Saved>(path: impl AsRef<Path>) -> Result<F, LoadError> {
+    Options::new().load(path)
+}
+
+/// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`] writes.
+///
+/// # Errors
+///
+/// As [`load`], but buckets of 128 bits are possible on every processor.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{load_frozen, save};
+/// use tamis::{CuckooFilter, hash::Rapid};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("seen.tamis");
+/// let seen = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// seen.insert("a")?;
+/// save(&seen, &path)?;
+/// let frozen = load_frozen::<CuckooFilter<str, Rapid>>(&path)?;
+/// assert!(frozen.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_frozen<F: Saved>(path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
+    Options::new().load_frozen(path)
+}
+
+impl Options {
+    /// Loads a filter with these options, as [`load`](crate::load) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](crate::load).
+    ///
+    /// # Examples
+    ///
+    /// See [`Options`].
+    pub fn load<F: Saved>(&self, path: impl AsRef<Path>) -> Result<F, LoadError> {
+        let (file, header) = open(path.as_ref())?;
+        let hasher = expect::<F>(&header, self)?;
+        expect_writable(&header)?;
+        F::of_lines(&header, hasher, read_lines(&mut file.from(HEADER as u64), &header)?)
+    }
+
+    /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`load_frozen`](crate::load_frozen).
+    ///
+    /// # Examples
+    ///
+    /// See [`load_frozen`](crate::load_frozen).
+    pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
+        let (file, header) = open(path.as_ref())?;
+        let hasher = expect::<F>(&header, self)?;
+        F::frozen_of_lines(&header, hasher, read_lines(&mut file.from(HEADER as u64), &header)?)
+    }
+}
+
+/// Opens a file and checks its header and its length.
+pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
+    let file = File::open(path)?;
+    let Info(header) = Info::read(file.from(0))?;
+    header.check_file_len(file.len())?;
+    Ok((file, header))
+}
+
+/// Reads what follows a header, with all checks, into new lines.
+pub(crate) fn read_lines(from: &mut impl Read, header: &Header) -> Result<Lines, LoadError> {
+    let table = Table::read(from, header)?;
+    // The pages of a large array are placed as the bytes arrive.
+    let mut lines = Lines::reserved(header.lines()).map_err(alloc)?;
+    body::read(from, header, &table, |line, words| {
+        let line = &mut lines[line as usize];
+        line.words.iter_mut().zip(words).for_each(|(to, word)| to.update(|to| *to = word));
+    })?;
+    Ok(lines)
+}
+
+fn alloc(error: AllocError) -> LoadError {
+    LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) }
+}

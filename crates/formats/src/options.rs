@@ -1,0 +1,70 @@
+//! What the functions of this crate may be given besides a filter.
+
+use crate::Policy;
+
+/// The policy of a file, and whether a live file may be loaded. Each function of this crate is also a method here; the
+/// functions use the default options: no policy, and no live file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{LoadError, Options, Policy, load};
+/// use tamis::{BlockedBloomFilter, hash::Rapid};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("urls.tamis");
+/// let urls = BlockedBloomFilter::<str>::builder().capacity(99).hasher(Rapid::with_seed(1)).build()?;
+/// let options = Options::new().policy(Policy::new("url-v1")?);
+/// options.save(&urls, &path)?;
+///
+/// let again: BlockedBloomFilter<str, Rapid> = options.load(&path)?;
+/// // A program that does not normalize URLs must not use this filter.
+/// let error = load::<BlockedBloomFilter<str, Rapid>>(&path).unwrap_err();
+/// assert!(matches!(error, LoadError::OtherPolicy { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use = "options do nothing until a method uses them"]
+pub struct Options {
+    pub(crate) policy: Policy,
+    pub(crate) live: bool,
+}
+
+impl Options {
+    /// Returns the default options.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, Policy};
+    /// assert_eq!(Options::new(), Options::default().policy(Policy::NONE).live(false));
+    /// ```
+    pub const fn new() -> Self {
+        Self { policy: Policy::NONE, live: false }
+    }
+
+    /// Sets the policy: a file that is written contains it, and a file that is read must contain it.
+    ///
+    /// # Examples
+    ///
+    /// See [`Options`].
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets whether a [live](crate::Live) file may be loaded or merged. Its body has no checksums.
+    ///
+    /// The filter then holds every item whose insert returned before the load began. The file stays live, and the
+    /// loaded filter is a copy.
+    ///
+    /// # Examples
+    ///
+    /// See [`Live`](crate::Live).
+    pub const fn live(mut self, live: bool) -> Self {
+        self.live = live;
+        self
+    }
+}

@@ -1,0 +1,174 @@
+//! Saves a filter to a file, atomically.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::body::for_each_chunk;
+use crate::checksum::checksum;
+use crate::header::Header;
+use crate::saved::{header_of, sealed::Source};
+use crate::table::Table;
+use crate::write::{algorithm, alloc};
+use crate::{Options, SaveError, Saved};
+
+/// The most symbolic links that are followed.
+const MAX_LINKS: usize = 40;
+
+/// Saves a filter to a file, atomically: at every moment, and after a crash at any moment, the path has the old file or
+/// the new one.
+///
+/// The filter is written to a temporary file in the same folder, `.tamis-` with a random name. The file is synced to
+/// the disk, then renamed, then the folder is synced. A crash can leave the temporary file, which can be deleted. A new
+/// file gets the usual permissions; the permissions of an existing file are kept, its owner is not. If the path is a
+/// symbolic link, the file that it points to is replaced.
+///
+/// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
+/// filter is copied first: it takes twice its memory meanwhile.
+///
+/// The file contains the seed or key of the hasher.
+///
+/// # Errors
+///
+/// [`SaveError`] if the path is not that of a file, or if the file cannot be written. An existing file is then as
+/// before, unless only the sync of the folder failed: then the path has the new file, but a crash may undo it.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{load, save};
+/// use tamis::{OnceCuckooFilter, hash::Rapid};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("jobs.tamis");
+/// let jobs = OnceCuckooFilter::<u64>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// jobs.insert(&17)?;
+/// save(&jobs, &path)?;
+/// assert!(load::<OnceCuckooFilter<u64, Rapid>>(&path)?.contains(&17));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save<F: Saved>(filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
+    Options::new().save(filter, path)
+}
+
+impl Options {
+    /// Saves a filter with this policy, as [`save`](crate::save) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](crate::save).
+    ///
+    /// # Examples
+    ///
+    /// See [`Options`].
+    pub fn save<F: Saved>(&self, filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        let target = Target::new(path.as_ref())?;
+        let lines = filter.passing().map_err(alloc)?;
+        let header = header_of(filter, self.policy, lines.items());
+        let mut file = target.temporary()?;
+        write_to(file.as_file_mut(), header, &lines)?;
+        target.replace(file)
+    }
+}
+
+/// Writes a file in one pass over the filter: first the body, then what comes before it.
+fn write_to(file: &mut File, mut header: Header, lines: &impl Source) -> Result<(), SaveError> {
+    file.seek(SeekFrom::Start(header.body_offset()))?;
+    let mut table = Table::new();
+    for_each_chunk(
+        &header,
+        |line| lines.line(line),
+        |chunk| {
+            table.push(checksum(chunk));
+            file.write_all(chunk)
+        },
+    )?;
+    header.table_checksum = table.checksum();
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&header.to_bytes().map_err(algorithm)?)?;
+    Ok(file.write_all(&table.with_padding(&header))?)
+}
+
+/// The place of a file that is to be created or replaced.
+pub(crate) struct Target {
+    path: PathBuf,
+    folder: PathBuf,
+    /// The permissions of the file that exists there.
+    permissions: Option<Permissions>,
+}
+
+impl Target {
+    /// Returns the place that a path names, behind symbolic links.
+    pub(crate) fn new(path: &Path) -> Result<Self, SaveError> {
+        let path = behind_links(path)?;
+        // A rename would replace a device such as /dev/null with a file.
+        let permissions = match fs::metadata(&path) {
+            Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
+            Ok(existing) => Some(existing.permissions()),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new(".")).to_owned();
+        Ok(Self { path, folder, permissions })
+    }
+
+    /// Creates a temporary file in the folder, with the permissions of the final file.
+    pub(crate) fn temporary(&self) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".tamis-").suffix(".tmp");
+        match &self.permissions {
+            Some(existing) => {
+                let file = builder.permissions(existing.clone()).tempfile_in(&self.folder)?;
+                // The system removed the bits of the umask.
+                file.as_file().set_permissions(existing.clone())?;
+                Ok(file)
+            }
+            None => usual_permissions(&mut builder).tempfile_in(&self.folder),
+        }
+    }
+
+    /// Moves the temporary file to the path, over a file that exists there.
+    pub(crate) fn replace(&self, file: NamedTempFile) -> Result<(), SaveError> {
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(self.sync_folder()?)
+    }
+
+    /// Moves the temporary file to the path, and returns it open. If a file exists there, returns
+    /// [`ErrorKind::AlreadyExists`].
+    pub(crate) fn create(&self, file: NamedTempFile) -> io::Result<File> {
+        file.as_file().sync_all()?;
+        let file = file.persist_noclobber(&self.path).map_err(|error| error.error)?;
+        self.sync_folder()?;
+        Ok(file)
+    }
+
+    /// Makes the rename durable.
+    fn sync_folder(&self) -> io::Result<()> {
+        if cfg!(unix) { File::open(&self.folder)?.sync_all() } else { Ok(()) }
+    }
+}
+
+/// Follows symbolic links, also if the last one points to no file.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(to) = fs::read_link(&path) else { return Ok(path) };
+        path.pop();
+        path.push(to);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "too many symbolic links"))
+}
+
+/// Lets the umask decide on the permissions of a new file, as for every other file.
+fn usual_permissions<'b, 'p, 's>(
+    builder: &'b mut tempfile::Builder<'p, 's>,
+) -> &'b mut tempfile::Builder<'p, 's> {
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+}

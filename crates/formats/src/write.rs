@@ -1,0 +1,93 @@
+//! Writes a filter to a stream.
+
+use std::io::Write;
+
+use tamis_hash::Algorithm;
+use tamis_sync::AllocError;
+
+use crate::body::for_each_chunk;
+use crate::checksum::checksum;
+use crate::saved::{header_of, sealed::Source};
+use crate::table::Table;
+use crate::{Options, Policy, SaveError, Saved};
+
+/// Writes a filter to a stream: a pipe, a socket, an object store. The bytes are those of a file.
+///
+/// It first copies the filter, since the checksums come before the body; a filter takes twice its memory meanwhile.
+/// Other threads may insert during the copy: the stream then holds every item whose insert happened before the call.
+/// [`save`](crate::save) copies only cuckoo filters.
+///
+/// # Errors
+///
+/// [`SaveError`] if the copy cannot be allocated, or if `to` returns an error; a part of the bytes may then have been
+/// written. A reader detects that.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{encoded_len, read, write};
+/// use tamis::{OnceBloomFilter, hash::Rapid};
+///
+/// let seen = OnceBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// seen.insert("a");
+/// let mut bytes = Vec::new();
+/// write(&seen, &mut bytes)?;
+/// assert_eq!(bytes.len() as u64, encoded_len(&seen));
+///
+/// let again: OnceBloomFilter<str, Rapid> = read(&bytes[..])?;
+/// assert!(again.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
+    Options::new().write(filter, to)
+}
+
+/// Returns the number of bytes that a filter takes in a file or a stream.
+///
+/// # Examples
+///
+/// See [`write()`].
+#[must_use]
+pub fn encoded_len<F: Saved>(filter: &F) -> u64 {
+    header_of(filter, Policy::NONE, 0).file_len()
+}
+
+impl Options {
+    /// Writes a filter to a stream with this policy, as [`write`](crate::write()) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](crate::write()).
+    ///
+    /// # Examples
+    ///
+    /// See [`Info::policy`](crate::Info::policy).
+    pub fn write<F: Saved>(&self, filter: &F, mut to: impl Write) -> Result<(), SaveError> {
+        let still = filter.still().map_err(alloc)?;
+        let mut header = header_of(filter, self.policy, still.items());
+        // The first pass computes the checksums, the second one writes.
+        let mut table = Table::new();
+        for_each_chunk(
+            &header,
+            |line| still.line(line),
+            |chunk| {
+                table.push(checksum(chunk));
+                Ok(())
+            },
+        )?;
+        header.table_checksum = table.checksum();
+        to.write_all(&header.to_bytes().map_err(algorithm)?)?;
+        to.write_all(&table.with_padding(&header))?;
+        for_each_chunk(&header, |line| still.line(line), |chunk| to.write_all(chunk))?;
+        Ok(to.flush()?)
+    }
+}
+
+pub(crate) fn alloc(error: AllocError) -> SaveError {
+    SaveError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) }
+}
+
+pub(crate) fn algorithm(algorithm: Algorithm) -> SaveError {
+    SaveError::Algorithm { name: algorithm.name() }
+}
