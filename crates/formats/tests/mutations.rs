@@ -1,0 +1,250 @@
+//! Every flipped bit and every truncation of a small file of each kind is refused, by all loaders with one verdict.
+
+mod common;
+mod reader;
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use common::{bytes_of, map_file, verdicts};
+use reader::Reader;
+use tamis_formats::{
+    Live, MapFile, Options, Parts, Saved, SavedBloom, map, merge_from, merge_read, read,
+};
+use tamis_hash::Rapid;
+
+/// A file whose bytes are changed in place.
+struct Changed<'p>(File, &'p Path, Vec<u8>);
+
+impl<'p> Changed<'p> {
+    fn new(path: &'p Path, bytes: &[u8]) -> Self {
+        fs::write(path, bytes).unwrap();
+        Self(File::options().write(true).open(path).unwrap(), path, bytes.to_vec())
+    }
+
+    fn set(&mut self, at: usize, byte: u8) {
+        self.2[at] = byte;
+        self.0.seek(SeekFrom::Start(at as u64)).unwrap();
+        self.0.write_all(&[byte]).unwrap();
+    }
+}
+
+/// Checks that all loaders refuse what the bytes are now, with one verdict. Returns it.
+fn refused<F: Saved>(path: &Path, bytes: &[u8], what: &str) -> String {
+    let [load, read, map] = verdicts::<F>(path, bytes);
+    assert!(!load.is_empty(), "{what}: loaded");
+    assert!(
+        load == read && load == map,
+        "{what}: {load} from a file, {read} from a stream, {map} mapped"
+    );
+    assert!(Reader::new(bytes).is_err(), "{what}: the second reader takes it");
+    load
+}
+
+fn every_bit<F: Saved>(filter: &F) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let bytes = bytes_of(filter);
+    let mut file = Changed::new(&path, &bytes);
+    let mut found = std::collections::BTreeMap::new();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            file.set(at, bytes[at] ^ 1 << bit);
+            let verdict = refused::<F>(file.1, &file.2, &format!("bit {bit} of byte {at}"));
+            let name = verdict.split([' ', '(']).next().unwrap_or_default().to_owned();
+            *found.entry(name).or_insert(0) += 1;
+        }
+        file.set(at, bytes[at]);
+    }
+    // Each part of the file is refused by its own check: 8 bits per byte.
+    assert_eq!(found["Magic"], 8 * 8);
+    assert_eq!(found["Version"], 4 * 8);
+    assert_eq!(found["Field"], 4 * 8);
+    assert_eq!(found["HeaderChecksum"], (256 - 16) * 8);
+    assert_eq!(found["TableChecksum"], 8 * 8);
+    assert_eq!(found["NotZero"], (4096 - 256 - 8) * 8);
+    assert_eq!(found["ChunkChecksum"], (bytes.len() - 4096) * 8);
+    assert_eq!(found.len(), 7);
+    assert_eq!(verdicts::<F>(&path, &bytes), ["", "", ""]);
+}
+
+fn every_truncation<F: Saved>(filter: &F) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let bytes = bytes_of(filter);
+    for len in 0..bytes.len() {
+        fs::write(&path, &bytes[..len]).unwrap();
+        let verdict = refused::<F>(&path, &bytes[..len], &format!("{len} bytes"));
+        let expected = if len < 256 { 256 } else { bytes.len() };
+        assert_eq!(verdict, format!("Truncated {{ found: {len}, expected: {expected} }}"));
+    }
+}
+
+/// Parts cut out, repeated and swapped.
+fn splices<F: Saved>(filter: &F) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let bytes = bytes_of(filter);
+    let len = bytes.len();
+    for (from, to) in
+        [(0, 8), (8, 16), (88, 96), (256, 264), (250, 300), (4096, 4104), (len - 8, len)]
+    {
+        let cut = [&bytes[..from], &bytes[to..]].concat();
+        let zeroed = [&bytes[..from], &vec![0; to - from], &bytes[to..]].concat();
+        let repeated = [&bytes[..to], &bytes[from..]].concat();
+        let moved = [&bytes[..from], &bytes[to..], &bytes[from..to]].concat();
+        for changed in [cut, zeroed, repeated, moved] {
+            if changed == bytes {
+                continue;
+            }
+            fs::write(&path, &changed).unwrap();
+            let [load, read, map] = verdicts::<F>(&path, &changed);
+            // A stream may go on after the filter, so it does not see bytes behind the end.
+            assert!(!load.is_empty() && load == map, "{from}..{to}: {load}, {map}");
+            assert!(!read.is_empty() || changed.starts_with(&bytes), "{from}..{to}");
+        }
+    }
+}
+
+macro_rules! for_each_kind {
+    ($($name:ident: $check:ident;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn bloom() {
+                $check(&common::small_bloom());
+            }
+
+            #[test]
+            fn blocked() {
+                $check(&common::small_blocked());
+            }
+
+            #[test]
+            fn once() {
+                $check(&common::small_once());
+            }
+
+            #[test]
+            fn cuckoo() {
+                $check(&common::small_cuckoo());
+            }
+
+            #[test]
+            fn once_cuckoo() {
+                $check(&common::small_once_cuckoo());
+            }
+        }
+    )*};
+}
+
+for_each_kind! {
+    every_flipped_bit_is_refused: every_bit;
+    every_truncation_is_refused: every_truncation;
+    every_splice_is_refused: splices;
+}
+
+/// A merge from a damaged file changes nothing. A merge from a damaged stream adds no item of the damaged chunk.
+#[test]
+fn a_damaged_file_is_not_merged() {
+    fn check<F: SavedBloom>(new: impl Fn() -> F, full: &F) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let bytes = bytes_of(full);
+        let (target, empty) = (new(), bytes_of(&new()));
+        for at in (0..bytes.len()).step_by(7) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 4;
+            fs::write(&path, &changed).unwrap();
+            let (file, stream) = (merge_from(&target, &path), merge_read(&target, &changed[..]));
+            assert_eq!(format!("{file:?}"), format!("{stream:?}"));
+            assert!(file.is_err() && bytes_of(&target) == empty, "byte {at}");
+        }
+    }
+    let seed = |seed| Rapid::with_seed(seed);
+    let bloom = common::small_bloom();
+    check(|| common::Bloom::builder_like(&bloom, seed(1)), &bloom);
+    let blocked = common::small_blocked();
+    check(|| common::Blocked::builder_like(&blocked, seed(2)), &blocked);
+    let once = common::small_once();
+    check(|| common::Once::builder_like(&once, seed(3)), &once);
+}
+
+/// An empty filter with the sizes of another.
+trait BuilderLike: Sized {
+    fn builder_like(other: &Self, hasher: Rapid) -> Self;
+}
+
+macro_rules! builder_like {
+    ($($type:ty, $name:ident;)*) => {$(
+        impl BuilderLike for $type {
+            fn builder_like(other: &Self, hasher: Rapid) -> Self {
+                let builder = tamis_bloom::$name::<u64>::builder().like(other.geometry());
+                builder.capacity(other.capacity()).hasher(hasher).build().unwrap()
+            }
+        }
+    )*};
+}
+
+builder_like! {
+    common::Bloom, BloomFilter;
+    common::Blocked, BlockedBloomFilter;
+    common::Once, OnceBloomFilter;
+}
+
+/// Of a stream with several chunks, those before the damaged one have been added, and no line of it or after it.
+#[test]
+fn a_stream_is_merged_up_to_the_damaged_chunk() {
+    let builder = tamis_bloom::BlockedBloomFilter::<u64>::builder().bits(3 << 23).probes(1);
+    let builder = builder.hasher(Rapid::with_seed(1));
+    let full = common::filled(builder.clone().build().unwrap(), 100_000);
+    let target = builder.build().unwrap();
+    let mut bytes = bytes_of(&full);
+    bytes[4096 + (1 << 20) + 12345] ^= 1;
+    let error = merge_read(&target, &bytes[..]).unwrap_err();
+    assert!(format!("{error:?}").starts_with("ChunkChecksum { chunk: 1"), "{error:?}");
+    let merged = bytes_of(&target);
+    assert!(merged[4096..4096 + (1 << 20)] == bytes[4096..4096 + (1 << 20)]);
+    assert!(merged[4096 + (1 << 20)..].iter().all(|byte| *byte == 0));
+}
+
+/// The checks of a live file are those of its header, its length, its zeros and its spare bits.
+#[test]
+fn every_bit_before_the_body_of_a_live_file_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("live");
+    let builder = tamis_bloom::BloomFilter::<u64>::builder().bits(999).probes(5);
+    let parts =
+        Parts { geometry: builder.geometry().unwrap(), capacity: 9, hasher: Rapid::with_seed(1) };
+    Live::<common::Bloom>::create_file(&path, &parts, &Options::new()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let mut file = Changed::new(&path, &bytes);
+    let options = Options::new().live(true);
+    let body_of_items = 4096..4096 + 999 / 8;
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            file.set(at, bytes[at] ^ 1 << bit);
+            let loaded = options.load::<common::Bloom>(file.1);
+            let streamed = options.read::<common::Bloom>(&file.2[..]);
+            assert_eq!(format!("{loaded:?}"), format!("{streamed:?}"), "bit {bit} of byte {at}");
+            let is_item = body_of_items.contains(&at) || (at == 4096 + 999 / 8 && bit < 999 % 8);
+            assert_eq!(loaded.is_ok(), is_item, "bit {bit} of byte {at}");
+            assert_eq!(Reader::new(&file.2).is_ok(), is_item, "bit {bit} of byte {at}");
+            // The mapping reads only the header. A flag that is flipped makes it no live file.
+            // SAFETY: nothing makes the file shorter.
+            let file = unsafe {
+                MapFile::new(File::options().read(true).write(true).open(&path).unwrap())
+            };
+            assert_eq!(
+                Live::<common::Bloom>::open(file).is_ok(),
+                at >= 256,
+                "bit {bit} of byte {at}"
+            );
+        }
+        file.set(at, bytes[at]);
+    }
+    assert!(map::<common::Bloom>(map_file(&path)).is_err());
+    assert!(read::<common::Bloom>(&bytes[..]).is_err());
+}

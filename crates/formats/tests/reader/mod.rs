@@ -1,0 +1,274 @@
+//! A second reader of the format: slow, written from `spec/v1.md`, without the code of the crates of Tamis.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
+use siphasher::sip::SipHasher13;
+use twox_hash::{XxHash3_64, XxHash64};
+
+const G: u64 = 0x9E37_79B9_7F4A_7C15;
+const M: u64 = 0xD134_2543_DE82_EF95;
+
+/// The filter of a file.
+pub(crate) struct Reader {
+    pub(crate) kind: u64,
+    pub(crate) is_live: bool,
+    pub(crate) policy: String,
+    pub(crate) key: [u8; 16],
+    algorithm: u64,
+    size: u64,
+    probes: u64,
+    words: u64,
+    body: Vec<u8>,
+}
+
+/// Returns a number of `len` bytes.
+fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
+    bytes[at..at + len].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn range(x: u64, n: u64) -> u64 {
+    (u128::from(x) * u128::from(n) >> 64) as u64
+}
+
+fn pattern(hash: u64) -> u64 {
+    (hash ^ hash >> 32).wrapping_mul(G)
+}
+
+fn check(is_right: bool, what: &str) -> Result<(), String> {
+    if is_right { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// The bits of a bucket with a shape that exists.
+fn bucket_bits(slots: u64, width: u64) -> Option<u64> {
+    match (slots, width) {
+        (4, 8) => Some(32),
+        (8, 8) | (5, 12) | (4, 16) | (3, 20) | (2, 32) => Some(64),
+        (7, 18) | (5, 25) | (4, 32) | (3, 42) => Some(128),
+        _ => None,
+    }
+}
+
+impl Reader {
+    /// Reads a whole file.
+    pub(crate) fn new(file: &[u8]) -> Result<Self, String> {
+        check(file.len() >= 256, "header cut off")?;
+        let (header, rest) = file.split_at(256);
+        check(header[..8] == [0x89, 0x54, 0x41, 0x4D, 0x49, 0x53, 0x0D, 0x0A], "magic")?;
+        check(number(header, 8, 4) == 1, "version")?;
+        check(number(header, 12, 4) == 256, "header length")?;
+        check(number(header, 248, 8) == XxHash3_64::oneshot(&header[..248]), "header checksum")?;
+        let (kind, flags, layout) =
+            (number(header, 16, 4), number(header, 20, 4), number(header, 24, 4));
+        check(flags <= 1, "flags")?;
+        check(
+            [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)].contains(&(kind, layout)),
+            "kind or layout",
+        )?;
+        let policy = &header[56..88];
+        let policy_len = policy.iter().position(|byte| *byte == 0).unwrap_or(32);
+        check(policy[..policy_len].iter().all(|byte| (0x20..=0x7E).contains(byte)), "policy")?;
+        check(policy[policy_len..].iter().all(|byte| *byte == 0), "policy")?;
+        let mut reader = Self {
+            kind,
+            is_live: flags == 1,
+            policy: String::from_utf8(policy[..policy_len].to_vec()).unwrap(),
+            key: header[32..48].try_into().unwrap(),
+            algorithm: number(header, 28, 4),
+            size: number(header, 88, 8),
+            probes: number(header, 96, 4),
+            words: number(header, 100, 4),
+            body: Vec::new(),
+        };
+        check((1..=4).contains(&reader.algorithm), "algorithm")?;
+        check(reader.algorithm == 4 || reader.key[8..] == [0; 8], "key")?;
+        let probe = [0x21, 0x21, 0x20, 0x73, 0x69, 0x6D, 0x61, 0x7A];
+        check(number(header, 48, 8) == reader.hash(&probe), "hash probe")?;
+        reader.check_sizes(layout)?;
+        check(number(header, 104, 8) >= 1, "capacity")?;
+        // The body and the table, whose lengths follow from the sizes.
+        let lines = reader.lines();
+        let body_len = u64::try_from(lines * 64).map_err(|_| "size")?;
+        let chunks = body_len.div_ceil(1 << 20);
+        let body_offset = (256 + 8 * chunks).div_ceil(4096) * 4096;
+        check(number(header, 120, 8) == body_offset, "body offset")?;
+        check(number(header, 128, 8) == body_len, "body length")?;
+        check(number(header, 136, 8) == 1 << 20, "chunk length")?;
+        check(header[152..248].iter().all(|byte| *byte == 0), "reserved")?;
+        check(file.len() as u64 == body_offset + body_len, "file length")?;
+        let (table, padding) = rest.split_at(8 * chunks as usize);
+        let (padding, body) = padding.split_at(body_offset as usize - 256 - table.len());
+        check(padding.iter().all(|byte| *byte == 0), "padding")?;
+        reader.body = body.to_vec();
+        let table_checksum = number(header, 144, 8);
+        if reader.is_live {
+            check(
+                table_checksum == 0 && table.iter().all(|byte| *byte == 0),
+                "table of a live file",
+            )?;
+        } else {
+            check(table_checksum == XxHash3_64::oneshot(table), "table checksum")?;
+            for (chunk, bytes) in body.chunks(1 << 20).enumerate() {
+                let right = number(table, 8 * chunk, 8) == XxHash3_64::oneshot(bytes);
+                check(right, "chunk checksum")?;
+            }
+        }
+        reader.check_body(number(header, 112, 8))?;
+        Ok(reader)
+    }
+
+    fn check_sizes(&self, layout: u64) -> Result<(), String> {
+        let Self { kind, size, probes, words, .. } = *self;
+        match layout {
+            1 => {
+                check(size >= 1 && (1..=64).contains(&probes) && words == 0, "sizes")?;
+            }
+            2 => {
+                check(size >= 512 && size % 512 == 0 && [1, 2, 4, 8].contains(&words), "sizes")?;
+                check(probes >= words && probes <= (8 * words).min(32), "sizes")?;
+                check(!(self.is_live && kind == 3 && words > 1), "a live file with locks")?;
+            }
+            _ => {
+                check(size >= 2 && size % 2 == 0 && size < 1 << 57, "sizes")?;
+                check(bucket_bits(probes, words).is_some(), "shape")?;
+                check(!self.is_live, "a live file with locks")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lines(&self) -> u128 {
+        let bits = match self.kind {
+            1..=3 => u128::from(self.size),
+            _ => u128::from(self.size) * u128::from(self.bucket_bits()),
+        };
+        bits.div_ceil(512)
+    }
+
+    fn bucket_bits(&self) -> u64 {
+        bucket_bits(self.probes, self.words).unwrap()
+    }
+
+    fn has_locks(&self) -> bool {
+        self.kind == 3 && self.words > 1
+    }
+
+    fn check_body(&self, items: u64) -> Result<(), String> {
+        let all_bits = 8 * self.body.len() as u64;
+        match self.kind {
+            1 => {
+                check((self.size..all_bits).all(|bit| !self.bit(bit)), "bits behind the last")?;
+                check(items == 0, "items")
+            }
+            2 | 3 => {
+                let locked =
+                    self.has_locks() && (0..self.size / 512).any(|line| self.bit(512 * line + 62));
+                check(!locked, "a lock")?;
+                check(items == 0, "items")
+            }
+            _ => {
+                let (bits, used) = (self.bucket_bits(), self.probes * self.words);
+                let behind = self.size * bits;
+                check((behind..all_bits).all(|bit| !self.bit(bit)), "bits behind the last bucket")?;
+                let spare = (0..self.size)
+                    .any(|bucket| (used..bits).any(|bit| self.bit(bucket * bits + bit)));
+                check(!spare, "spare bits of a bucket")?;
+                let count = (0..self.size).map(|bucket| {
+                    self.slots(bucket).into_iter().filter(|slot| *slot != 0).count() as u64
+                });
+                check(items == count.sum::<u64>(), "items")
+            }
+        }
+    }
+
+    /// Bit `i` of the body: words are little-endian, so that it is bit `i mod 8` of byte `i / 8`.
+    fn bit(&self, bit: u64) -> bool {
+        self.body[bit as usize / 8] >> (bit % 8) & 1 == 1
+    }
+
+    /// The slots of a bucket, bit by bit. A bucket of 32 bits follows the one before it, as bits do.
+    fn slots(&self, bucket: u64) -> Vec<u64> {
+        let slot = |slot| {
+            let first = bucket * self.bucket_bits() + slot * self.words;
+            (0..self.words).map(|bit| u64::from(self.bit(first + bit)) << bit).sum()
+        };
+        (0..self.probes).map(slot).collect()
+    }
+
+    fn hash(&self, bytes: &[u8]) -> u64 {
+        let seed = number(&self.key, 0, 8);
+        match self.algorithm {
+            1 => rapidhash_v3_seeded(bytes, &RapidSecrets::seed_cpp(seed)),
+            2 => XxHash3_64::oneshot_with_seed(seed, bytes),
+            3 => XxHash64::oneshot(seed, bytes),
+            _ => SipHasher13::new_with_key(&self.key).hash(bytes),
+        }
+    }
+
+    /// Returns whether the filter contains the item with these bytes.
+    pub(crate) fn contains(&self, item: &[u8]) -> bool {
+        let hash = self.hash(item);
+        match self.kind {
+            1 => {
+                let states = std::iter::successors(Some(hash), |state| Some(state.wrapping_mul(M)));
+                states.take(self.probes as usize).all(|state| self.bit(range(state, self.size)))
+            }
+            2 | 3 => self.line_contains(hash),
+            _ => {
+                let fingerprint = range(pattern(hash), (1 << self.words) - 1) + 1;
+                let first = range(hash, self.size);
+                let turn = 2 * range(fingerprint.wrapping_mul(G), self.size / 2) + 1;
+                let second = (turn + self.size - first) % self.size;
+                [first, second].iter().any(|bucket| self.slots(*bucket).contains(&fingerprint))
+            }
+        }
+    }
+
+    fn line_contains(&self, hash: u64) -> bool {
+        let line = range(hash, self.size / 512);
+        let group_words = 8 / self.words;
+        let bits = group_words.ilog2();
+        (0..self.words).all(|group| {
+            let count = (self.probes + self.words - 1 - group) / self.words;
+            let mut p = pattern(hash);
+            for _ in 0..group / 3 {
+                p = p.wrapping_mul(M);
+            }
+            let q = p << (group as u32 % 3 * (14 + bits));
+            let (entry, turn) = (q >> 56, q >> 50 & 63);
+            let word = group * group_words + (q >> (50 - bits)) % group_words;
+            let mut mask = tables()[count as usize - 1][entry as usize].rotate_left(turn as u32);
+            if self.has_locks() && word == 0 {
+                mask &= !(1 << 62);
+            }
+            (0..64)
+                .filter(|bit| mask >> bit & 1 == 1)
+                .all(|bit| self.bit(512 * line + 64 * word + bit))
+        })
+    }
+}
+
+/// The tables of masks, by the number of bits less one.
+pub(crate) fn tables() -> &'static [[u64; 256]; 8] {
+    static TABLES: std::sync::LazyLock<[[u64; 256]; 8]> = std::sync::LazyLock::new(|| {
+        let mut tables = [[0; 256]; 8];
+        let mut x = 605_u64;
+        for entry in 0..256 {
+            let mut mask = 0_u64;
+            for table in &mut tables {
+                loop {
+                    x = x
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    if mask >> (x >> 58) & 1 == 0 {
+                        break;
+                    }
+                }
+                mask |= 1 << (x >> 58);
+                table[entry] = mask;
+            }
+        }
+        tables
+    });
+    &TABLES
+}
