@@ -48,14 +48,14 @@ fn every_bit<F: Saved>(filter: &F) {
     let bytes = bytes_of(filter);
     let mut file = Changed::new(&path, &bytes);
     let mut found = std::collections::BTreeMap::new();
-    for at in 0..bytes.len() {
+    for (at, byte) in bytes.iter().copied().enumerate() {
         for bit in 0..8 {
-            file.set(at, bytes[at] ^ 1 << bit);
+            file.set(at, byte ^ 1 << bit);
             let verdict = refused::<F>(file.1, &file.2, &format!("bit {bit} of byte {at}"));
             let name = verdict.split([' ', '(']).next().unwrap_or_default().to_owned();
             *found.entry(name).or_insert(0) += 1;
         }
-        file.set(at, bytes[at]);
+        file.set(at, byte);
     }
     // Each part of the file is refused by its own check: 8 bits per byte.
     assert_eq!(found["Magic"], 8 * 8);
@@ -223,9 +223,9 @@ fn every_bit_before_the_body_of_a_live_file_is_checked() {
     let mut file = Changed::new(&path, &bytes);
     let options = Options::new().live(true);
     let body_of_items = 4096..4096 + 999 / 8;
-    for at in 0..bytes.len() {
+    for (at, byte) in bytes.iter().copied().enumerate() {
         for bit in 0..8 {
-            file.set(at, bytes[at] ^ 1 << bit);
+            file.set(at, byte ^ 1 << bit);
             let loaded = options.load::<common::Bloom>(file.1);
             let streamed = options.read::<common::Bloom>(&file.2[..]);
             assert_eq!(format!("{loaded:?}"), format!("{streamed:?}"), "bit {bit} of byte {at}");
@@ -243,7 +243,7 @@ fn every_bit_before_the_body_of_a_live_file_is_checked() {
                 "bit {bit} of byte {at}"
             );
         }
-        file.set(at, bytes[at]);
+        file.set(at, byte);
     }
     assert!(map::<common::Bloom>(map_file(&path)).is_err());
     assert!(read::<common::Bloom>(&bytes[..]).is_err());

@@ -135,7 +135,7 @@ fn a_stream_in_small_pieces() {
     impl std::io::Read for Pieces<'_> {
         fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
             self.1 += 1;
-            if self.1 % 3 == 0 {
+            if self.1.is_multiple_of(3) {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
             let len = to.len().min(self.1 % 70 + 1);
@@ -205,7 +205,7 @@ fn a_save_while_other_threads_insert() {
                 write(filter, &mut bytes).unwrap();
                 for saved in [load::<F>(&path).unwrap(), read::<F>(&bytes[..]).unwrap()] {
                     (0..before.end).for_each(|item| {
-                        assert!(saved.contains_hash(hash(item)), "{item} is lost")
+                        assert!(saved.contains_hash(hash(item)), "{item} is lost");
                     });
                 }
                 writer.join().unwrap();

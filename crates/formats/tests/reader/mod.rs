@@ -28,7 +28,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
 }
 
 fn range(x: u64, n: u64) -> u64 {
-    (u128::from(x) * u128::from(n) >> 64) as u64
+    ((u128::from(x) * u128::from(n)) >> 64) as u64
 }
 
 fn pattern(hash: u64) -> u64 {
