@@ -31,8 +31,8 @@ impl File {
     }
 
     /// Returns a reader of the bytes from `offset` on.
-    pub(crate) const fn from(&self, offset: u64) -> From<'_> {
-        From { file: &self.file, offset }
+    pub(crate) const fn at(&self, offset: u64) -> At<'_> {
+        At { file: &self.file, offset }
     }
 }
 
@@ -47,18 +47,18 @@ pub(crate) fn len_of(file: &fs::File) -> Result<u64, LoadError> {
 
 /// A reader of a file with an offset of its own, so that several can read one file.
 #[derive(Debug)]
-pub(crate) struct From<'f> {
+pub(crate) struct At<'f> {
     file: &'f fs::File,
     offset: u64,
 }
 
-impl<'f> From<'f> {
+impl<'f> At<'f> {
     pub(crate) const fn new(file: &'f fs::File, offset: u64) -> Self {
         Self { file, offset }
     }
 }
 
-impl Read for From<'_> {
+impl Read for At<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = read_at(self.file, to, self.offset)?;
         self.offset += read as u64;

@@ -50,7 +50,7 @@ impl Info {
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let file = File::open(path.as_ref())?;
-        let info = Self::read(file.from(0))?;
+        let info = Self::read(file.at(0))?;
         info.0.check_file_len(file.len())?;
         Ok(info)
     }

@@ -11,7 +11,7 @@ use tamis_core::BuildError;
 use tamis_hash::{ItemHasher, StableHasher};
 use tamis_sync::{Lines, MapFile};
 
-use crate::file::{From, len_of};
+use crate::file::{At, len_of};
 use crate::header::{CHUNK, Header};
 use crate::map::header_of;
 use crate::save::Target;
@@ -359,7 +359,7 @@ fn expect_live<F: SavedBloom>(
     parts: &Parts<F::Hasher>,
     options: &Options,
 ) -> Result<(), LoadError> {
-    let Info(header) = Info::read(From::new(file, 0))?;
+    let Info(header) = Info::read(At::new(file, 0))?;
     header.check_file_len(len_of(file)?)?;
     expect::<F>(&header, &options.live(true))?;
     if !header.is_live {

@@ -89,7 +89,7 @@ impl Options {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
         expect_writable(&header)?;
-        F::of_lines(&header, hasher, read_lines(&mut file.from(HEADER as u64), &header)?)
+        F::of_lines(&header, hasher, read_lines(&mut file.at(HEADER as u64), &header)?)
     }
 
     /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen) does.
@@ -104,14 +104,14 @@ impl Options {
     pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
-        F::frozen_of_lines(&header, hasher, read_lines(&mut file.from(HEADER as u64), &header)?)
+        F::frozen_of_lines(&header, hasher, read_lines(&mut file.at(HEADER as u64), &header)?)
     }
 }
 
 /// Opens a file and checks its header and its length.
 pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
     let file = File::open(path)?;
-    let Info(header) = Info::read(file.from(0))?;
+    let Info(header) = Info::read(file.at(0))?;
     header.check_file_len(file.len())?;
     Ok((file, header))
 }

@@ -6,7 +6,7 @@ use core::ops::Deref;
 use tamis_core::Frozen;
 use tamis_sync::{Lines, MapFile};
 
-use crate::file::{From, len_of};
+use crate::file::{At, len_of};
 use crate::header::{HEADER, Header};
 use crate::merge::check_rest;
 use crate::saved::expect;
@@ -91,7 +91,7 @@ pub(crate) fn header_of(file: &MapFile) -> Result<Header, LoadError> {
     }
     // The header is read once, into memory of this process, then checked: another process could change it later.
     let len = len_of(file.file())?;
-    let Info(header) = Info::read(From::new(file.file(), 0))?;
+    let Info(header) = Info::read(At::new(file.file(), 0))?;
     header.check_file_len(len)?;
     Ok(header)
 }
@@ -107,7 +107,7 @@ impl<F: Saved> Mapped<F> {
     ///
     /// See [`map`].
     pub fn verify(&self) -> Result<(), LoadError> {
-        check_rest(&mut From::new(self.file.file(), HEADER as u64), &self.info.0)
+        check_rest(&mut At::new(self.file.file(), HEADER as u64), &self.info.0)
     }
 
     /// Returns the description of the file.

@@ -92,8 +92,8 @@ impl Options {
         let (file, header) = open(path.as_ref())?;
         self.expect_to_merge(filter, &header)?;
         // First all checks, so that a damaged file changes nothing.
-        check_rest(&mut file.from(HEADER as u64), &header)?;
-        merge_rest(filter, &mut file.from(HEADER as u64), &header)
+        check_rest(&mut file.at(HEADER as u64), &header)?;
+        merge_rest(filter, &mut file.at(HEADER as u64), &header)
     }
 
     /// Adds the items of a Bloom filter in a stream with these options, as [`merge_read`](crate::merge_read) does.
