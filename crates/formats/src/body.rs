@@ -2,16 +2,14 @@
 
 use std::io::{self, Read};
 
-use tamis_sync::{LINE_BYTES, LINE_WORDS};
+use tamis_sync::LINE_BYTES;
 
 use crate::LoadError;
 use crate::checksum::checksum;
 use crate::file::fill;
 use crate::header::{CHUNK, Header};
+use crate::line_check::{LineCheck, Words};
 use crate::table::Table;
-
-/// The words of a line.
-pub(crate) type Words = [u64; LINE_WORDS];
 
 /// Lines per chunk.
 const LINES: usize = CHUNK / LINE_BYTES;
@@ -44,7 +42,7 @@ pub(crate) fn read(
     table: &Table,
     mut store: impl FnMut(u64, Words),
 ) -> Result<(), LoadError> {
-    let mut buffer = buffer(header);
+    let (mut buffer, check) = (buffer(header), LineCheck::new(header.geometry));
     let mut items = 0;
     for (chunk, lines) in (0..).zip(chunks(header)) {
         // The whole chunk must be there and have its checksum.
@@ -63,7 +61,7 @@ pub(crate) fn read(
         }
         // Its lines must be those of a filter.
         for (line, bytes) in lines.clone().zip(bytes.iter()) {
-            let found = header.geometry.items_in(line, &words_of(bytes));
+            let found = check.items_in(line, &words_of(bytes));
             items += u64::from(found.ok_or(LoadError::SpareBits { line })?);
         }
         for (line, bytes) in lines.zip(bytes.iter()) {

@@ -3,7 +3,7 @@
 use tamis_bloom::{self as bloom, BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 use tamis_core::BuildError;
 use tamis_cuckoo as cuckoo;
-use tamis_sync::{LINE_BITS, LINE_BYTES, LINE_WORDS};
+use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::{Kind, LoadError};
 
@@ -121,19 +121,6 @@ impl Geometry {
         match self {
             Self::Bloom(sizes) => !matches!(kind, Kind::OnceBloom) || sizes.words() == 1,
             Self::Cuckoo(_) => false,
-        }
-    }
-
-    /// Returns the number of fingerprints in a line of the body, or `None` if a bit is set that no item can set.
-    pub(crate) fn items_in(self, line: u64, words: &[u64; LINE_WORDS]) -> Option<u32> {
-        match self {
-            Self::Bloom(sizes) => {
-                let of_items = bloom::raw::item_bits(sizes, line);
-                let spare =
-                    words.iter().zip(of_items).any(|(word, of_items)| word & !of_items != 0);
-                (!spare).then_some(0)
-            }
-            Self::Cuckoo(sizes) => cuckoo::raw::line_len(sizes, line, words),
         }
     }
 }

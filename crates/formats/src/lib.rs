@@ -23,7 +23,7 @@
 //! and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
 //! body before it uses that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
 //!
-//! Checksums detect damage. They do not prove who wrote a file: anyone can compute them.
+//! Checksums detect damage. They do not prove the origin of a file: anyone can compute them.
 //!
 //! # Examples
 //!
@@ -60,6 +60,7 @@ mod geometry;
 mod header;
 mod info;
 mod kind;
+mod line_check;
 mod live;
 mod load;
 mod map;

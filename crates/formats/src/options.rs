@@ -1,4 +1,4 @@
-//! What the functions of this crate may be given besides a filter.
+//! The options of saving and loading: a policy, and whether a live file may be loaded.
 
 use crate::Policy;
 

@@ -6,8 +6,8 @@ use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{Algorithm, HashItem, ItemHasher, StableHasher};
 use tamis_sync::{AllocError, Lines};
 
-use crate::body::Words;
 use crate::header::Header;
+use crate::line_check::Words;
 use crate::{Geometry, Kind, LoadError, Options, Policy};
 
 /// What only this crate needs of a filter type.
@@ -212,7 +212,7 @@ macro_rules! cuckoo {
                 Geometry::Cuckoo(self.geometry())
             }
 
-            // Other threads may move fingerprints from lines that are not read yet to lines that were read.
+            // While lines are read one by one, other threads may move fingerprints from later lines to earlier ones.
             fn passing(&self) -> Result<impl Source, AllocError> {
                 self.still()
             }

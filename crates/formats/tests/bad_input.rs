@@ -1,86 +1,23 @@
 //! Files with one fault each and right checksums, so that the check of the meaning refuses them, in every loader.
 
+#[path = "common/bytes.rs"]
+mod bytes;
 mod common;
 mod reader;
 
 use std::fs;
 use std::io::{self, Read};
 
+use bytes::Bytes;
 use common::{
     Bloom, Cuckoo, Once, OnceCuckoo, bytes_of, small_bloom, small_cuckoo, small_once, verdicts,
 };
 use reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Info, LoadError, Options, Policy, Saved, load, merge_read, read, save};
+use tamis_formats::{Info, LoadError, Options, Policy, merge_read, read, save};
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
-
-/// The bytes of a file, to be changed.
-#[derive(Clone)]
-struct Bytes(Vec<u8>);
-
-impl Bytes {
-    fn of<F: Saved>(filter: &F) -> Self {
-        Self(bytes_of(filter))
-    }
-
-    fn put(mut self, at: usize, field: impl AsRef<[u8]>) -> Self {
-        let field = field.as_ref();
-        self.0[at..at + field.len()].copy_from_slice(field);
-        self
-    }
-
-    fn u32(self, at: usize, value: u32) -> Self {
-        self.put(at, value.to_le_bytes())
-    }
-
-    fn u64(self, at: usize, value: u64) -> Self {
-        self.put(at, value.to_le_bytes())
-    }
-
-    /// Makes the checksum of the header right.
-    fn sum_header(self) -> Self {
-        let sum = XxHash3_64::oneshot(&self.0[..248]);
-        self.u64(248, sum)
-    }
-
-    /// Makes all checksums right, of a body of one chunk.
-    fn sum_all(self) -> Self {
-        let chunk = XxHash3_64::oneshot(&self.0[4096..]);
-        let table = XxHash3_64::oneshot(&chunk.to_le_bytes());
-        self.u64(256, chunk).u64(144, table).sum_header()
-    }
-
-    /// Sets the sizes, and the offset and length of a body with this number of lines.
-    fn sizes(self, size: u64, probes: u32, words: u32, lines: u128) -> Self {
-        let len = (lines * 64) as u64;
-        let offset = (256 + 8 * len.div_ceil(1 << 20)).next_multiple_of(4096);
-        self.u64(88, size)
-            .u32(96, probes)
-            .u32(100, words)
-            .u64(120, offset)
-            .u64(128, len)
-            .sum_header()
-    }
-
-    /// Checks that every loader refuses the bytes with this error, and that its message contains the text.
-    #[track_caller]
-    fn refused<F: Saved>(&self, error: &str, text: &str) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        fs::write(&path, &self.0).unwrap();
-        let [load_text, read_text, map_text] = verdicts::<F>(&path, &self.0);
-        assert!(load_text.starts_with(error), "{load_text}");
-        assert!(
-            load_text == read_text && load_text == map_text,
-            "{load_text}, {read_text}, {map_text}"
-        );
-        let message = load::<F>(&path).err().unwrap().to_string();
-        assert!(message.contains(text), "{message}");
-        assert!(Reader::new(&self.0).is_err());
-    }
-}
 
 /// One test per fault: the kind of filter, the change of its bytes, the error, and a part of its message.
 macro_rules! refused {
@@ -360,4 +297,27 @@ fn the_key_is_not_shown() {
     ));
     let text = format!("{:?}", mapped.unwrap());
     assert!(!text.contains("48, 49") && !text.contains("key"), "{text}");
+}
+
+/// A filter of 4 GiB is mapped without a read of its body, and answers at once.
+#[cfg(unix)]
+#[test]
+fn a_large_file_is_mapped_in_constant_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let lines = 1_u128 << 26;
+    let header = Bytes::of(&small_bloom()).sizes(1 << 35, 7, 0, lines).0;
+    // A sparse file: its blocks are zeros that take no space.
+    fs::write(&path, &header[..256]).unwrap();
+    let offset = (256 + 8 * 4096_u64).next_multiple_of(4096);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(offset + (1 << 32)).unwrap();
+    let before = most_memory();
+    let mapped = tamis_formats::map::<Bloom>(common::map_file(&path)).unwrap();
+    assert!((0..100).all(|item| !mapped.contains(&item)));
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+    // The checksums are not those of these zeros, so the check of the whole file refuses it.
+    assert!(matches!(mapped.verify(), Err(LoadError::TableChecksum { .. })));
 }
