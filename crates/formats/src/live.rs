@@ -339,6 +339,7 @@ fn allocate(file: &mut File, len: u64) -> io::Result<()> {
 
 fn write_zeros(file: &mut File, len: u64) -> io::Result<()> {
     let zeros = vec![0; len.min(CHUNK as u64) as usize];
+    file.seek(SeekFrom::Start(0))?;
     let mut left = len;
     while left > 0 {
         let bytes = left.min(zeros.len() as u64);

@@ -134,10 +134,5 @@ fn merge_rest<F: SavedBloom>(
     header: &Header,
 ) -> Result<(), LoadError> {
     let table = Table::read(from, header)?;
-    body::read(from, header, &table, |line, words| {
-        // An empty line needs no write.
-        if words.iter().any(|word| *word != 0) {
-            filter.union_line(line, words);
-        }
-    })
+    body::read(from, header, &table, |line, words| filter.union_line(line, words))
 }

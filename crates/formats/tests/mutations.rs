@@ -10,7 +10,7 @@ use std::path::Path;
 use common::{bytes_of, map_file, verdicts};
 use reader::Reader;
 use tamis_formats::{
-    Live, MapFile, Options, Parts, Saved, SavedBloom, map, merge_from, merge_read, read,
+    Live, LoadError, MapFile, Options, Parts, Saved, SavedBloom, map, merge_from, merge_read, read,
 };
 use tamis_hash::Rapid;
 
@@ -194,7 +194,8 @@ builder_like! {
     common::Once, OnceBloomFilter;
 }
 
-/// Of a stream with several chunks, those before the damaged one have been added, and no line of it or after it.
+/// Of a stream with several chunks, those before the damaged one have been added, and no line of it or after it. Of a
+/// file, nothing has been added.
 #[test]
 fn a_stream_is_merged_up_to_the_damaged_chunk() {
     let builder = tamis_bloom::BlockedBloomFilter::<u64>::builder().bits(3 << 23).probes(1);
@@ -203,6 +204,16 @@ fn a_stream_is_merged_up_to_the_damaged_chunk() {
     let target = builder.build().unwrap();
     let mut bytes = bytes_of(&full);
     bytes[4096 + (1 << 20) + 12345] ^= 1;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), &bytes).unwrap();
+    assert!(matches!(
+        merge_from(&target, file.path()),
+        Err(LoadError::ChunkChecksum { chunk: 1, .. })
+    ));
+    assert!(
+        bytes_of(&target)[4096..].iter().all(|byte| *byte == 0),
+        "a damaged file was merged in part"
+    );
     let error = merge_read(&target, &bytes[..]).unwrap_err();
     assert!(format!("{error:?}").starts_with("ChunkChecksum { chunk: 1"), "{error:?}");
     let merged = bytes_of(&target);
