@@ -1,5 +1,7 @@
 //! The bytes of a file, to be changed, with right checksums.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use std::fs;
 
 use tamis_formats::{Saved, load};
