@@ -65,6 +65,7 @@ refused! {
     policy_not_ascii: Bloom, small_bloom, |bytes| bytes.put(56, "é").sum_header() => "PolicyBytes", "printable ASCII";
     policy_with_a_gap: Bloom, small_bloom, |bytes| bytes.put(56, b"a\0b").sum_header() => "PolicyBytes", "zeros";
     policy_with_a_control: Bloom, small_bloom, |bytes| bytes.put(56, b"a\x7F").sum_header() => "PolicyBytes", "ASCII";
+    policy_with_another_control: Bloom, small_bloom, |bytes| bytes.put(56, b"\x1Fa").sum_header() => "PolicyBytes", "ASCII";
     reserved_bytes: Bloom, small_bloom, |bytes| bytes.put(247, [1]).sum_header() => "NotZero { offset: 247 }", "offset 247";
     // Sizes of a Bloom filter that no builder gives.
     bits_0: Bloom, small_bloom, |bytes| bytes.sizes(0, 7, 0, 0) => "Sizes(Bits)", "the number of bits is 0";
@@ -258,6 +259,21 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     assert!(matches!(read::<Bloom>(io::repeat(0)), Err(LoadError::Magic { .. })));
     if let (Some(before), Some(after)) = (before, most_memory()) {
         assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+}
+
+#[test]
+fn names_of_policies() {
+    for name in ["", " ", "~", "a b", "url-v1", &"x".repeat(32)] {
+        assert_eq!(Policy::new(name).unwrap().name(), name);
+    }
+    for (name, error) in [
+        ("\x1F", "the policy contains '\\u{1f}'; only printable ASCII is possible"),
+        ("a\x7F", "the policy contains '\\u{7f}'; only printable ASCII is possible"),
+        ("\0", "the policy contains '\\0'; only printable ASCII is possible"),
+        (&"x".repeat(33), "the policy has 33 bytes; at most 32 are possible"),
+    ] {
+        assert_eq!(Policy::new(name).unwrap_err().to_string(), error);
     }
 }
 
