@@ -6,6 +6,8 @@ use core::fmt;
 use tamis_bloom::UnionError;
 use tamis_core::BuildError;
 use tamis_cuckoo::{InsertError, MergeError};
+#[cfg(feature = "formats")]
+use tamis_formats::{LoadError, SaveError};
 
 /// Any error of this crate. Functions that build, fill and combine filters can return it with `?`.
 ///
@@ -25,7 +27,7 @@ use tamis_cuckoo::{InsertError, MergeError};
 ///
 /// assert!(run().is_ok());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A filter cannot be built.
@@ -36,6 +38,12 @@ pub enum Error {
     Union(UnionError),
     /// Two cuckoo filters cannot be merged.
     Merge(MergeError),
+    /// A filter cannot be saved.
+    #[cfg(feature = "formats")]
+    Save(SaveError),
+    /// A file or a stream cannot be read as a filter.
+    #[cfg(feature = "formats")]
+    Load(LoadError),
 }
 
 impl fmt::Display for Error {
@@ -45,6 +53,10 @@ impl fmt::Display for Error {
             Self::Insert(error) => error.fmt(f),
             Self::Union(error) => error.fmt(f),
             Self::Merge(error) => error.fmt(f),
+            #[cfg(feature = "formats")]
+            Self::Save(error) => error.fmt(f),
+            #[cfg(feature = "formats")]
+            Self::Load(error) => error.fmt(f),
         }
     }
 }
@@ -57,6 +69,10 @@ impl core::error::Error for Error {
             Self::Insert(error) => error.source(),
             Self::Union(error) => error.source(),
             Self::Merge(error) => error.source(),
+            #[cfg(feature = "formats")]
+            Self::Save(error) => error.source(),
+            #[cfg(feature = "formats")]
+            Self::Load(error) => error.source(),
         }
     }
 }
@@ -82,6 +98,20 @@ impl From<UnionError> for Error {
 impl From<MergeError> for Error {
     fn from(error: MergeError) -> Self {
         Self::Merge(error)
+    }
+}
+
+#[cfg(feature = "formats")]
+impl From<SaveError> for Error {
+    fn from(error: SaveError) -> Self {
+        Self::Save(error)
+    }
+}
+
+#[cfg(feature = "formats")]
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
     }
 }
 

@@ -36,6 +36,11 @@
 //! By default a filter hashes items with ahash and random keys. A filter that is saved, or shared between programs,
 //! needs a stable hasher from the module [`hash`].
 //!
+//! # Saving
+//!
+//! With the feature `formats`, the module `formats` saves a filter to a file (`formats::save(&seen, "seen.tamis")?`) and
+//! loads it again, maps a file of any size in constant time, and lets processes share one filter.
+//!
 //! # Changing the type
 //!
 //! Most methods for building, inserting, querying and statistics are the same in all types, so one type can replace another.
@@ -113,6 +118,10 @@ pub use tamis_bloom as bloom;
 
 /// The cuckoo filters, their builder and their geometry.
 pub use tamis_cuckoo as cuckoo;
+
+/// Saved filters (feature `formats`): files, streams, mapped filters, and filters that processes share.
+#[cfg(feature = "formats")]
+pub use tamis_formats as formats;
 
 /// Hashing: from an item to 64 bits, and from 64 bits to positions in a filter.
 pub use tamis_hash as hash;

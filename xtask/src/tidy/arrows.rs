@@ -14,7 +14,7 @@ const ALLOWED: [(&str, &str); 8] = [
         "tamis-formats",
         "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync rustix tempfile twox-hash",
     ),
-    ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-hash"),
+    ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash"),
     (
         "tamis-cli",
         "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
