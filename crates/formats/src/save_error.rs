@@ -20,7 +20,7 @@ use crate::{Kind, LoadError};
 /// let filter = BloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
 /// let error = save(&filter, std::env::temp_dir()).unwrap_err();
 /// assert!(matches!(error, SaveError::NotAFile));
-/// # Ok::<(), tamis_core::BuildError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
