@@ -40,7 +40,8 @@ use crate::{Geometry, Info, LoadError, Options, SaveError, SavedBloom};
 /// [`load`](crate::load) takes it only with [`Options::live`]. Save the filter, or a snapshot of it, to get an ordinary
 /// file: `save(&*live, path)`. To keep the live file itself across a crash of the system, call [`flush`](Self::flush).
 ///
-/// No method gives exclusive access (`&mut`): other processes have access, too.
+/// No method gives exclusive access (`&mut`): other processes have access, too. All processes run on one machine: a
+/// network file system does not keep the mappings of several machines equal.
 ///
 /// # Examples
 ///
@@ -123,6 +124,10 @@ impl<F: SavedBloom> Live<F> {
     ) -> Result<File, SaveError> {
         let target = Target::new(path.as_ref())?;
         let header = live_header::<F>(parts, options)?;
+        // Another process may create the file later, which the rename detects. This saves the space of the new one.
+        if target.exists() {
+            return Err(io::Error::from(ErrorKind::AlreadyExists).into());
+        }
         let mut file = target.temporary()?;
         init(file.as_file_mut(), &header)?;
         Ok(target.create(file)?)

@@ -28,7 +28,8 @@ const MAX_LINKS: usize = 40;
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
 /// filter is copied first: it takes twice its memory meanwhile.
 ///
-/// The file contains the seed or key of the hasher.
+/// The file contains the seed or key of the hasher. If it is secret, create the file beforehand with narrow permissions:
+/// they are kept.
 ///
 /// # Errors
 ///
@@ -114,6 +115,11 @@ impl Target {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
         Ok(Self { path, folder, permissions })
+    }
+
+    /// Returns whether there was a file.
+    pub(crate) const fn exists(&self) -> bool {
+        self.permissions.is_some()
     }
 
     /// Creates a temporary file in the folder, with the permissions of the final file.
