@@ -9,7 +9,7 @@ use crate::bucket::{Shape, shapes};
 use crate::sizing;
 
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
-const MAX_BUCKETS: u64 = 1 << 57;
+const MAX_BUCKETS: u64 = 1 << 56;
 
 /// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do nothing else rarely
 /// want the same stripe.

@@ -150,8 +150,8 @@ fn check_invalid_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
     for buckets in [0, 1, 3, 999, u64::MAX] {
         assert_eq!(geometry(of(buckets, 4, 8)), Err(BuildError::Buckets { buckets }));
     }
-    assert_eq!(geometry(of(1 << 57, 4, 8)), Ok(()));
-    for buckets in [(1 << 57) + 2, u64::MAX - 1] {
+    assert_eq!(geometry(of(1 << 56, 4, 8)), Ok(()));
+    for buckets in [(1 << 56) + 2, u64::MAX - 1] {
         assert_eq!(geometry(of(buckets, 4, 8)), Err(BuildError::TooLarge));
     }
     for (slots, bits) in
@@ -188,7 +188,7 @@ fn check_invalid_sizes<F: Buildable>(new: impl Fn() -> Builder<F>) {
     assert_eq!(new().like(sizes).geometry(), Ok(sizes));
     assert_eq!(new().like(sizes).capacity(7).geometry(), Ok(sizes));
     // An allocation that no machine can serve returns an error and does not abort.
-    for builder in [new().capacity(1 << 50), of(1 << 57, 2, 32), of(1 << 50, 4, 8)] {
+    for builder in [new().capacity(1 << 50), of(1 << 56, 2, 32), of(1 << 50, 4, 8)] {
         assert!(matches!(builder.build(), Err(BuildError::Alloc { bytes }) if bytes > 1 << 50));
     }
 }

@@ -100,11 +100,6 @@ impl Lines {
         Self(memory)
     }
 
-    #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-    pub(crate) const fn memory(&self) -> &Memory {
-        &self.0
-    }
-
     /// Returns a word by its number among the words of all lines, with a single bounds check and without computing the
     /// number of the line.
     ///

@@ -155,8 +155,8 @@ impl Lines {
     }
 
     /// Maps `count` lines of a file that is open for writing, as [`map_private`](Self::map_private) does. All
-    /// processes that map it this way see each other's writes, which reach the file at some time, or when
-    /// [`flush`](Self::flush) returns.
+    /// processes that map it this way see each other's writes. The system writes them to the disk at some time, or when
+    /// [`File::sync_data`] is called.
     ///
     /// # Errors
     ///
@@ -177,7 +177,6 @@ impl Lines {
     /// // ORDERING: Relaxed, there is one thread.
     /// one[0].words[0].fetch_or(1, Ordering::Relaxed);
     /// assert_eq!(other[0].words[0].load(Ordering::Relaxed), 1);
-    /// one.flush()?;
     /// assert_eq!(fs::read(&path)?[0], 1);
     /// fs::remove_file(&path)?;
     /// # Ok::<(), std::io::Error>(())
@@ -186,37 +185,14 @@ impl Lines {
         file.map(offset, count, true)
     }
 
-    /// Writes the changes of lines that [`map_shared`](Self::map_shared) returned to their file, and waits until the
-    /// system reports that they are stored. Does nothing for other lines.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system. It is then unknown which changes are stored.
-    ///
-    /// # Examples
-    ///
-    /// See [`map_shared`](Self::map_shared).
-    pub fn flush(&self) -> io::Result<()> {
-        self.memory().flush()
-    }
-
     /// Takes lines of a mapped file.
     ///
     /// # Safety
     ///
     /// `first` must point to `count` lines of the mapping, at least one.
     unsafe fn of_file(first: NonNull<Line>, count: usize, mapping: MmapMut) -> Self {
-        let origin = Origin::System(mapping);
+        let origin = Origin::System { _mapping: mapping };
         Self::of_memory(Memory { lines: first, count, exclusive: 0, origin })
-    }
-}
-
-impl Memory {
-    fn flush(&self) -> io::Result<()> {
-        match &self.origin {
-            Origin::System(mapping) if self.exclusive == 0 => mapping.flush(),
-            _ => Ok(()),
-        }
     }
 }
 

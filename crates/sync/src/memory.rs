@@ -31,7 +31,7 @@ pub(crate) enum Origin {
     Allocator,
     /// A mapping; its own drop unmaps it.
     #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-    System(memmap2::MmapMut),
+    System { _mapping: memmap2::MmapMut },
 }
 
 // SAFETY: `Memory` owns its lines, as a `Box` does, and lines are `Send`.
@@ -57,7 +57,12 @@ impl Memory {
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
         if count >= huge::MIN {
             let (lines, mapping) = huge::reserved(count)?;
-            return Some(Self { lines, count, exclusive: count, origin: Origin::System(mapping) });
+            return Some(Self {
+                lines,
+                count,
+                exclusive: count,
+                origin: Origin::System { _mapping: mapping },
+            });
         }
         Self::boxed(count)
     }

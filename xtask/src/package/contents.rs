@@ -10,7 +10,7 @@ use crate::workspace::{self, Package};
 const MAX_BYTES: u64 = 128 << 10;
 
 /// The allowed entries in the folder of a package. cargo writes the first four.
-const ENTRIES: [&str; 10] = [
+const ENTRIES: [&str; 11] = [
     ".cargo_vcs_info.json",
     "Cargo.lock",
     "Cargo.toml",
@@ -19,6 +19,7 @@ const ENTRIES: [&str; 10] = [
     "LICENSE-MIT",
     "README.md",
     "examples",
+    "spec",
     "src",
     "tests",
 ];
