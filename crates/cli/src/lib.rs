@@ -20,6 +20,7 @@ mod kind;
 mod memory;
 mod output;
 mod packing;
+mod pipeline;
 mod plan;
 pub mod policy;
 mod screen;
@@ -66,21 +67,21 @@ fn deduplicate(args: DedupArgs) -> Result<(), Error> {
     let options = args.options()?;
     // With `-o FILE` an input may be the output, since the file is replaced only at the end.
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
-    let inputs = input::inputs(args.files, args.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
     let (output, pending) = output::open(args.output.as_deref())?;
-    let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, pending);
+    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
     // The output file gets its name before the summary is printed, since that step may still fail.
     if let Some(pending) = screen.finish() {
         pending.commit(&output)?;
     }
     // JSON contains the warnings. Otherwise they are printed even with --quiet.
-    match args.stats {
+    match args.records.stats {
         Some(Stats::Json) => {
             screen::say(&summary.to_json());
             return Ok(());
         }
-        None if args.quiet => {}
+        None if args.records.quiet => {}
         None if args.verbose => screen::say(&format!("{summary:#}")),
         None => screen::say(&summary.to_string()),
     }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Error;
-use crate::dedup::{Tally, Watch};
 use crate::output::Pending;
+use crate::pipeline::{Tally, Watch};
 use crate::units::{bytes, counted, grouped};
 
 /// The time between two updates of the bar.

@@ -4,8 +4,9 @@ use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCuckooFilter};
 
 use super::growth::{Growth, Refusal, SliceSpec};
-use super::shard::{Entry, Fill, Shard, keep};
+use super::shard::{Fill, Shard, keep};
 use crate::geometry::Geometry;
+use crate::pipeline::Entry;
 use crate::{Error, Kind};
 
 /// Builds an empty shard with its first slice.

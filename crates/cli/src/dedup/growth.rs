@@ -25,10 +25,11 @@ use std::sync::OnceLock;
 
 use tamis::BuildError;
 
-use super::options::{Options, SHARDS};
+use super::options::Options;
 use super::shard::items_per_shard;
 
 use crate::geometry::Geometry;
+use crate::pipeline::SHARDS;
 use crate::{Error, Kind, memory};
 
 /// The rate of a slice, divided by the rate of the slice before.

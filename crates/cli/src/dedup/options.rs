@@ -1,19 +1,8 @@
-//! The options of a run, and the hash function that they choose.
+//! The options of a run.
 
-use tamis::hash::{Rapid, SipHash13};
-
+use crate::Kind;
 use crate::key::Key;
-use crate::{Error, Kind};
-
-/// The number of shards. It does not depend on the number of threads, because the output depends on it. It limits how
-/// many workers can decide at once, and each chunk takes this many locks, usually uncontended.
-pub(super) const SHARDS: u32 = 64;
-
-/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many records at once, and
-/// few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs without a capacity take 1.07 s of CPU with
-/// chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2
-/// MiB of L2 per core. 1 MiB is not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
-pub const CHUNK: usize = 1 << 19;
+use crate::pipeline::{CHUNK, Records, Seed};
 
 /// The options of a run. The default is what the program does without options, on one thread.
 #[derive(Clone, Debug)]
@@ -61,6 +50,20 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// How records are read.
+    pub(super) fn records(&self) -> Records {
+        Records {
+            separator: self.separator,
+            max_record: self.max_record,
+            key: self.key.clone(),
+            strict: self.strict,
+            threads: self.threads,
+            chunk: self.chunk,
+        }
+    }
+}
+
 /// What the keys seen are kept in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
@@ -91,33 +94,5 @@ impl Filter {
             Self::Table => None,
             Self::Chain { rate, .. } => Some(rate),
         }
-    }
-}
-
-/// How keys are hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seed {
-    /// By rapidhash with this seed: the fastest, and every run gives the same result.
-    Fixed(u64),
-    /// By SipHash-1-3 with a random key: for input chosen by an attacker.
-    Random,
-}
-
-/// The hash function for keys.
-pub(super) enum Hasher {
-    Fixed(Rapid),
-    Random(SipHash13),
-}
-
-impl Hasher {
-    pub(super) fn new(seed: Seed) -> Result<Self, Error> {
-        Ok(match seed {
-            Seed::Fixed(seed) => Self::Fixed(Rapid::with_seed(seed)),
-            Seed::Random => {
-                let mut key = [0; 16];
-                getrandom::fill(&mut key).map_err(|_| Error::Random)?;
-                Self::Random(SipHash13::with_key(key))
-            }
-        })
     }
 }

@@ -2,9 +2,10 @@
 
 use tamis::hash::{HashItem, Rapid};
 
-use super::shard::{Entry, Fill, Shard};
+use super::shard::{Fill, Shard};
 use super::store::Store;
 use crate::Error;
+use crate::pipeline::{Batch, Entry};
 
 /// The seed with which the second filter hashes the hashes of the first.
 const SECOND: u64 = 2;
@@ -15,15 +16,6 @@ pub(super) struct Filters<'s> {
     seen: Box<dyn Shard + 's>,
     /// Contains the keys seen again, which have been printed.
     again: Option<Box<dyn Shard + 's>>,
-}
-
-/// The answers of the filters for each record of a chunk.
-#[derive(Default)]
-pub(super) struct Verdicts {
-    /// Whether the record is the first of its key.
-    pub(super) fresh: Vec<bool>,
-    /// Whether the record is the second of its key. Empty unless repeated records are printed.
-    pub(super) second: Vec<bool>,
     /// The entries of a batch that are not the first of their keys.
     others: Vec<Entry>,
 }
@@ -32,22 +24,19 @@ impl<'s> Filters<'s> {
     /// Builds the filters of the shard with this number; two if repeated records are printed.
     pub(super) fn new(store: &'s Store, shard: usize, repeated: bool) -> Result<Self, Error> {
         let again = if repeated { Some(store.shard(shard)?) } else { None };
-        Ok(Self { seen: store.shard(shard)?, again })
+        Ok(Self { seen: store.shard(shard)?, again, others: Vec::new() })
     }
 
     /// Decides a batch, in order. On an error, returns the record at which it happened; the records before it are
     /// decided. Overwrites the batch.
-    pub(super) fn decide(
-        &mut self,
-        batch: &mut [Entry],
-        verdicts: &mut Verdicts,
-    ) -> Result<(), (u32, Error)> {
-        let Verdicts { fresh, second, others } = verdicts;
-        let Some(again) = &mut self.again else { return self.seen.decide(batch, fresh) };
+    pub(super) fn decide(&mut self, batch: Batch<'_>) -> Result<(), (u32, Error)> {
+        let Batch { entries, fresh, second } = batch;
+        let Self { seen, again, others } = self;
+        let Some(again) = again else { return seen.decide(entries, fresh) };
         // Copy the batch, which the first filter overwrites.
         others.clear();
-        others.extend_from_slice(batch);
-        let seen = self.seen.decide(batch, fresh);
+        others.extend_from_slice(entries);
+        let seen = seen.decide(entries, fresh);
         // The records that the first filter contained go to the second. Records after an error were not decided, so
         // the second filter must not insert them.
         let end = seen.as_ref().err().map_or(u32::MAX, |&(record, _)| record);
@@ -89,13 +78,14 @@ mod tests {
         let mut filters = Filters::new(&store, 0, true).expect("small");
         let hasher = Rapid::with_seed(1);
         let mut decide = |items: core::ops::Range<u64>| {
-            let mut batch: Vec<Entry> = (0..)
+            let mut entries: Vec<Entry> = (0..)
                 .zip(items)
                 .map(|(record, item)| Entry { hash: hasher.hash_item(&item), record })
                 .collect();
-            let no = vec![false; batch.len()];
-            let mut verdicts = Verdicts { fresh: no.clone(), second: no, others: Vec::new() };
-            filters.decide(&mut batch, &mut verdicts).map_err(|(record, _)| record)
+            let (fresh, second) =
+                (&mut vec![false; entries.len()], &mut vec![false; entries.len()]);
+            let batch = Batch { entries: &mut entries, fresh, second };
+            filters.decide(batch).map_err(|(record, _)| record)
         };
         assert_eq!(decide(0..room), Ok(()));
         assert_eq!(decide(0..room - 10), Ok(()));

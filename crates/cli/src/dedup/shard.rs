@@ -1,15 +1,7 @@
 //! One shard: what a batch of items is passed to, whatever it keeps them in.
 
-use super::options::SHARDS;
 use crate::Error;
-
-/// The hash of a record's key, for the shard that it belongs to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry {
-    pub(super) hash: u64,
-    /// The number of the record in its chunk.
-    pub(super) record: u32,
-}
+use crate::pipeline::{Entry, SHARDS};
 
 /// One shard, for any kind of filter. One dynamic call serves all items of a chunk.
 pub(super) trait Shard: Send {

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::options::{Filter, Options};
 use super::shard::Fill;
-use super::sink::{Keyless, Tally};
 use super::store::Store;
+use crate::pipeline::{Done, Keyless, Tally};
 use crate::units::{bytes, counted, grouped};
 
 /// A warning is given if more lines than this are expected to be missing, or to be printed wrongly.
@@ -48,14 +48,13 @@ impl Summary {
     /// Sums up a run. `fills`: how much each shard contains, of the filter of keys seen and of the filter of keys
     /// printed.
     pub(super) fn new(
-        tally: Tally,
-        first_keyless: Option<Keyless>,
+        done: Done,
         store: &Store,
         fills: &[Vec<Fill>; 2],
         options: &Options,
-        threads: usize,
         elapsed: Duration,
     ) -> Self {
+        let Done { tally, keyless: first_keyless, threads } = done;
         let [seen, again] = fills;
         // With `repeated`, a false positive of the first filter prints a line too many, and one of the second filter
         // loses a line.

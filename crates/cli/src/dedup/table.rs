@@ -23,8 +23,9 @@ use self::item::{Item, Positions};
 use self::line::{Layout, Line};
 use self::memory::Memory;
 use self::sizes::Size;
-use super::shard::{Entry, Fill, Shard};
+use super::shard::{Fill, Shard};
 use crate::Error;
+use crate::pipeline::Entry;
 
 pub(super) use self::sizes::Sizes;
 

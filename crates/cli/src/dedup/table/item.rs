@@ -16,7 +16,7 @@
 
 use tamis::hash::fastrange;
 
-use crate::dedup::options::SHARDS;
+use crate::pipeline::SHARDS;
 
 /// The number of tags. No tag is 0.
 const TAGS: u64 = u32::MAX as u64;

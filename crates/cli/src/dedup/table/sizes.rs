@@ -6,8 +6,9 @@
 use super::item::Positions;
 use super::line::{Layout, Line};
 use super::memory::Memory;
-use crate::dedup::options::{Options, SHARDS};
+use crate::dedup::options::Options;
 use crate::dedup::shard::items_per_shard;
+use crate::pipeline::SHARDS;
 use crate::{Error, memory};
 
 /// The highest probability that two items of a run are confused. With it, 10^8 items, which are 5·10^15 pairs, lose

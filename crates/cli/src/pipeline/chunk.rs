@@ -6,32 +6,33 @@ use std::sync::{Arc, MutexGuard};
 
 use tamis::hash::split;
 
-use super::options::{Hasher, Options, SHARDS};
-use super::repeated::{Filters, Verdicts};
-use super::shard::Entry;
+use super::decider::{Plan, Printed};
+use super::entry::{Entry, SHARDS};
+use super::hasher::Hasher;
+use super::records::Records;
 use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
 
-/// The options that say how the records of a chunk are read.
-pub(super) struct Rules {
-    key: Key,
-    repeated: bool,
+/// How the records of a chunk are read and hashed.
+pub(super) struct Rules<'r> {
+    key: &'r Key,
     strict: bool,
     separator: u8,
     max_record: u64,
-    hasher: Hasher,
+    hasher: &'r Hasher,
+    plan: Plan,
 }
 
-impl Rules {
-    pub(super) fn new(options: &Options) -> Result<Self, Error> {
-        Ok(Self {
-            key: options.key.clone(),
-            repeated: options.repeated,
-            strict: options.strict,
-            separator: options.separator,
-            max_record: options.max_record,
-            hasher: Hasher::new(options.seed)?,
-        })
+impl<'r> Rules<'r> {
+    pub(super) fn new(records: &'r Records, hasher: &'r Hasher, plan: Plan) -> Self {
+        Self {
+            key: &records.key,
+            strict: records.strict,
+            separator: records.separator,
+            max_record: records.max_record,
+            hasher,
+            plan,
+        }
     }
 }
 
@@ -43,16 +44,18 @@ pub(super) struct Stop {
 }
 
 /// Why a chunk ends early.
-pub(super) enum Why {
+pub(crate) enum Why {
     Read(io::Error),
     TooLong(u64),
     NoKey(NoKey),
+    /// The decider found no room for the item.
     Growth(Error),
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
-pub(super) struct Chunk<'s> {
-    pub(super) turn: u64,
+pub(crate) struct Chunk<'s> {
+    /// Its number, in input order.
+    pub(crate) turn: u64,
     /// The name of its input.
     pub(super) name: Arc<str>,
     /// Whether it is the first chunk of its input.
@@ -65,9 +68,11 @@ pub(super) struct Chunk<'s> {
     pub(super) used: usize,
     /// Where each record ends, including its separator.
     pub(super) ends: Vec<usize>,
-    /// The answers of the filters for each record. A record without a key is fresh.
-    verdicts: Verdicts,
-    repeated: bool,
+    /// For each record, the first verdict: of a command that looks for new records, whether it is the first of its key.
+    fresh: Vec<bool>,
+    /// For each record, whether it is the second of its key. Empty unless such records are printed.
+    second: Vec<bool>,
+    printed: Printed,
     /// The first record without a key, and why it has none.
     pub(super) keyless: Option<(usize, NoKey)>,
     /// The hashes of the keys, in input order.
@@ -92,8 +97,9 @@ impl Chunk<'_> {
             bytes: Vec::new(),
             used: 0,
             ends: Vec::new(),
-            verdicts: Verdicts::default(),
-            repeated: false,
+            fresh: Vec::new(),
+            second: Vec::new(),
+            printed: Printed::None,
             keyless: None,
             entries: Vec::new(),
             sorted: Vec::new(),
@@ -115,18 +121,18 @@ impl Chunk<'_> {
         self.lent = false;
         self.used = 0;
         self.ends.clear();
-        self.verdicts.fresh.clear();
-        self.verdicts.second.clear();
+        self.fresh.clear();
+        self.second.clear();
         self.keyless = None;
         self.entries.clear();
         self.stop = None;
     }
 
-    /// Finds the records, hashes their keys and sorts the hashes by shard.
-    pub(super) fn scan(&mut self, rules: &Rules) {
+    /// Finds the records, hashes their keys and, if that is planned, sorts the hashes by shard.
+    pub(super) fn scan(&mut self, rules: &Rules<'_>) {
         let mut counts = [0; SHARDS as usize];
         // Select the hash function once per chunk, not once per record.
-        match &rules.hasher {
+        match rules.hasher {
             Hasher::Fixed(hasher) => {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
             }
@@ -134,18 +140,20 @@ impl Chunk<'_> {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
             }
         }
-        self.repeated = rules.repeated;
-        if rules.repeated {
-            self.verdicts.second.resize(self.ends.len(), false);
+        self.printed = rules.plan.printed;
+        if self.printed == Printed::Second {
+            self.second.resize(self.ends.len(), false);
         }
-        self.sort(counts);
+        if rules.plan.sharded {
+            self.sort(counts);
+        }
     }
 
     /// [`Chunk::scan`] up to the sort, with this hash function; counts the entries of each shard.
     #[inline]
     fn scan_with(
         &mut self,
-        rules: &Rules,
+        rules: &Rules<'_>,
         counts: &mut [usize; SHARDS as usize],
         hash: impl Fn(&[u8]) -> u64,
     ) {
@@ -166,16 +174,16 @@ impl Chunk<'_> {
                     // The number fits in 32 bits: all separators of a chunk come from its last read, which has at most
                     // 2^30 bytes.
                     self.entries.push(Entry { hash, record: number as u32 });
-                    self.verdicts.fresh.push(false);
+                    self.fresh.push(false);
                 }
                 Err(found) if rules.strict || found.is_fatal() => {
                     self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
                     break;
                 }
-                // A record without a key is in no shard, and is never a duplicate.
+                // A record without a key has no hash, and nothing is asked about it.
                 Err(found) => {
                     self.keyless.get_or_insert((number, found));
-                    self.verdicts.fresh.push(true);
+                    self.fresh.push(rules.plan.keyless);
                 }
             }
             start = end + 1;
@@ -205,30 +213,43 @@ impl Chunk<'_> {
         }
     }
 
-    /// For each record, whether it is the first of its key or has no key.
+    /// The verdicts on all records.
     pub(super) fn fresh(&self) -> &[bool] {
-        &self.verdicts.fresh
+        &self.fresh
     }
 
-    /// Whether the second record of each key is printed instead of the first.
-    pub(super) fn repeated(&self) -> bool {
-        self.repeated
+    /// For each record, whether it is printed; `None` if none is.
+    pub(super) fn printed(&self) -> Option<&[bool]> {
+        match self.printed {
+            Printed::Fresh => Some(&self.fresh),
+            Printed::Second => Some(&self.second),
+            Printed::None => None,
+        }
     }
 
-    /// For each record, whether it is printed.
-    pub(super) fn printed(&self) -> &[bool] {
-        if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh }
+    /// Whether reading or finding the records has failed in this chunk.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.stop.is_some()
     }
 
-    /// Lets shard `number` decide its entries.
-    pub(super) fn decide(&mut self, number: usize, shard: &mut Filters<'_>) {
-        let batch = &mut self.sorted[self.starts[number]..self.starts[number + 1]];
-        if let Err((record, why)) = shard.decide(batch, &mut self.verdicts) {
-            let record = record as usize;
-            // If several shards have an error, the one at the earliest record counts.
-            if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
-                self.stop = Some(Stop { record, why: Why::Growth(why) });
-            }
+    /// All items of the chunk, in input order, and where their verdicts go.
+    pub(crate) fn batch(&mut self) -> Batch<'_> {
+        Batch { entries: &mut self.entries, fresh: &mut self.fresh, second: &mut self.second }
+    }
+
+    /// The items of the shard with this number, in input order, and where their verdicts go. The entries may be
+    /// overwritten.
+    pub(crate) fn batch_of(&mut self, shard: usize) -> Batch<'_> {
+        let entries = &mut self.sorted[self.starts[shard]..self.starts[shard + 1]];
+        Batch { entries, fresh: &mut self.fresh, second: &mut self.second }
+    }
+
+    /// Ends the chunk before this record, which cannot be decided.
+    pub(crate) fn stop(&mut self, record: u32, why: Why) {
+        let record = record as usize;
+        // If there are several errors, the one at the earliest record counts.
+        if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
+            self.stop = Some(Stop { record, why });
         }
     }
 
@@ -238,7 +259,11 @@ impl Chunk<'_> {
         let mut kept = 0;
         let bytes = &mut self.bytes;
         // Not `self.printed()`, which would borrow `bytes` too.
-        let printed = if self.repeated { &self.verdicts.second } else { &self.verdicts.fresh };
+        let printed = match self.printed {
+            Printed::Fresh => &self.fresh,
+            Printed::Second => &self.second,
+            Printed::None => return,
+        };
         // Appends a run of adjacent records to what is kept. A run that is in its place already is not copied.
         let mut keep = |run: Range<usize>| {
             let length = run.len();
@@ -262,12 +287,22 @@ impl Chunk<'_> {
 
     /// The bytes of the first `records` records that are printed.
     pub(super) fn kept(&self, records: usize) -> usize {
+        let Some(printed) = self.printed() else { return 0 };
         let mut kept = 0;
         let mut start = 0;
-        for (&end, &printed) in self.ends[..records].iter().zip(self.printed()) {
+        for (&end, &printed) in self.ends[..records].iter().zip(printed) {
             kept += if printed { end - start } else { 0 };
             start = end;
         }
         kept
     }
+}
+
+/// Items to decide, and where their verdicts go.
+pub(crate) struct Batch<'c> {
+    pub(crate) entries: &'c mut [Entry],
+    /// The first verdict on each record of the chunk.
+    pub(crate) fresh: &'c mut [bool],
+    /// Whether each record of the chunk is the second of its key; empty unless such records are printed.
+    pub(crate) second: &'c mut [bool],
 }

@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 const SPINS: u32 = 100;
 
 /// A value behind a lock that admits turn 0 first, then turn 1, and so on.
-pub(super) struct Turnstile<T> {
+pub(crate) struct Turnstile<T> {
     state: Mutex<State<T>>,
     /// Signalled when a turn has passed and a worker sleeps.
     moved: Condvar,
@@ -32,12 +32,12 @@ struct State<T> {
 }
 
 impl<T> Turnstile<T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self { state: Mutex::new(State { turn: 0, asleep: 0, value }), moved: Condvar::new() }
     }
 
     /// Waits for `turn` and holds it; dropping the result passes it on. Returns `None` if the turn has already passed.
-    pub(super) fn enter(&self, turn: u64) -> Option<Turn<'_, T>> {
+    pub(crate) fn enter(&self, turn: u64) -> Option<Turn<'_, T>> {
         // Spin first. The lock is held for the whole of a turn, so `WouldBlock` usually means that some turn is inside.
         for _ in 0..SPINS {
             let state = match self.state.try_lock() {
@@ -74,13 +74,13 @@ impl<T> Turnstile<T> {
         (state.turn == turn).then(|| Turn { state, moved: &self.moved })
     }
 
-    pub(super) fn into_inner(self) -> T {
+    pub(crate) fn into_inner(self) -> T {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).value
     }
 }
 
 /// Exclusive access to the value for one turn.
-pub(super) struct Turn<'t, T> {
+pub(crate) struct Turn<'t, T> {
     state: MutexGuard<'t, State<T>>,
     moved: &'t Condvar,
 }

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chunk::{Chunk, Stop, Why};
-use super::options::Options;
+use super::records::Records;
 use crate::input::Input;
 
 /// The size of the largest chunk. A chunk's records are numbered in 32 bits.
@@ -33,7 +33,7 @@ pub(super) struct Source<I, R> {
 }
 
 impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
-    pub(super) fn new(inputs: I, options: &Options) -> Self {
+    pub(super) fn new(inputs: I, records: &Records) -> Self {
         Self {
             inputs,
             current: None,
@@ -41,9 +41,9 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
             turn: 0,
             opening: false,
             failed: false,
-            separator: options.separator,
-            chunk: options.chunk.clamp(1, MAX_CHUNK),
-            max_record: options.max_record,
+            separator: records.separator,
+            chunk: records.chunk.clamp(1, MAX_CHUNK),
+            max_record: records.max_record,
         }
     }
 

@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
 use super::chunk::{Chunk, Why};
-use super::options::Options;
 use crate::Error;
 use crate::key::NoKey;
 use crate::packing::Refusal;
@@ -18,7 +17,8 @@ pub struct Tally {
     pub lines: u64,
     /// Records printed.
     pub printed: u64,
-    /// Records with the key of an earlier record.
+    /// Records with the key of an earlier record. (Of a command that does not look for new records: those with the
+    /// other answer.)
     pub duplicates: u64,
     /// Records without a key. They are printed, unless only repeated records are printed.
     pub keyless: u64,
@@ -30,7 +30,7 @@ pub struct Tally {
 
 impl Tally {
     /// The number of distinct keys.
-    pub(super) fn items(&self) -> u64 {
+    pub(crate) fn items(&self) -> u64 {
         self.lines - self.duplicates - self.keyless
     }
 }
@@ -59,7 +59,7 @@ pub trait Watch: Send {
         let _ = tally;
     }
 
-    /// Called when the run has failed. [`run`](super::run) returns the same error, but only after every worker has
+    /// Called when the run has failed. [`run`](crate::dedup::run) returns the same error, but only after every worker has
     /// finished, and a worker may be waiting for input. A program that should exit at once can exit here.
     fn failed(&mut self, error: &Error) {
         let _ = error;
@@ -83,8 +83,7 @@ pub(super) struct Sink<'w, W> {
 }
 
 impl<'w, W: Write> Sink<'w, W> {
-    pub(super) fn new(output: W, watch: &'w mut dyn Watch, options: &Options) -> Self {
-        let limit = options.capacity.filter(|_| options.fixed);
+    pub(super) fn new(output: W, watch: &'w mut dyn Watch, limit: Option<u64>) -> Self {
         Self { output, watch, tally: Tally::default(), keyless: None, line: 0, limit }
     }
 
@@ -152,7 +151,7 @@ impl Tally {
     fn with(&self, chunk: &Chunk<'_>, records: usize) -> Self {
         let count = |flags: &[bool]| flags[..records].iter().filter(|&&flag| flag).count() as u64;
         let fresh = count(chunk.fresh());
-        let printed = if chunk.repeated() { count(chunk.printed()) } else { fresh };
+        let printed = chunk.printed().map_or(0, count);
         // Entries are in input order, one for each record that has a key.
         let keys = chunk.entries.partition_point(|entry| (entry.record as usize) < records);
         // A separator that was added at the end of the input was not read.

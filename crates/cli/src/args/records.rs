@@ -1,0 +1,163 @@
+//! The options that all commands on records share: how records are read, and what is shown while they are.
+
+use core::num::NonZero;
+use std::thread;
+
+use clap::{Args, ValueEnum};
+
+use super::values::{MAX_THREADS, delimiter, field, pointer, threads};
+use crate::Error;
+use crate::key::{Fields, Key, Part, Quotes};
+use crate::pipeline::{CHUNK, Records};
+use crate::policy::Policy;
+use crate::units::size;
+
+// Not a doc comment: clap would print it as the description of the command.
+// How records are read, and what is shown while they are.
+#[allow(missing_docs, reason = "see above")]
+#[derive(Args, Debug)]
+pub(crate) struct RecordArgs {
+    /// Records end with NUL; the same as --input nul
+    #[arg(short = '0', long, conflicts_with = "input")]
+    null: bool,
+
+    /// The form of records, in the input and the output
+    #[arg(long, value_enum, default_value_t = Form::Lines)]
+    input: Form,
+
+    /// The longest record allowed, in bytes; a longer one is an error
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    max_line: u64,
+
+    /// The key is this field, counted from 1, or these fields: records are duplicates if all of the fields are equal
+    #[arg(long, value_name = "N,...", value_parser = field, value_delimiter = ',')]
+    key_field: Vec<NonZero<usize>>,
+
+    /// The byte between fields: the byte itself, or \t, \0 or \xHH [default: \t, with --csv a comma]
+    #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
+    delimiter: Option<u8>,
+
+    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, and "" inside it is a quote. Every row must end
+    /// on its line, or in NUL with -0
+    #[arg(long, requires = "key_field")]
+    csv: bool,
+
+    /// Treat a double quote as an ordinary byte. Without this or --csv, a quote at the start of any field is an error
+    /// if the delimiter is a comma or a semicolon
+    #[arg(long, requires = "key_field", conflicts_with = "csv")]
+    no_csv: bool,
+
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different types differ ("1"
+    /// and 1), and so do numbers that are written differently. A value nested deeper than 127 cannot be a key
+    #[arg(long, value_name = "POINTER", value_parser = pointer, conflicts_with = "key_field")]
+    json_key: Option<String>,
+
+    /// The key is a URL; two URLs are equal if this normalisation makes them equal
+    #[arg(long, value_name = "POLICY", value_enum)]
+    url: Option<Policy>,
+
+    /// Treat a record without a key as an error. Otherwise a warning reports the number of such records
+    #[arg(long)]
+    strict: bool,
+
+    /// Do not decompress the input
+    #[arg(long)]
+    pub(crate) no_decompress: bool,
+
+    /// The number of threads; at most 64 are used, and each takes some megabytes [default: all cores]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
+
+    /// Show progress on standard error [default: if that is a terminal and the output is not]
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) progress: bool,
+
+    /// Print no summary and no progress; warnings are still printed
+    #[arg(short, long, conflicts_with = "stats")]
+    pub(crate) quiet: bool,
+
+    /// Print the summary in this form, including the warnings
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) stats: Option<Stats>,
+}
+
+/// The form of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Lines, compared as they are
+    Lines,
+    /// Records that end in NUL
+    Nul,
+    /// Lines of hexadecimal digits, compared by the bytes that they encode
+    Hex,
+}
+
+/// The form of the summary.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Stats {
+    /// One JSON object on one line
+    Json,
+}
+
+impl RecordArgs {
+    /// Returns how records are read, or an error if options contradict each other. `command`: whose help the error names.
+    pub(crate) fn records(&self, command: &str) -> Result<Records, Error> {
+        let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis {command} --help'")));
+        let hex = self.input == Form::Hex;
+        // clap does not enforce `requires` if the required option conflicts with one that is present.
+        if self.key_field.is_empty() && (self.csv || self.no_csv || self.delimiter.is_some()) {
+            return usage("--delimiter, --csv and --no-csv need a --key-field");
+        }
+        // Select the key, and reject options that contradict it.
+        let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
+        let delimiter = self.delimiter.unwrap_or(if self.csv { b',' } else { b'\t' });
+        let policy = self.url.unwrap_or(Policy::None);
+        let part = match (self.key_field.as_slice(), &self.json_key) {
+            ([_, ..], _) | (_, Some(_)) if hex => {
+                return usage(
+                    "with --input hex the whole line is the key: omit --key-field and --json-key",
+                );
+            }
+            ([_, ..], _) if delimiter == separator => {
+                return usage("--delimiter is the byte that ends a record: choose another one");
+            }
+            ([_, ..], _) if self.csv && matches!(delimiter, b'"' | b'\r') => {
+                return usage("--delimiter has a special meaning in CSV: choose another one");
+            }
+            ([_, _, ..], _) if policy != Policy::None => {
+                return usage("--url takes one --key-field: the one that is a URL");
+            }
+            (numbers @ [_, ..], _) => {
+                let indices = numbers.iter().map(|number| number.get() - 1).collect();
+                let quotes = match delimiter {
+                    _ if self.csv => Quotes::Csv { separator },
+                    b',' | b';' if !self.no_csv => Quotes::Refused,
+                    _ => Quotes::Plain,
+                };
+                Part::Fields(Fields::new(indices, delimiter, quotes))
+            }
+            (_, Some(pointer)) => Part::Json(pointer.clone()),
+            _ if hex => Part::Hex,
+            _ => Part::Record,
+        };
+        if hex && policy != Policy::None {
+            return usage("with --input hex the key is bytes, not a URL: omit --url");
+        }
+        if self.strict && matches!(part, Part::Record) && policy == Policy::None {
+            return usage("--strict has no effect if the key is the whole record: omit it");
+        }
+        Ok(Records {
+            separator,
+            max_record: self.max_line,
+            key: Key { part, policy },
+            strict: self.strict,
+            threads: self.threads.unwrap_or_else(cores),
+            chunk: CHUNK,
+        })
+    }
+}
+
+/// The default number of threads.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
+}

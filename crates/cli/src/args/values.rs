@@ -1,0 +1,81 @@
+//! The parsers of the values of options that are neither numbers nor names.
+
+use core::num::NonZero;
+
+use crate::pipeline::Seed;
+use crate::units::{Wrong, number};
+
+/// The largest number that --threads accepts.
+pub(super) const MAX_THREADS: usize = 1024;
+
+/// Parses a number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    number(text)
+        .ok()
+        .and_then(|threads| usize::try_from(threads).ok())
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
+}
+
+/// Parses the number of a field.
+pub(super) fn field(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "expected a number of at least 1: fields are counted from 1".into())
+}
+
+/// Parses a seed.
+pub(super) fn seed(text: &str) -> Result<Seed, String> {
+    match text {
+        "random" => Ok(Seed::Random),
+        _ => number(text).map(Seed::Fixed).map_err(|wrong: Wrong| format!("{wrong}; or 'random'")),
+    }
+}
+
+/// Parses one byte, written as it is or as an escape.
+pub(super) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] => Some(*byte),
+        b"\\t" => Some(b'\t'),
+        b"\\0" => Some(0),
+        [b'\\', b'x', hex @ ..] if hex.len() == 2 && hex.iter().all(u8::is_ascii_hexdigit) => {
+            u8::from_str_radix(&text[2..], 16).ok()
+        }
+        _ => None,
+    }
+    .ok_or_else(|| r"expected one byte, such as , or \t or \x1f".into())
+}
+
+/// Checks a JSON pointer.
+pub(super) fn pointer(text: &str) -> Result<String, String> {
+    let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    if escaped && (text.is_empty() || text.starts_with('/')) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a JSON pointer: empty, or '/name/0/name' with ~0 for ~ and ~1 for /".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_are_one_byte() {
+        for (text, byte) in [(",", b','), ("\t", b'\t'), ("\\t", b'\t'), ("\\0", 0), ("\\xfF", 255)]
+        {
+            assert_eq!(delimiter(text), Ok(byte));
+        }
+        for text in ["", "ab", "ä", "\\x", "\\x1", "\\x+1", "\\n1"] {
+            assert!(delimiter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn pointers_are_checked_as_rfc_6901_requires() {
+        for text in ["", "/", "/a/0", "/a~1b~0", "//"] {
+            assert_eq!(pointer(text).as_deref(), Ok(text));
+        }
+        for text in ["a", "a/b", "/~", "/~2", "/a~"] {
+            assert!(pointer(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! How records are read: where they end, and which part of them is the key.
+
+use crate::key::Key;
+
+/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many records at once, and
+/// few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs without a capacity take 1.07 s of CPU with
+/// chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2
+/// MiB of L2 per core. 1 MiB is not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
+pub const CHUNK: usize = 1 << 19;
+
+/// How a run reads records.
+#[derive(Clone, Debug)]
+pub(crate) struct Records {
+    /// The byte that ends a record.
+    pub(crate) separator: u8,
+    /// The longest record accepted, in bytes without its separator.
+    pub(crate) max_record: u64,
+    /// Which part of a record is compared.
+    pub(crate) key: Key,
+    /// Whether a record without a key is an error.
+    pub(crate) strict: bool,
+    /// Worker threads, including the calling one; at most 64 are used.
+    pub(crate) threads: usize,
+    /// Bytes per chunk, 1 to 1 GiB.
+    pub(crate) chunk: usize,
+}
