@@ -3,26 +3,31 @@
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+mod build;
 mod dedup;
+mod examples;
+mod info;
+mod merge;
+mod new;
 mod plan;
+mod query;
 mod records;
+mod remove;
 mod values;
 
+pub(crate) use self::build::BuildArgs;
 pub(crate) use self::dedup::DedupArgs;
+pub(crate) use self::info::InfoArgs;
+pub(crate) use self::merge::MergeArgs;
+pub(crate) use self::new::NewArgs;
 pub(crate) use self::plan::PlanArgs;
+pub(crate) use self::query::QueryArgs;
 pub(crate) use self::records::{RecordArgs, Stats};
+pub(crate) use self::remove::RemoveArgs;
 
-/// The examples in the help. A test runs each of them.
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  The distinct lines of two files, one of them compressed, in input order:
-    tamis dedup monday.txt tuesday.txt.gz -o both.txt
-  The first row for each customer and day, fields 2 and 4 of a CSV file:
-    tamis dedup --csv --key-field 2,4 orders.csv > first.csv
-  The second occurrence of every repeated event, by the value of a JSON field:
-    zcat events.json.gz | tamis dedup -d --json-key /id -q";
+use self::examples::EXAMPLES;
 
-/// Remove repeated records from streams, in 5 to 10 bytes of memory per distinct record
+/// Remove repeated records from streams, and keep sets of records in small files
 #[derive(Debug, Parser)]
 #[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -33,6 +38,12 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Dedup(DedupArgs),
+    New(NewArgs),
+    Build(BuildArgs),
+    Query(QueryArgs),
+    Remove(RemoveArgs),
+    Merge(MergeArgs),
+    Info(InfoArgs),
     Plan(PlanArgs),
     /// Print the completion script of a shell
     Completions {

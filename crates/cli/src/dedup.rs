@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use crate::Error;
 use crate::input::Input;
-use crate::pipeline::{self, Gate, Hasher};
+use crate::pipeline::{self, Gate, Hasher, Plan, Printed, SHARDS};
 
 mod chain;
 mod expected;
@@ -30,7 +30,10 @@ pub use self::options::{Filter, Options};
 pub use self::summary::Summary;
 pub use crate::pipeline::{CHUNK, Keyless, Seed, Tally, Watch};
 
-use self::sharded::Sharded;
+pub(crate) use self::repeated::Filters;
+pub(crate) use self::shard::{Fill, Shard};
+pub(crate) use self::sharded::Sharded;
+
 use self::store::Store;
 
 /// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The output needs no buffer:
@@ -62,7 +65,15 @@ pub fn run<R: Read + Send>(
 ) -> Result<Summary, Error> {
     let start = Instant::now();
     let store = Store::new(options)?;
-    let decider = Sharded::new(&store, Hasher::new(options.seed)?, options)?;
+    let shards = (0..SHARDS as usize).map(|number| Filters::new(&store, number, options.repeated));
+    let plan = Plan {
+        printed: if options.repeated { Printed::Second } else { Printed::Fresh },
+        keyless: true,
+        sharded: true,
+        limit: options.capacity.filter(|_| options.fixed),
+    };
+    let shards = shards.collect::<Result<_, _>>()?;
+    let decider = Sharded::new(shards, Hasher::new(options.seed)?, plan);
     let gate = Gate::default();
     let done = pipeline::run(inputs, output, &options.records(), &decider, &gate, watch)?;
     // How full the filters are: the summary computes the expected losses from it.

@@ -4,7 +4,8 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use tamis::BuildError;
+use tamis::{BuildError, InsertError, MergeError};
+use tamis_formats::{LoadError, SaveError};
 
 use crate::Kind;
 use crate::key::NoKey;
@@ -103,6 +104,38 @@ pub enum Error {
         /// The reason: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or [`Error::Outgrown`].
         source: Box<Error>,
     },
+    /// A filter of fixed size refused an item.
+    Insert {
+        /// The file, as it was given.
+        name: Arc<str>,
+        /// The line, from 1.
+        line: u64,
+        /// The reason.
+        source: InsertError,
+    },
+    /// A filter of fixed size refused an item, somewhere in the input.
+    Room(InsertError),
+    /// A saved filter cannot be read. This is found before any output.
+    Load {
+        /// The file, as it was given.
+        name: String,
+        /// The reason.
+        source: LoadError,
+    },
+    /// A filter cannot be saved. An older file of that name is unchanged.
+    Save {
+        /// The file, as it was given.
+        name: String,
+        /// The reason.
+        source: SaveError,
+    },
+    /// A saved filter cannot be merged with those before it.
+    Merge {
+        /// The file, as it was given.
+        name: String,
+        /// The reason.
+        source: MergeError,
+    },
     /// Writing the output failed.
     Write(io::Error),
     /// The system returned no random seed.
@@ -121,8 +154,16 @@ impl Error {
                 ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
                 _ => 1,
             },
+            Self::Load { source: LoadError::Io(source), .. } => match source.kind() {
+                ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
+                _ => 1,
+            },
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
+            Self::Insert { .. } | Self::Room(_) | Self::Save { .. } => 1,
+            Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
             Self::Usage(_)
+            | Self::Load { .. }
+            | Self::Merge { .. }
             | Self::Input { .. }
             | Self::Output { .. }
             | Self::TooLong { .. }
@@ -220,6 +261,30 @@ impl fmt::Display for Error {
             Self::Growth { name, line, source } => {
                 write!(f, "{name}, line {}: cannot grow: {source}", grouped(*line))
             }
+            Self::Insert { name, line, source } => {
+                write!(f, "{name}, line {}: {source}; ", grouped(*line))?;
+                match source {
+                    InsertError::TooManyCopies => {
+                        write!(
+                            f,
+                            "remove repeated records with 'tamis dedup' first, or choose another --kind"
+                        )
+                    }
+                    _ => write!(f, "build a new filter with a larger --capacity"),
+                }
+            }
+            Self::Room(source) => write!(f, "{source}"),
+            Self::Load { name, source } => write!(f, "{name}: {source}"),
+            Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
+            Self::Merge { name, source } => {
+                write!(f, "{name}: cannot be merged with the filters before it: {source}")?;
+                match source {
+                    MergeError::Insert(_) => {
+                        write!(f, "; build the filters with a larger --capacity")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::Write(source) => write!(f, "cannot write the output: {source}"),
             Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
@@ -232,6 +297,10 @@ impl core::error::Error for Error {
             Self::Read { source, .. } | Self::Write(source) => Some(source),
             Self::Filter { source, .. } => Some(source),
             Self::Growth { source, .. } => Some(source),
+            Self::Insert { source, .. } => Some(source),
+            Self::Load { source, .. } => Some(source),
+            Self::Save { source, .. } => Some(source),
+            Self::Merge { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -11,8 +11,10 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod commands;
 pub mod dedup;
 mod error;
+mod filters;
 mod geometry;
 pub mod input;
 pub mod key;
@@ -35,8 +37,7 @@ use clap::{CommandFactory, Parser};
 pub use crate::error::Error;
 pub use crate::kind::Kind;
 
-use crate::args::{Cli, Command, DedupArgs, Stats};
-use crate::screen::Screen;
+use crate::args::{Cli, Command};
 
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
@@ -46,7 +47,13 @@ pub fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let done = match cli.command {
-        Command::Dedup(args) => deduplicate(args),
+        Command::Dedup(args) => commands::dedup(args),
+        Command::New(args) => commands::new(args),
+        Command::Build(args) => commands::build(args),
+        Command::Query(args) => commands::query(args),
+        Command::Remove(args) => commands::remove(args),
+        Command::Merge(args) => commands::merge(&args),
+        Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
             let mut text = Vec::new();
@@ -59,34 +66,6 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => ExitCode::from(screen::report(&error)),
     }
-}
-
-/// Runs `tamis dedup`.
-fn deduplicate(args: DedupArgs) -> Result<(), Error> {
-    // Check the options, then the inputs, then the output, before anything is read or written.
-    let options = args.options()?;
-    // With `-o FILE` an input may be the output, since the file is replaced only at the end.
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
-    let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
-    let (output, pending) = output::open(args.output.as_deref())?;
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
-    let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
-    // The output file gets its name before the summary is printed, since that step may still fail.
-    if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
-    }
-    // JSON contains the warnings. Otherwise they are printed even with --quiet.
-    match args.records.stats {
-        Some(Stats::Json) => {
-            screen::say(&summary.to_json());
-            return Ok(());
-        }
-        None if args.records.quiet => {}
-        None if args.verbose => screen::say(&format!("{summary:#}")),
-        None => screen::say(&summary.to_string()),
-    }
-    summary.warnings().iter().for_each(|warning| screen::warn(warning));
-    Ok(())
 }
 
 /// Renders the manual page of the program, or of one of its commands.

@@ -3,6 +3,23 @@
 use std::fs;
 use std::path::Path;
 
+use crate::Error;
+use crate::units::bytes;
+
+/// Returns an error if this number of bytes is not available.
+pub(crate) fn check(needed: u64) -> Result<(), Error> {
+    match available() {
+        Some(available) if needed > available => Err(Error::Memory { needed, available }),
+        _ => Ok(()),
+    }
+}
+
+/// Says what is missing, in words, if this number of bytes is not available.
+pub(crate) fn lack(needed: u64) -> Option<String> {
+    let available = available().filter(|&available| needed > available)?;
+    Some(format!("needs {}, but this machine has {} free", bytes(needed), bytes(available)))
+}
+
 /// The number of bytes that can be allocated without swapping, or `None` if the system does not report it. It is the
 /// smaller of what the machine has and what the control group may still take, less a sixteenth for everything else.
 pub(crate) fn available() -> Option<u64> {

@@ -35,6 +35,23 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     }
 }
 
+/// Checks that a filter can be saved under this name: as a file, not in a device or a pipe.
+pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    let refused = |found: String| Error::Input { name: shown(path), found };
+    if !is_file(Some(path)) {
+        return Err(refused(
+            "is standard output; a filter is saved in a file: give its name".into(),
+        ));
+    }
+    match place(path) {
+        Ok((_, Some(_))) => Ok(()),
+        Ok((_, None)) => {
+            Err(refused("is a device or a pipe; a filter is saved in a regular file".into()))
+        }
+        Err(found) => Err(refused(found)),
+    }
+}
+
 /// Creates a new file in the folder of `path`; or opens `path` itself, if it is a device or a pipe.
 fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
     let text = |error: io::Error| error.to_string();

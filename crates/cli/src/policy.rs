@@ -55,6 +55,30 @@ pub(crate) fn help() -> String {
 }
 
 impl Policy {
+    /// The name, as on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Whatwg1 => "whatwg-1",
+            Self::Crawl1 => "crawl-1",
+        }
+    }
+
+    /// The policy, as a saved filter names it.
+    pub(crate) fn saved(self) -> tamis_formats::Policy {
+        match self {
+            Self::None => tamis_formats::Policy::NONE,
+            _ => {
+                tamis_formats::Policy::new(self.name()).expect("names are short, in plain letters")
+            }
+        }
+    }
+
+    /// The policy that a saved filter names, if it is one of these.
+    pub(crate) fn of_saved(saved: tamis_formats::Policy) -> Option<Self> {
+        Self::value_variants().iter().copied().find(|policy| policy.saved() == saved)
+    }
+
     /// Returns the normal form of `url`, or `None` if it is not an absolute URL.
     pub(crate) fn normal(self, url: &str) -> Option<String> {
         if self == Self::None {

@@ -2,12 +2,16 @@
 
 use core::time::Duration;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Error;
+use crate::filters::Lock;
+use crate::input::shown;
 use crate::output::Pending;
 use crate::pipeline::{Tally, Watch};
 use crate::units::{bytes, counted, grouped};
@@ -23,6 +27,8 @@ pub(crate) struct Screen {
     progress: Progress,
     /// The output file, if it gets its name at the end. It is deleted when the program ends early.
     pending: Option<Pending>,
+    /// The lock of the filter that the run changes.
+    lock: Option<Arc<Lock>>,
 }
 
 /// The display of progress.
@@ -48,7 +54,17 @@ impl Screen {
         let terminal = io::stderr().is_terminal();
         let shown = !quiet && (asked || terminal && !shared);
         let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
-        Self { progress, pending }
+        Self { progress, pending, lock: None }
+    }
+
+    /// Whether the output gets its name at the end.
+    pub(crate) const fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Removes the lock when the program ends early.
+    pub(crate) fn guard(&mut self, lock: &Arc<Lock>) {
+        self.lock = Some(Arc::clone(lock));
     }
 
     /// Removes the bar and returns the output file.
@@ -103,8 +119,11 @@ impl Watch for Screen {
 
     /// Ends the program at once, without waiting for workers that wait for input.
     fn failed(&mut self, error: &Error) {
-        // Delete the unfinished file: `exit` runs no destructors.
+        // Delete the unfinished file and the lock: `exit` runs no destructors.
         drop(self.finish());
+        if let Some(lock) = &self.lock {
+            lock.remove_file();
+        }
         process::exit(report(error).into());
     }
 }
@@ -120,6 +139,13 @@ pub(crate) fn report(error: &Error) -> u8 {
 /// Prints a warning in one line.
 pub(crate) fn warn(text: &str) {
     say(&format!("tamis: warning: {text}"));
+}
+
+/// Says that another run must end before this one, unless `quiet`.
+pub(crate) fn wait_for(filter: &Path, quiet: bool) {
+    if !quiet {
+        say(&format!("{}: another run changes it; waiting", shown(filter)));
+    }
 }
 
 /// Writes a line to standard error. An error of that is ignored: there is nowhere else to report it.

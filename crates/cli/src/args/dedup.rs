@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::RecordArgs;
+use super::examples::EXAMPLES;
 use super::values::seed;
-use super::{EXAMPLES, RecordArgs};
 use crate::dedup::{Filter, Options};
 use crate::pipeline::{Records, Seed};
 use crate::units::{count, rate};

@@ -1,9 +1,10 @@
 //! The parsers of the values of options that are neither numbers nor names.
 
 use core::num::NonZero;
+use core::time::Duration;
 
 use crate::pipeline::Seed;
-use crate::units::{Wrong, number};
+use crate::units::{Wrong, count, number};
 
 /// The largest number that --threads accepts.
 pub(super) const MAX_THREADS: usize = 1024;
@@ -44,6 +45,24 @@ pub(super) fn delimiter(text: &str) -> Result<u8, String> {
     .ok_or_else(|| r"expected one byte, such as , or \t or \x1f".into())
 }
 
+/// Parses a duration: a number and its unit.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(digits);
+    let millis = match unit.trim() {
+        "ms" => 1,
+        "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err("expected a number and a unit: ms, s, min, h or d, such as 30s".into()),
+    };
+    let number = count(digits.trim()).map_err(|wrong| wrong.to_string())?;
+    let millis =
+        number.checked_mul(millis).ok_or("too long; expected at most 2^64 milliseconds")?;
+    Ok(Duration::from_millis(millis))
+}
+
 /// Checks a JSON pointer.
 pub(super) fn pointer(text: &str) -> Result<String, String> {
     let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
@@ -66,6 +85,18 @@ mod tests {
         }
         for text in ["", "ab", "ä", "\\x", "\\x1", "\\x+1", "\\n1"] {
             assert!(delimiter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, seconds) in
+            [("1s", 1), ("30 s", 30), ("5min", 300), ("2m", 120), ("1h", 3600), ("1_000ms", 1)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "1", "s", "0s", "1.5s", "-1s", "1x", "18446744073709551615d"] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::pipeline::{Batch, Entry};
 const SECOND: u64 = 2;
 
 /// The filters of one shard.
-pub(super) struct Filters<'s> {
+pub(crate) struct Filters<'s> {
     /// Contains the keys seen.
     seen: Box<dyn Shard + 's>,
     /// Contains the keys seen again, which have been printed.
@@ -25,6 +25,11 @@ impl<'s> Filters<'s> {
     pub(super) fn new(store: &'s Store, shard: usize, repeated: bool) -> Result<Self, Error> {
         let again = if repeated { Some(store.shard(shard)?) } else { None };
         Ok(Self { seen: store.shard(shard)?, again, others: Vec::new() })
+    }
+
+    /// Keeps the keys seen in this shard, whatever it is.
+    pub(crate) fn of(seen: Box<dyn Shard + 's>) -> Self {
+        Self { seen, again: None, others: Vec::new() }
     }
 
     /// Decides a batch, in order. On an error, returns the record at which it happened; the records before it are

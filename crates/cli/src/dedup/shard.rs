@@ -4,7 +4,7 @@ use crate::Error;
 use crate::pipeline::{Entry, SHARDS};
 
 /// One shard, for any kind of filter. One dynamic call serves all items of a chunk.
-pub(super) trait Shard: Send {
+pub(crate) trait Shard: Send {
     /// Decides a batch in order: sets `fresh[record]` of each item to whether the item is new, and inserts it if so.
     /// On an error, returns the record at which it happened; the records before it are decided. Overwrites the batch.
     fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
@@ -15,11 +15,11 @@ pub(super) trait Shard: Send {
 
 /// How much a shard contains.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Fill {
+pub(crate) struct Fill {
     /// The number of items that each slice has taken in. A table is one slice.
-    pub(super) slices: Vec<u64>,
+    pub(crate) slices: Vec<u64>,
     /// The memory of all slices, in bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Moves the entries that `is_kept` selects to the front, in order, and returns their number.

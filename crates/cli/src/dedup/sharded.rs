@@ -1,35 +1,31 @@
 //! All shards of a run, each behind a turnstile, which decide the records in input order.
 
-use super::options::Options;
+use std::sync::OnceLock;
+
 use super::repeated::Filters;
 use super::shard::Fill;
-use super::store::Store;
 use crate::Error;
-use crate::pipeline::{Chunk, Decider, Hasher, Plan, Printed, SHARDS, Turnstile, Why};
+use crate::pipeline::{Chunk, Decider, Hasher, Plan, Turnstile, Why};
 
 /// The shards.
-pub(super) struct Sharded<'s> {
+pub(crate) struct Sharded<'s> {
     shards: Vec<Turnstile<Filters<'s>>>,
     hasher: Hasher,
     plan: Plan,
+    /// Set if a chunk is cut, because the input is wrong after its last record. Nothing after it is decided, so that the
+    /// shards contain exactly the records before.
+    cut: OnceLock<()>,
 }
 
 impl<'s> Sharded<'s> {
-    /// Builds empty shards.
-    pub(super) fn new(store: &'s Store, hasher: Hasher, options: &Options) -> Result<Self, Error> {
-        let shard = |number| Filters::new(store, number, options.repeated).map(Turnstile::new);
-        let plan = Plan {
-            printed: if options.repeated { Printed::Second } else { Printed::Fresh },
-            keyless: true,
-            sharded: true,
-            limit: options.capacity.filter(|_| options.fixed),
-        };
-        let shards = (0..SHARDS as usize).map(shard).collect::<Result<_, _>>()?;
-        Ok(Self { shards, hasher, plan })
+    /// Puts each shard behind a turnstile.
+    pub(crate) fn new(shards: Vec<Filters<'s>>, hasher: Hasher, plan: Plan) -> Self {
+        let shards = shards.into_iter().map(Turnstile::new).collect();
+        Self { shards, hasher, plan, cut: OnceLock::new() }
     }
 
     /// How much each shard contains: its filter of keys seen, and its filter of keys printed, if there is one.
-    pub(super) fn into_fills(self) -> impl Iterator<Item = (Option<Fill>, Option<Fill>)> {
+    pub(crate) fn into_fills(self) -> impl Iterator<Item = (Option<Fill>, Option<Fill>)> {
         self.shards.into_iter().map(|shard| shard.into_inner().fills())
     }
 }
@@ -44,12 +40,25 @@ impl Decider for Sharded<'_> {
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+        let mut after_cut = false;
         for (number, shard) in self.shards.iter().enumerate() {
-            if let Some(mut shard) = shard.enter(chunk.turn)
+            let Some(mut shard) = shard.enter(chunk.turn) else { continue };
+            // Chunks enter the first shard in order: this one sees a cut in any chunk before it.
+            if number == 0 {
+                after_cut = self.cut.get().is_some();
+                if chunk.is_cut() {
+                    let _ = self.cut.set(());
+                }
+            }
+            if !after_cut
                 && !failed()
                 && let Err((record, why)) = shard.decide(chunk.batch_of(number))
             {
-                chunk.stop(record, Why::Growth(why));
+                let why = match why {
+                    Error::Room(why) => Why::Insert(why),
+                    why => Why::Growth(why),
+                };
+                chunk.stop(record, why);
             }
         }
     }

@@ -4,11 +4,12 @@ use core::ops::Range;
 use std::io;
 use std::sync::{Arc, MutexGuard};
 
+use tamis::InsertError;
 use tamis::hash::split;
 
-use super::decider::{Plan, Printed};
 use super::entry::{Entry, SHARDS};
 use super::hasher::Hasher;
+use super::plan::{Plan, Printed};
 use super::records::Records;
 use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
@@ -50,6 +51,8 @@ pub(crate) enum Why {
     NoKey(NoKey),
     /// The decider found no room for the item.
     Growth(Error),
+    /// A filter of fixed size refused the item.
+    Insert(InsertError),
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
@@ -137,6 +140,9 @@ impl Chunk<'_> {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
             }
             Hasher::Random(hasher) => {
+                self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
+            }
+            Hasher::Any(hasher) => {
                 self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
             }
         }

@@ -1,6 +1,6 @@
 //! The seed that the user gives, and the hash function for keys that it selects.
 
-use tamis::hash::{Rapid, SipHash13};
+use tamis::hash::{AnyStable, Rapid, SipHash13};
 
 use crate::Error;
 
@@ -17,6 +17,8 @@ pub enum Seed {
 pub(crate) enum Hasher {
     Fixed(Rapid),
     Random(SipHash13),
+    /// The hash function of a saved filter.
+    Any(AnyStable),
 }
 
 impl Hasher {
@@ -29,5 +31,15 @@ impl Hasher {
                 Self::Random(SipHash13::with_key(key))
             }
         })
+    }
+}
+
+impl From<Hasher> for AnyStable {
+    fn from(hasher: Hasher) -> Self {
+        match hasher {
+            Hasher::Fixed(hasher) => hasher.into(),
+            Hasher::Random(hasher) => hasher.into(),
+            Hasher::Any(hasher) => hasher,
+        }
     }
 }

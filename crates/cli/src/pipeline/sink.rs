@@ -131,6 +131,7 @@ impl<'w, W: Write> Sink<'w, W> {
             Some(Why::Growth(source)) => {
                 Err(Error::Growth { name: name(), line, source: Box::new(source) })
             }
+            Some(Why::Insert(source)) => Err(Error::Insert { name: name(), line, source }),
             Some(Why::TooLong(limit)) => Err(Error::TooLong { name: name(), line, limit }),
         }
     }

@@ -6,10 +6,11 @@
 use super::item::Positions;
 use super::line::{Layout, Line};
 use super::memory::Memory;
+use crate::Error;
 use crate::dedup::options::Options;
 use crate::dedup::shard::items_per_shard;
+use crate::memory::check;
 use crate::pipeline::SHARDS;
-use crate::{Error, memory};
 
 /// The highest probability that two items of a run are confused. With it, 10^8 items, which are 5·10^15 pairs, lose
 /// 0.005 items, and an item that follows 5·10^8 others is lost with a probability of 5·10^-10: half of what is promised.
@@ -130,14 +131,6 @@ fn known(items: u64) -> Size {
 fn unknown(shard: u32) -> Size {
     let lines = UNKNOWN_LINES * (f64::from(shard) / f64::from(SHARDS)).exp2();
     Size { lines: lines as u64, layout: Layout::of_bits(UNKNOWN_BITS) }
-}
-
-/// Returns an error if this number of bytes is not available.
-fn check(needed: u64) -> Result<(), Error> {
-    match memory::available() {
-        Some(available) if needed > available => Err(Error::Memory { needed, available }),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

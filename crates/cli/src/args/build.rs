@@ -1,0 +1,51 @@
+//! The options of `tamis build`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RecordArgs;
+use super::values::seed;
+use crate::Kind;
+use crate::pipeline::Seed;
+use crate::units::{count, rate};
+
+/// Build a filter from records, and save it
+///
+/// The filter is saved at the end of the input, in one step: until then, and if the run fails, a file of that name is
+/// not changed. Prints nothing but a summary.
+///
+/// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct BuildArgs {
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
+    /// of gzip or Zstandard
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The file of the filter
+    #[arg(short, long, value_name = "FILTER")]
+    pub(crate) output: PathBuf,
+
+    /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without this option the records
+    /// are counted: their hashes are kept until the end of the input, in 8 to 24 bytes of memory per distinct record
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) capacity: Option<u64>,
+
+    /// The false-positive rate with that number of records, such as 1e-6 or 1%
+    #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
+    pub(crate) rate: f64,
+
+    /// The kind of the filter. Only 'cuckoo' lets you remove records; it keeps a copy of every record, also of repeated
+    /// ones, and takes 4 to 16 copies of each
+    #[arg(long, value_enum, default_value_t = Kind::Blocked)]
+    pub(crate) kind: Kind,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+
+    /// The seed of the hash, which is saved with the filter: a number, or 'random' (a keyed hash with a random key) for
+    /// records chosen by an attacker
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
+    pub(crate) seed: Seed,
+}

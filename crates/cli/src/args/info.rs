@@ -1,0 +1,20 @@
+//! The options of `tamis info`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Print what a filter is and how full it is
+///
+/// The whole file is read and checked. The seed of the hash is never printed.
+///
+/// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
+#[derive(Args, Debug)]
+pub(crate) struct InfoArgs {
+    /// The file of the filter
+    pub(crate) filter: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}

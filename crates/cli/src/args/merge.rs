@@ -1,0 +1,26 @@
+//! The options of `tamis merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Save a filter that contains the records of several filters
+///
+/// The filters must have been built with the same options, also with the same --capacity. The new one has that capacity
+/// too: if it holds more records, its false-positive rate is higher, and a warning says so. A cuckoo filter may be full.
+///
+/// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// The files of the filters
+    #[arg(value_name = "FILTER", required = true)]
+    pub(crate) filters: Vec<PathBuf>,
+
+    /// The file of the new filter. It may be one of the filters
+    #[arg(short, long, value_name = "FILTER")]
+    pub(crate) output: PathBuf,
+
+    /// Print no summary; warnings are still printed
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,65 @@
+//! The options of `tamis new`.
+
+use core::time::Duration;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RecordArgs;
+use super::values::{duration, seed};
+use crate::Kind;
+use crate::pipeline::Seed;
+use crate::units::{count, rate};
+
+/// Print the records that a filter does not contain, in input order, and add them to it
+///
+/// If there is no filter of that name, it is created. A second run with the same input prints nothing. The filter is
+/// saved at the end of the input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
+/// printed: if the run fails while it prints, or the output pipe is closed, the filter is not saved, and the next run
+/// prints the records again.
+///
+/// Two runs on one filter take turns: the second waits until the first has ended. Records without a key are printed each
+/// time.
+///
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
+/// usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct NewArgs {
+    /// The file of the filter
+    pub(crate) filter: PathBuf,
+
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
+    /// of gzip or Zstandard
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write to this file instead of standard output. It is replaced at the end of the run. If the run fails or is ended
+    /// by a signal, neither this file nor the filter is changed. '-' is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Create a filter of this kind and of fixed size, which needs a --capacity
+    #[arg(long, value_enum, requires = "capacity")]
+    pub(crate) kind: Option<Kind>,
+
+    /// The number of distinct records, such as 10M, for which the created filter keeps its rate
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) capacity: Option<u64>,
+
+    /// The probability with which a new record is lost when the created filter holds that number of records [default:
+    /// 1e-6]
+    #[arg(long, value_name = "P", value_parser = rate, requires = "capacity")]
+    pub(crate) rate: Option<f64>,
+
+    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends
+    #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
+    pub(crate) save_every: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+
+    /// The seed of the hash of a created filter, which is saved with it: a number, or 'random' (a keyed hash with a
+    /// random key) for records chosen by an attacker [default: 0]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    pub(crate) seed: Option<Seed>,
+}

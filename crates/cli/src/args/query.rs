@@ -1,0 +1,37 @@
+//! The options of `tamis query`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RecordArgs;
+
+/// Print the records that may be in a filter, in input order
+///
+/// Every record that was inserted is printed. A record that was not inserted is printed with the probability that the
+/// summary states, the false-positive rate. A record without a key is in no filter: it is printed with --invert.
+///
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
+/// usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct QueryArgs {
+    /// The file of the filter
+    pub(crate) filter: PathBuf,
+
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
+    /// of gzip or Zstandard
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print the other records: those that surely are not in the filter
+    #[arg(short = 'v', long)]
+    pub(crate) invert: bool,
+
+    /// Write to this file instead of standard output. It is replaced at the end of the run, and is not changed if the
+    /// run fails. '-' is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+}

@@ -1,0 +1,30 @@
+//! The options of `tamis remove`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RecordArgs;
+
+/// Remove records from a filter, and save it
+///
+/// The filter must be of the kind 'cuckoo', built by 'tamis build --kind cuckoo'. Each record removes one copy. Remove
+/// only records that were inserted: a record that was not may remove another one instead, which then seems absent.
+///
+/// The filter is saved at the end of the input, in one step; if the run fails, it is not changed. Two runs that change
+/// one filter take turns.
+///
+/// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct RemoveArgs {
+    /// The file of the filter
+    pub(crate) filter: PathBuf,
+
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
+    /// of gzip or Zstandard
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+}

@@ -1,0 +1,18 @@
+//! The commands that read records or saved filters, one in each file.
+
+mod build;
+mod dedup;
+mod info;
+mod merge;
+mod new;
+mod query;
+mod remove;
+mod report;
+
+pub(crate) use self::build::build;
+pub(crate) use self::dedup::dedup;
+pub(crate) use self::info::info;
+pub(crate) use self::merge::merge;
+pub(crate) use self::new::new;
+pub(crate) use self::query::query;
+pub(crate) use self::remove::remove;

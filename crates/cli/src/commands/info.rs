@@ -1,0 +1,133 @@
+//! `tamis info`: what a filter is and how full it is.
+
+use core::fmt::Write;
+
+use serde_json::{Value, json};
+use tamis_formats::{Geometry, Info};
+
+use crate::Error;
+use crate::args::InfoArgs;
+use crate::filters::{AnyFilter, Header};
+use crate::input::shown;
+use crate::policy::Policy;
+use crate::units::{bytes, counted, grouped};
+
+/// Returns what `tamis info` prints.
+pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
+    let header = Header::open(&args.filter)?;
+    let filter = AnyFilter::load(&header)?;
+    let info = &header.info;
+    Ok(if args.json {
+        format!("{}\n", to_json(&shown(&args.filter), info, &filter))
+    } else {
+        to_text(&shown(&args.filter), info, &filter)
+    })
+}
+
+/// The name of the URL policy.
+fn policy(info: &Info) -> String {
+    match info.policy().name() {
+        "" => Policy::None.name().to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn layout(info: &Info) -> &'static str {
+    match info.geometry() {
+        Geometry::Bloom(_) if info.kind() == tamis_formats::Kind::Bloom => "classic",
+        Geometry::Bloom(_) => "line",
+        _ => "buckets",
+    }
+}
+
+/// The rate that the filter has with the number of items that it was built for.
+fn design_rate(info: &Info) -> Option<f64> {
+    let items = usize::try_from(info.capacity()).unwrap_or(usize::MAX);
+    match info.geometry() {
+        Geometry::Bloom(sizes) => Some(sizes.false_positive_rate_at(items)),
+        Geometry::Cuckoo(sizes) => Some(sizes.false_positive_rate_at(items)),
+        _ => None,
+    }
+}
+
+fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
+    let geometry = match info.geometry() {
+        Geometry::Bloom(sizes) => format!(
+            "{} bits, {} per item in {}",
+            grouped(sizes.bits()),
+            sizes.probes(),
+            counted(sizes.words().into(), "word")
+        ),
+        Geometry::Cuckoo(sizes) => format!(
+            "{} buckets of {} slots of {} bits",
+            grouped(sizes.buckets()),
+            sizes.slots(),
+            sizes.fingerprint_bits()
+        ),
+        _ => "unknown".into(),
+    };
+    let about = if filter.counts() { "" } else { "about " };
+    let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
+    let rows = [
+        ("file", format!("{name}, {}", bytes(info.file_len()))),
+        ("kind", format!("{} ({})", filter.name(), info.kind())),
+        ("layout", layout(info).to_owned()),
+        ("geometry", geometry),
+        ("memory", bytes(filter.size_in_bytes())),
+        ("hash", info.algorithm().name().to_owned()),
+        ("URL policy", policy(info)),
+        ("capacity", counted(info.capacity(), "item")),
+        ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
+        ("fill", format!("{:.1} %", 100.0 * filter.fill())),
+        ("saturation", format!("{:.3}", filter.saturation())),
+        (
+            "false positives",
+            format!(
+                "{:.2e} now, {:.2e} at capacity",
+                filter.false_positive_rate(),
+                design_rate(info).unwrap_or(f64::NAN)
+            ),
+        ),
+        ("live", live.to_owned()),
+    ];
+    let mut text = String::new();
+    for (name, value) in rows {
+        let _ = writeln!(text, "{name:<16} {value}");
+    }
+    text
+}
+
+fn to_json(name: &str, info: &Info, filter: &AnyFilter) -> Value {
+    let mut value = json!({
+        "file": name,
+        "file_bytes": info.file_len(),
+        "kind": filter.name(),
+        "type": info.kind().to_string(),
+        "layout": layout(info),
+        "filter_bytes": filter.size_in_bytes(),
+        "hash": info.algorithm().name(),
+        "url": policy(info),
+        "capacity": info.capacity(),
+        "items": filter.items(),
+        "items_exact": filter.counts(),
+        "fill": filter.fill(),
+        "saturation": filter.saturation(),
+        "false_positive_rate": filter.false_positive_rate(),
+        "false_positive_rate_at_capacity": design_rate(info),
+        "live": info.is_live(),
+    });
+    match info.geometry() {
+        Geometry::Bloom(sizes) => {
+            value["bits"] = json!(sizes.bits());
+            value["probes"] = json!(sizes.probes());
+            value["words"] = json!(sizes.words());
+        }
+        Geometry::Cuckoo(sizes) => {
+            value["buckets"] = json!(sizes.buckets());
+            value["slots"] = json!(sizes.slots());
+            value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
+        }
+        _ => {}
+    }
+    value
+}

@@ -1,0 +1,109 @@
+//! What a command on a filter has done: text for people, JSON for programs, and warnings.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::args::{RecordArgs, Stats};
+use crate::filters::AnyFilter;
+use crate::input::shown;
+use crate::pipeline::Done;
+use crate::screen;
+use crate::units::{bytes, counted, grouped};
+
+/// The part of its capacity above which a filter is reported as overfilled. An estimate of the number of items may
+/// exceed the number by some percent.
+const OVERFILLED: f64 = 1.05;
+
+/// The report of one run.
+pub(super) struct Report {
+    /// One line for people.
+    pub(super) text: String,
+    /// The same and more for programs: an object.
+    json: Value,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Report {
+    /// Begins the report of a run over records. `fate`: what was done with records without a key.
+    pub(super) fn of_records(done: &Done, start: Instant, fate: &str) -> Self {
+        let tally = done.tally;
+        let mut warnings = Vec::new();
+        if let Some(first) = &done.keyless {
+            let count = match tally.keyless {
+                1 => "1 record without a key was".into(),
+                count => format!("{} records without a key were", grouped(count)),
+            };
+            warnings.push(format!("{count} {fate}; the first: {first}"));
+        }
+        let json = json!({
+            "lines": tally.lines,
+            "printed": tally.printed,
+            "keyless": tally.keyless,
+            "bytes_in": tally.bytes_in,
+            "bytes_out": tally.bytes_out,
+            "first_keyless": done.keyless.as_ref().map(ToString::to_string),
+            "threads": done.threads,
+            "seconds": start.elapsed().as_secs_f64(),
+        });
+        Self { text: counted(tally.lines, "line"), json, warnings }
+    }
+
+    /// Begins an empty report.
+    pub(super) fn new() -> Self {
+        Self { text: String::new(), json: json!({}), warnings: Vec::new() }
+    }
+
+    /// Adds a field for programs.
+    pub(super) fn put(&mut self, name: &str, value: impl Into<Value>) {
+        self.json[name] = value.into();
+    }
+
+    /// Describes the filter at the end of the run, and warns if it is overfilled.
+    pub(super) fn describe(&mut self, filter: &AnyFilter, path: &Path) {
+        let (items, capacity) = (filter.items(), filter.capacity());
+        let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
+        let about = if filter.counts() { "" } else { "about " };
+        self.text.push_str(&format!(
+            "; {} holds {about}{} in {}, false-positive rate {rate:.1e}",
+            shown(path),
+            counted(items.round() as u64, "item"),
+            bytes(filter.size_in_bytes())
+        ));
+        self.put("kind", filter.name());
+        self.put("items", items);
+        self.put("capacity", capacity);
+        self.put("filter_bytes", filter.size_in_bytes());
+        self.put("false_positive_rate", rate);
+        self.put("saturation", saturation);
+        // The filter is built for `capacity` items at saturation 1.
+        if saturation > OVERFILLED && items > OVERFILLED * capacity as f64 {
+            self.warnings.push(format!(
+                "{} holds {about}{}, more than its capacity of {}: its false-positive rate is {rate:.1e}; build it \
+                 with a larger --capacity",
+                shown(path),
+                counted(items.round() as u64, "item"),
+                grouped(capacity)
+            ));
+        }
+    }
+
+    /// Prints the report as the options require. Warnings are printed even with `--quiet`.
+    pub(super) fn show(mut self, args: &RecordArgs) {
+        if let Some(Stats::Json) = args.stats {
+            self.put("warnings", self.warnings.clone());
+            screen::say(&self.json.to_string());
+            return;
+        }
+        self.show_text(args.quiet);
+    }
+
+    /// Prints the line for people, and the warnings.
+    pub(super) fn show_text(&self, quiet: bool) {
+        if !quiet {
+            screen::say(&self.text);
+        }
+        self.warnings.iter().for_each(|warning| screen::warn(warning));
+    }
+}

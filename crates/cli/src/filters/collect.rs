@@ -1,0 +1,120 @@
+//! The hashes of all records, kept to build a filter of the right size at the end of the input.
+
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use tamis::InsertError;
+use tamis::hash::AnyStable;
+
+use super::AnyFilter;
+use super::decide::SILENT;
+use crate::pipeline::{Chunk, Decider, Hasher, Plan, Why};
+use crate::{Error, memory};
+
+/// The number of hashes after which repeated ones are removed for the first time.
+const FIRST: usize = 1 << 20;
+
+/// The number of hashes before whose allocation the memory available is read.
+const LARGE: usize = 1 << 22;
+
+/// Collects the hashes of records.
+pub(crate) struct Collect {
+    hasher: Hasher,
+    /// Whether equal hashes are kept.
+    copies: bool,
+    hashes: Mutex<Hashes>,
+}
+
+struct Hashes {
+    list: Vec<u64>,
+    /// The number of hashes after which repeated ones are removed.
+    limit: usize,
+}
+
+impl Collect {
+    pub(crate) fn new(hasher: AnyStable, copies: bool) -> Self {
+        let hashes = Mutex::new(Hashes { list: Vec::new(), limit: FIRST });
+        Self { hasher: Hasher::Any(hasher), copies, hashes }
+    }
+
+    /// Returns the hashes in ascending order, which is also the order of their places in most filters.
+    pub(crate) fn into_sorted(self) -> Vec<u64> {
+        let hashes = self.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut list = hashes.list;
+        list.sort_unstable();
+        if !self.copies {
+            list.dedup();
+        }
+        list
+    }
+
+    fn keep(&self, new: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
+        let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Hashes { list, limit } = &mut *hashes;
+        // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few times only.
+        if !self.copies && list.len() + new.len() > *limit {
+            list.sort_unstable();
+            list.dedup();
+            *limit = FIRST.max(2 * list.len());
+        }
+        let needed = list.len() + new.len();
+        if needed > list.capacity() {
+            // A vector that doubles needs the old memory and the new one.
+            let bytes = 24 * needed as u64;
+            if needed >= LARGE
+                && let Some(lack) = memory::lack(bytes)
+            {
+                let text = format!("the list of all hashes {lack}; give --capacity");
+                return Err(Error::Usage(text));
+            }
+            list.try_reserve(new.len()).map_err(|_| Error::Allocation { needed: bytes })?;
+        }
+        list.extend(new);
+        Ok(())
+    }
+}
+
+impl Decider for Collect {
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    fn plan(&self) -> Plan {
+        SILENT
+    }
+
+    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+        if failed() {
+            return;
+        }
+        let batch = chunk.batch();
+        batch.entries.iter().for_each(|entry| batch.fresh[entry.record as usize] = true);
+        let first = batch.entries.first().map_or(0, |entry| entry.record);
+        if let Err(error) = self.keep(batch.entries.iter().map(|entry| entry.hash)) {
+            chunk.stop(first, Why::Growth(error));
+        }
+    }
+}
+
+impl AnyFilter {
+    /// Inserts hashes on several threads. Returns the number of those that were new.
+    pub(crate) fn insert_all(&self, hashes: &[u64], threads: usize) -> Result<u64, InsertError> {
+        let part = |hashes: &[u64]| {
+            let mut sum = Ok(0);
+            self.insert(hashes.iter().copied(), |_, new| {
+                sum = sum.and_then(|sum| Ok(sum + u64::from(new?)));
+            });
+            sum
+        };
+        let length = hashes.len().div_ceil(threads.max(1)).max(1);
+        thread::scope(|scope| {
+            let parts = hashes.chunks(length).map(|hashes| scope.spawn(move || part(hashes)));
+            let parts: Vec<_> = parts.collect();
+            let results = parts
+                .into_iter()
+                .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            results.sum()
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! What the steps before and after the decision do with a chunk.
+
+/// What the steps before and after the decision do with a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Which records are printed.
+    pub(crate) printed: Printed,
+    /// Whether a record without a key counts as fresh.
+    pub(crate) keyless: bool,
+    /// Whether the hashes are sorted by shard.
+    pub(crate) sharded: bool,
+    /// The number of items after which the next fresh record with a key is an error.
+    pub(crate) limit: Option<u64>,
+}
+
+/// Which records are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printed {
+    /// The fresh ones.
+    Fresh,
+    /// Those that are the second of their key.
+    Second,
+    /// None.
+    None,
+}

@@ -1,0 +1,379 @@
+//! `tamis new` prints what a filter does not contain, and adds it.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use common::{exact, homepages, tamis};
+use tempfile::tempdir;
+
+/// The options of a filter that is created; a rate at which no false positive is to be expected.
+const SIZE: [&str; 4] = ["--capacity", "100k", "--rate", "1e-9"];
+
+/// Returns a command that runs `tamis new` on this filter.
+fn new(filter: &Path) -> Command {
+    let mut command = tamis();
+    command.arg("new").arg("--quiet").args(SIZE).arg(filter);
+    command
+}
+
+/// What a run prints.
+fn printed(command: &mut Command) -> Vec<u8> {
+    command.assert().success().stderr("").get_output().stdout.clone()
+}
+
+/// The names of the files in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = files
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_second_run_prints_nothing() {
+    let list = fs::read(homepages()).expect("the list");
+    for kind in ["blocked", "once", "bloom", "cuckoo"] {
+        for threads in ["1", "3"] {
+            let folder = tempdir().expect("a folder");
+            let filter = folder.path().join("seen.tamis");
+            let run =
+                || printed(new(&filter).args(["--kind", kind, "-j", threads]).arg(homepages()));
+            assert!(run() == exact(&[&list]), "{kind} {threads}");
+            assert_eq!(run(), b"", "{kind} {threads}");
+            assert_eq!(names(folder.path()), ["seen.tamis"]);
+        }
+    }
+}
+
+/// Run after run, the output is that of one `dedup` over everything.
+#[test]
+fn runs_one_after_the_other_print_what_dedup_prints() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    let parts: Vec<String> = (0..8_u64)
+        .map(|part| {
+            let line = |line: u64| ((part * 5000 + line) * 2_654_435_761) % 30_000;
+            (0..5000).map(|number| format!("{}\n", line(number))).collect()
+        })
+        .collect();
+    let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+    let mut output = Vec::new();
+    for pair in parts.chunks(2) {
+        let files: Vec<PathBuf> = pair
+            .iter()
+            .enumerate()
+            .map(|(number, part)| {
+                let file = folder.path().join(format!("part{number}"));
+                fs::write(&file, part).expect("written");
+                file
+            })
+            .collect();
+        output.extend(printed(new(&filter).args(&files)));
+    }
+    assert!(output == exact(&parts));
+}
+
+#[test]
+fn the_summary_reports_what_is_new() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    let run = |input: &str| {
+        let mut command = tamis();
+        command.arg("new").args(SIZE).arg(&filter).args(["--stats", "json"]);
+        let output = command.write_stdin(input).assert().success().get_output().clone();
+        let json: serde_json::Value = serde_json::from_slice(&output.stderr).expect("an object");
+        (String::from_utf8(output.stdout).expect("text"), json)
+    };
+    let (output, json) = run("a\nb\na\n");
+    assert_eq!((output.as_str(), &json["new"], &json["seen"]), ("a\nb\n", &2.into(), &1.into()));
+    let (output, json) = run("c\na\n");
+    assert_eq!((output.as_str(), &json["new"], &json["seen"]), ("c\n", &1.into(), &1.into()));
+    assert_eq!(json["kind"], "blocked");
+    let (output, json) = run("");
+    assert_eq!((output.as_str(), &json["lines"]), ("", &0.into()));
+}
+
+/// The key is compared, and the whole record printed. A record without a key is printed each time.
+#[test]
+fn keys_and_records_without_one() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    let run = |input: &str| {
+        let mut command = tamis();
+        command.arg("new").arg("-q").args(SIZE).arg(&filter).args(["--key-field", "2"]);
+        let output = command.write_stdin(input).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert_eq!(run("1\tx\n2\tx\nnone\n3\ty\n"), "1\tx\nnone\n3\ty\n");
+    assert_eq!(run("4\tx\nnone\n5\tz\n"), "none\n5\tz\n");
+}
+
+#[test]
+fn an_empty_input_creates_the_filter() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    assert_eq!(printed(new(&filter).write_stdin("")), b"");
+    tamis().arg("query").arg("-q").arg(&filter).write_stdin("a\n").assert().success().stdout("");
+}
+
+/// The seed is that of the file. It may be repeated, but not changed.
+#[test]
+fn the_seed_is_kept() {
+    let folder = tempdir().expect("a folder");
+    for (name, seed, other) in [("fixed", "7", "8"), ("keyed", "random", "7")] {
+        let filter = folder.path().join(name);
+        assert_eq!(printed(new(&filter).args(["--seed", seed]).write_stdin("a\n")), b"a\n");
+        assert_eq!(printed(new(&filter).args(["--seed", seed]).write_stdin("a\nb\n")), b"b\n");
+        assert_eq!(printed(new(&filter).write_stdin("a\nb\nc\n")), b"c\n");
+        let before = fs::read(&filter).expect("saved");
+        let output =
+            new(&filter).args(["--seed", other]).write_stdin("d\n").assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains("seed") && text.lines().count() == 1, "{text}");
+        assert!(fs::read(&filter).expect("saved") == before);
+    }
+}
+
+/// If the input is wrong at some line, the lines before it are printed and saved, and none after it.
+#[test]
+fn what_was_printed_before_an_error_is_saved() {
+    let good: String = (0..100_000).map(|line| format!("{line}\t{line}\n")).collect();
+    let later: String = (200_000..300_000).map(|line| format!("{line}\t{line}\n")).collect();
+    let input = format!("{good}bad\n{later}");
+    for threads in ["1", "4"] {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let args = ["--capacity", "300k", "--rate", "1e-9", "--key-field", "2", "--strict", "-q"];
+        let mut run = tamis();
+        run.arg("new").arg(&filter).args(args).args(["-j", threads]);
+        let output = run.write_stdin(input.clone()).assert().code(2);
+        assert!(output.get_output().stdout == good.as_bytes());
+        assert_eq!(names(folder.path()), ["seen"]);
+        // Of all the lines, those after the error are new.
+        let mut query = tamis();
+        query.args(["query", "-v", "-q", "--key-field", "2"]).arg(&filter);
+        let left = query.write_stdin(format!("{good}{later}")).assert().success();
+        assert!(left.get_output().stdout == later.as_bytes());
+    }
+}
+
+/// With `-o`, nothing counts before the end of the run.
+#[test]
+fn an_output_file_and_the_filter_change_together() {
+    let folder = tempdir().expect("a folder");
+    let (filter, out) = (folder.path().join("seen"), folder.path().join("out"));
+    let args = ["--key-field", "1", "--max-line", "5", "-o"];
+    new(&filter).args(args).arg(&out).write_stdin("a\nlonger\n").assert().code(2).stdout("");
+    assert_eq!(names(folder.path()), [""; 0]);
+    new(&filter).args(args).arg(&out).write_stdin("a\nb\n").assert().success().stdout("");
+    assert_eq!(fs::read(&out).expect("written"), b"a\nb\n");
+    new(&filter).args(args).arg(&out).write_stdin("b\nc\n").assert().success().stdout("");
+    assert_eq!(fs::read(&out).expect("written"), b"c\n");
+}
+
+/// If nobody reads the output, nothing is saved: the next run prints it all again.
+#[cfg(unix)]
+#[test]
+fn nothing_is_saved_that_was_not_printed() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    let input: String = (0..90_000).map(|line| format!("{line}\n")).collect();
+    let file = folder.path().join("in");
+    fs::write(&file, &input).expect("written");
+    let program = assert_cmd::cargo::cargo_bin!("tamis");
+    let script = r#""$0" new -q --capacity 100k --rate 1e-9 "$1" "$2" | head -n 1"#;
+    let output = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(script)
+        .arg(program)
+        .arg(&filter)
+        .arg(&file)
+        .output();
+    assert_eq!(output.expect("it runs").stdout, b"0\n");
+    assert!(printed(new(&filter).arg(&file)) == input.as_bytes());
+}
+
+#[cfg(target_os = "linux")]
+mod signals {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Child, ChildStdin, Command, Stdio};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Starts a run that reads a pipe.
+    fn start(filter: &Path, args: &[&str]) -> (Child, ChildStdin) {
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let mut child = Command::new(program)
+            .args(["new", "-q", "--capacity", "100k", "--rate", "1e-9"])
+            .arg(filter)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let input = child.stdin.take().expect("piped");
+        (child, input)
+    }
+
+    fn kill(child: &Child, signal: &str) {
+        let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(status.expect("it runs").success());
+    }
+
+    /// Waits until the condition holds.
+    fn until(condition: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !condition() {
+            assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A run that waits for more input saves what it has printed, and ends by the signal.
+    #[test]
+    fn a_signal_saves_what_was_printed() {
+        use std::os::unix::process::ExitStatusExt;
+
+        for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+            let folder = tempdir().expect("a folder");
+            let filter = folder.path().join("seen");
+            let (mut child, mut input) = start(&filter, &[]);
+            input.write_all(b"a\nb\npart").expect("written");
+            let mut output = BufReader::new(child.stdout.take().expect("piped"));
+            let mut lines = String::new();
+            output.read_line(&mut lines).expect("read");
+            output.read_line(&mut lines).expect("read");
+            assert_eq!(lines, "a\nb\n");
+            kill(&child, signal);
+            let status = child.wait().expect("it ends");
+            assert_eq!(status.signal(), Some(number));
+            assert_eq!(names(folder.path()), ["seen"]);
+            assert_eq!(printed(new(&filter).write_stdin("a\nb\npart\n")), b"part\n");
+        }
+    }
+
+    /// A run that is killed leaves what it saved last.
+    #[test]
+    fn an_interval_saves_while_the_input_goes_on() {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let (mut child, mut input) = start(&filter, &["--save-every", "10ms"]);
+        input.write_all(b"a\nb\n").expect("written");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        output.read_line(&mut String::new()).expect("read");
+        until(|| filter.exists());
+        // `b` was in the same chunk or in the next.
+        thread::sleep(Duration::from_millis(200));
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+        let left = printed(new(&filter).write_stdin("a\nb\nc\n"));
+        assert_eq!(left, b"c\n");
+        // The lock of the killed run was left, and used and removed by the next.
+        assert_eq!(names(folder.path()), ["seen"]);
+    }
+
+    /// Two runs at once print every line once in all.
+    #[test]
+    fn two_runs_take_turns() {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let (mut first, mut input) = start(&filter, &[]);
+        input.write_all(b"a\nb\n").expect("written");
+        let mut output = BufReader::new(first.stdout.take().expect("piped"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("read");
+        assert_eq!(line, "a\n");
+        // The second waits, so it prints nothing yet.
+        let (second, mut more) = start(&filter, &[]);
+        more.write_all(b"b\nc\na\n").expect("written");
+        drop(more);
+        thread::sleep(Duration::from_millis(100));
+        input.write_all(b"d\n").expect("written");
+        drop(input);
+        assert!(first.wait().expect("it ends").success());
+        let second = second.wait_with_output().expect("it ends");
+        assert_eq!(second.stdout, b"c\n");
+        assert_eq!(names(folder.path()), ["seen"]);
+        assert_eq!(printed(new(&filter).write_stdin("a\nb\nc\nd\n")), b"");
+    }
+
+    /// Many runs at once, with the same lines.
+    #[test]
+    fn many_runs_print_every_line_once() {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let lines: String = (0..2000).map(|line| format!("{line}\n")).collect();
+        let runs: Vec<Vec<u8>> = thread::scope(|scope| {
+            let run = || printed(new(&filter).write_stdin(lines.clone()));
+            let runs: Vec<_> = (0..6).map(|_| scope.spawn(run)).collect();
+            runs.into_iter().map(|run| run.join().expect("it runs")).collect()
+        });
+        let mut printed: Vec<usize> = runs.iter().map(Vec::len).collect();
+        printed.sort_unstable();
+        assert_eq!(printed, [0, 0, 0, 0, 0, lines.len()]);
+        assert_eq!(names(folder.path()), ["seen"]);
+    }
+
+    /// Killed at any time, a run leaves a filter that loads and contains only what was printed.
+    #[test]
+    fn a_killed_run_withholds_nothing() {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let input: String = (0..60_000).map(|line| format!("{line}\n")).collect();
+        let mut printed_lines = std::collections::HashSet::new();
+        for round in 0..20 {
+            let (mut child, mut stdin) = start(&filter, &["--save-every", "1ms"]);
+            let text = input.clone();
+            let writer = thread::spawn(move || {
+                for part in text.as_bytes().chunks(20_000) {
+                    if stdin.write_all(part).is_err() {
+                        return;
+                    }
+                    thread::sleep(Duration::from_micros(300));
+                }
+                // Keeps the input open until the run is killed.
+                thread::sleep(Duration::from_millis(300));
+            });
+            let output = child.stdout.take().expect("piped");
+            let reader = thread::spawn(move || {
+                let mut lines = BufReader::new(output);
+                let (mut all, mut line) = (Vec::new(), Vec::new());
+                // A line that was cut off was not printed.
+                while lines.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                    if line.ends_with(b"\n") {
+                        all.push(core::mem::take(&mut line));
+                    }
+                    line.clear();
+                }
+                all
+            });
+            thread::sleep(Duration::from_millis(2 + 3 * round));
+            child.kill().expect("killed");
+            child.wait().expect("it ends");
+            printed_lines.extend(reader.join().expect("read"));
+            writer.join().expect("written");
+            if !filter.exists() {
+                continue;
+            }
+            // Everything that the filter contains was printed, in this run or before.
+            let kept = tamis()
+                .args(["query", "-q"])
+                .arg(&filter)
+                .write_stdin(input.clone())
+                .assert()
+                .success();
+            for line in kept.get_output().stdout.split_inclusive(|&byte| byte == b'\n') {
+                assert!(printed_lines.contains(line), "{}", String::from_utf8_lossy(line));
+            }
+        }
+        assert!(filter.exists());
+    }
+}
