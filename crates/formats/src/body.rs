@@ -42,7 +42,26 @@ pub(crate) fn read(
     table: &Table,
     mut store: impl FnMut(u64, Words),
 ) -> Result<(), LoadError> {
-    let (mut buffer, check) = (buffer(header), LineCheck::new(header.geometry));
+    let check = LineCheck::new(header.geometry);
+    let items_in = |line, words: &Words| check.items_in(line, words);
+    let sink = &mut |lines: core::ops::Range<u64>, bytes: &[[u8; LINE_BYTES]]| {
+        for (line, bytes) in lines.zip(bytes) {
+            store(line, words_of(bytes));
+        }
+    };
+    read_chunks(from, header, table, items_in, sink)
+}
+
+/// Reads a body as [`read`] does. `items_in` returns the number of items in a line, or `None` if it is damaged, and sees
+/// all lines of a chunk before `store` gets them.
+pub(crate) fn read_chunks(
+    from: &mut impl Read,
+    header: &Header,
+    table: &Table,
+    mut items_in: impl FnMut(u64, &Words) -> Option<u32>,
+    store: &mut impl FnMut(core::ops::Range<u64>, &[[u8; LINE_BYTES]]),
+) -> Result<(), LoadError> {
+    let mut buffer = buffer(header);
     let mut items = 0;
     for (chunk, lines) in (0..).zip(chunks(header)) {
         // The whole chunk must be there and have its checksum.
@@ -61,12 +80,10 @@ pub(crate) fn read(
         }
         // Its lines must be those of a filter.
         for (line, bytes) in lines.clone().zip(bytes.iter()) {
-            let found = check.items_in(line, &words_of(bytes));
+            let found = items_in(line, &words_of(bytes));
             items += u64::from(found.ok_or(LoadError::SpareBits { line })?);
         }
-        for (line, bytes) in lines.zip(bytes.iter()) {
-            store(line, words_of(bytes));
-        }
+        store(lines, bytes);
     }
     if items != header.items {
         return Err(LoadError::ItemCount { found: header.items, expected: items });

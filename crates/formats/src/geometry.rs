@@ -5,6 +5,7 @@ use tamis_core::BuildError;
 use tamis_cuckoo as cuckoo;
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
+use crate::table_sizes::{SHARDS, TAG_BITS, TableSizes};
 use crate::{Kind, LoadError};
 
 /// The sizes of the filter in a file.
@@ -29,6 +30,8 @@ pub enum Geometry {
     Bloom(bloom::Geometry),
     /// Those of a cuckoo filter of either type.
     Cuckoo(cuckoo::Geometry),
+    /// Those of a table.
+    Table(TableSizes),
 }
 
 /// The three numbers of a header that give the sizes.
@@ -61,6 +64,12 @@ impl Geometry {
                 OnceBloomFilter::<()>::builder().bits(size).probes(probes).words(words).geometry()
             }
             Kind::Cuckoo | Kind::OnceCuckoo => return Self::of_buckets(numbers),
+            Kind::Table => {
+                require("slots", probes.into(), SHARDS.into())?;
+                require("fingerprint bits", words.into(), TAG_BITS.into())?;
+                let sizes = TableSizes::new(size).ok_or(LoadError::Sizes(BuildError::TooLarge))?;
+                return Ok(Self::Table(sizes));
+            }
         };
         let geometry = geometry.map_err(LoadError::Sizes)?;
         // A builder rounds the bits of a line layout up.
@@ -97,6 +106,11 @@ impl Geometry {
                 probes_or_slots: sizes.slots(),
                 words_or_fingerprint_bits: sizes.fingerprint_bits(),
             },
+            Self::Table(sizes) => Numbers {
+                size: sizes.lines(),
+                probes_or_slots: SHARDS,
+                words_or_fingerprint_bits: TAG_BITS,
+            },
         }
     }
 
@@ -105,6 +119,7 @@ impl Geometry {
         match self {
             Self::Bloom(sizes) => sizes.size_in_bytes() / LINE_BYTES as u64,
             Self::Cuckoo(sizes) => sizes.bits().div_ceil(LINE_BITS),
+            Self::Table(sizes) => sizes.body_lines(),
         }
     }
 
@@ -113,6 +128,7 @@ impl Geometry {
         match self {
             Self::Bloom(_) => None,
             Self::Cuckoo(sizes) => Some(sizes.buckets().saturating_mul(u64::from(sizes.slots()))),
+            Self::Table(sizes) => Some(sizes.slots()),
         }
     }
 
@@ -120,7 +136,7 @@ impl Geometry {
     pub(crate) const fn is_lock_free(self, kind: Kind) -> bool {
         match self {
             Self::Bloom(sizes) => !matches!(kind, Kind::OnceBloom) || sizes.words() == 1,
-            Self::Cuckoo(_) => false,
+            Self::Cuckoo(_) | Self::Table(_) => false,
         }
     }
 }

@@ -147,7 +147,7 @@ impl Info {
         self.0.capacity
     }
 
-    /// Returns the number of fingerprints in a cuckoo filter, or `None` for a Bloom filter, which does not count them.
+    /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom filter, which does not count them.
     ///
     /// # Examples
     ///
@@ -156,7 +156,7 @@ impl Info {
     pub const fn items(&self) -> Option<u64> {
         match self.0.geometry {
             Geometry::Bloom(_) => None,
-            Geometry::Cuckoo(_) => Some(self.0.items),
+            Geometry::Cuckoo(_) | Geometry::Table(_) => Some(self.0.items),
         }
     }
 

@@ -23,6 +23,8 @@ pub enum Kind {
     Cuckoo,
     /// `OnceCuckooFilter`.
     OnceCuckoo,
+    /// The growing table of the program `tamis`.
+    Table,
 }
 
 impl Kind {
@@ -35,8 +37,14 @@ impl Kind {
     /// use tamis::formats::Kind;
     /// assert!(Kind::ALL.contains(&Kind::Cuckoo));
     /// ```
-    pub const ALL: &[Self] =
-        &[Self::Bloom, Self::BlockedBloom, Self::OnceBloom, Self::Cuckoo, Self::OnceCuckoo];
+    pub const ALL: &[Self] = &[
+        Self::Bloom,
+        Self::BlockedBloom,
+        Self::OnceBloom,
+        Self::Cuckoo,
+        Self::OnceCuckoo,
+        Self::Table,
+    ];
 
     /// Returns the number of the kind in a file.
     pub(crate) const fn code(self) -> u32 {
@@ -46,6 +54,7 @@ impl Kind {
             Self::OnceBloom => 3,
             Self::Cuckoo => 4,
             Self::OnceCuckoo => 5,
+            Self::Table => 16,
         }
     }
 
@@ -59,6 +68,7 @@ impl Kind {
             Self::Bloom => 1,
             Self::BlockedBloom | Self::OnceBloom => 2,
             Self::Cuckoo | Self::OnceCuckoo => 3,
+            Self::Table => 16,
         }
     }
 }
@@ -72,6 +82,7 @@ impl fmt::Display for Kind {
             Self::OnceBloom => "OnceBloomFilter",
             Self::Cuckoo => "CuckooFilter",
             Self::OnceCuckoo => "OnceCuckooFilter",
+            Self::Table => "table",
         })
     }
 }

@@ -71,7 +71,9 @@ mod read;
 mod save;
 mod save_error;
 mod saved;
+mod shards;
 mod table;
+mod table_sizes;
 mod write;
 
 pub use tamis_sync::MapFile;
@@ -90,6 +92,8 @@ pub use crate::read::{read, read_frozen};
 pub use crate::save::save;
 pub use crate::save_error::SaveError;
 pub use crate::saved::{Saved, SavedBloom};
+pub use crate::shards::TableParts;
+pub use crate::table_sizes::TableSizes;
 pub use crate::write::{encoded_len, write};
 #[doc(hidden)]
 pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};

@@ -23,6 +23,8 @@ pub(crate) enum LineCheck {
     },
     /// The buckets of a cuckoo filter.
     Cuckoo(cuckoo::Geometry),
+    /// A table, whose reader checks the lines.
+    Table,
 }
 
 impl LineCheck {
@@ -35,6 +37,7 @@ impl LineCheck {
                 Self::Bloom { inner, last, last_line }
             }
             Geometry::Cuckoo(sizes) => Self::Cuckoo(sizes),
+            Geometry::Table(_) => Self::Table,
         }
     }
 
@@ -53,6 +56,7 @@ impl LineCheck {
                 (spare == 0).then_some(0)
             }
             Self::Cuckoo(sizes) => cuckoo::raw::line_len(*sizes, line, words),
+            Self::Table => None,
         }
     }
 }

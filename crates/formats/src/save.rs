@@ -69,10 +69,19 @@ impl Options {
         let target = Target::new(path.as_ref())?;
         let lines = filter.passing().map_err(alloc)?;
         let header = header_of(filter, self.policy, lines.items());
-        let mut file = target.temporary()?;
-        write_to(file.as_file_mut(), header, &lines)?;
-        target.replace(file)
+        save_lines(&target, header, &lines)
     }
+}
+
+/// Writes a file under another name, and renames it.
+pub(crate) fn save_lines(
+    target: &Target,
+    header: Header,
+    lines: &impl Source,
+) -> Result<(), SaveError> {
+    let mut file = target.temporary()?;
+    write_to(file.as_file_mut(), header, lines)?;
+    target.replace(file)
 }
 
 /// Writes a file in one pass over the filter: first the body, then what comes before it.
