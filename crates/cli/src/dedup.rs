@@ -25,6 +25,7 @@ mod sharded;
 mod store;
 mod summary;
 mod table;
+mod tables;
 
 pub use self::options::{Filter, Options};
 pub use self::summary::Summary;
@@ -33,6 +34,7 @@ pub use crate::pipeline::{CHUNK, Keyless, Seed, Tally, Watch};
 pub(crate) use self::repeated::Filters;
 pub(crate) use self::shard::{Fill, Shard};
 pub(crate) use self::sharded::Sharded;
+pub(crate) use self::tables::Tables;
 
 use self::store::Store;
 

@@ -8,8 +8,9 @@ use tamis::{
     BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Filter, InsertError,
     OnceBloomFilter, OnceCuckooFilter,
 };
-use tamis_formats::{self as formats, Kind as Saved};
+use tamis_formats::{self as formats, Geometry, Kind as Saved};
 
+use crate::dedup::Tables;
 use crate::input::shown;
 use crate::policy::Policy;
 use crate::{Error, Kind, memory};
@@ -32,6 +33,7 @@ pub(crate) enum AnyFilter {
     Once(OnceBloomFilter<[u8], AnyStable>),
     Cuckoo(CuckooFilter<[u8], AnyStable>),
     OnceCuckoo(OnceCuckooFilter<[u8], AnyStable>),
+    Table(Tables),
 }
 
 /// Evaluates an expression with the filter, whatever its kind.
@@ -43,6 +45,7 @@ macro_rules! each {
             AnyFilter::Once($filter) => $run,
             AnyFilter::Cuckoo($filter) => $run,
             AnyFilter::OnceCuckoo($filter) => $run,
+            AnyFilter::Table($filter) => $run,
         }
     };
 }
@@ -99,6 +102,12 @@ impl AnyFilter {
             Saved::OnceBloom => options.load(header.path).map(Self::Once),
             Saved::Cuckoo => options.load(header.path).map(Self::Cuckoo),
             Saved::OnceCuckoo => options.load(header.path).map(Self::OnceCuckoo),
+            Saved::Table => match info.geometry() {
+                Geometry::Table(sizes) => {
+                    Tables::load(&options, header.path, sizes).map(Self::Table)
+                }
+                _ => return Err(header.refused("is no table")),
+            },
             kind => {
                 return Err(header
                     .refused(format!("is a {kind}, which this version of tamis does not read")));
@@ -110,7 +119,14 @@ impl AnyFilter {
     /// Saves the filter: the file of this name is then this filter, or what it was before.
     pub(crate) fn save(&self, path: &Path, policy: Policy) -> Result<(), Error> {
         let options = formats::Options::new().policy(policy.saved());
-        let saved = each!(self, filter => options.save(filter, path));
+        let saved = match self {
+            Self::Bloom(filter) => options.save(filter, path),
+            Self::Blocked(filter) => options.save(filter, path),
+            Self::Once(filter) => options.save(filter, path),
+            Self::Cuckoo(filter) => options.save(filter, path),
+            Self::OnceCuckoo(filter) => options.save(filter, path),
+            Self::Table(tables) => tables.save(&options, path),
+        };
         saved.map_err(|source| Error::Save { name: shown(path), source })
     }
 
@@ -137,6 +153,7 @@ impl AnyFilter {
                 }
                 return Ok(());
             }
+            Self::Table(_) => return Err(other.refused("is a table, which cannot be merged")),
         };
         merged.map_err(|error| other.unreadable(error))
     }
@@ -156,6 +173,7 @@ impl AnyFilter {
     }
 
     /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts copies, each is.
+    /// (A table inserts through its shards only, see [`shards`](Self::shards).)
     pub(crate) fn insert(
         &self,
         hashes: impl Iterator<Item = u64>,
@@ -171,6 +189,7 @@ impl AnyFilter {
             Self::Once(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Cuckoo(filter) => filter.try_insert_hashes(hashes, report),
             Self::OnceCuckoo(filter) => filter.try_insert_hashes(hashes, report),
+            Self::Table(_) => {}
         }
     }
 
@@ -201,6 +220,7 @@ impl AnyFilter {
             Self::Blocked(_) => matches!(kind, Kind::Blocked),
             Self::Once(_) => matches!(kind, Kind::Once),
             Self::Cuckoo(_) | Self::OnceCuckoo(_) => matches!(kind, Kind::Cuckoo),
+            Self::Table(_) => false,
         }
     }
 
@@ -212,22 +232,37 @@ impl AnyFilter {
             Self::Once(_) => Kind::Once.name(),
             Self::Cuckoo(_) => Kind::Cuckoo.name(),
             Self::OnceCuckoo(_) => "once-cuckoo",
+            Self::Table(_) => "table",
         }
     }
 
     /// Whether the number of items is exact.
     pub(crate) const fn counts(&self) -> bool {
-        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_))
+        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_) | Self::Table(_))
     }
 
     /// The number of items that the filter was built for.
     pub(crate) fn capacity(&self) -> u64 {
-        each!(self, filter => filter.capacity() as u64)
+        match self {
+            Self::Bloom(filter) => filter.capacity() as u64,
+            Self::Blocked(filter) => filter.capacity() as u64,
+            Self::Once(filter) => filter.capacity() as u64,
+            Self::Cuckoo(filter) => filter.capacity() as u64,
+            Self::OnceCuckoo(filter) => filter.capacity() as u64,
+            Self::Table(tables) => tables.capacity(),
+        }
     }
 
     /// The number of items: exact in a cuckoo filter, otherwise an estimate.
     pub(crate) fn items(&self) -> f64 {
-        each!(self, filter => filter.len_estimate())
+        match self {
+            Self::Bloom(filter) => filter.len_estimate(),
+            Self::Blocked(filter) => filter.len_estimate(),
+            Self::Once(filter) => filter.len_estimate(),
+            Self::Cuckoo(filter) => filter.len_estimate(),
+            Self::OnceCuckoo(filter) => filter.len_estimate(),
+            Self::Table(tables) => tables.items() as f64,
+        }
     }
 
     /// The share of the bits that are set, or of the slots that are occupied.
@@ -238,11 +273,20 @@ impl AnyFilter {
             Self::Once(filter) => filter.fill(),
             Self::Cuckoo(filter) => filter.load_factor(),
             Self::OnceCuckoo(filter) => filter.load_factor(),
+            Self::Table(tables) => tables.load_factor(),
         }
     }
 
     pub(crate) fn saturation(&self) -> f64 {
-        each!(self, filter => filter.saturation())
+        match self {
+            Self::Bloom(filter) => filter.saturation(),
+            Self::Blocked(filter) => filter.saturation(),
+            Self::Once(filter) => filter.saturation(),
+            Self::Cuckoo(filter) => filter.saturation(),
+            Self::OnceCuckoo(filter) => filter.saturation(),
+            // It grows.
+            Self::Table(tables) => tables.items() as f64 / tables.capacity() as f64,
+        }
     }
 
     pub(crate) fn false_positive_rate(&self) -> f64 {

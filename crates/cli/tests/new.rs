@@ -34,6 +34,84 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// A table that is created without options loses nothing and grows.
+#[test]
+fn the_default_is_a_table_that_grows() {
+    let list = fs::read(homepages()).expect("the list");
+    let lines: String = (0..300_000).map(|line| format!("{line}\n")).collect();
+    for threads in ["1", "3"] {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen.tamis");
+        let new = |input: &[u8]| {
+            let mut run = tamis();
+            run.args(["new", "-q", "-j", threads]).arg(&filter).write_stdin(input);
+            printed(&mut run)
+        };
+        assert!(new(&list) == exact(&[&list]));
+        assert_eq!(new(&list), b"");
+        assert!(new(lines.as_bytes()) == lines.as_bytes());
+        assert_eq!(new(&[&list, lines.as_bytes()].concat()), b"");
+        // Other commands know the table.
+        let run =
+            |args: &[&str]| tamis().args(args).arg(&filter).write_stdin(lines.clone()).assert();
+        assert!(
+            run(&["query", "-q", "-j", threads]).success().get_output().stdout == lines.as_bytes()
+        );
+        run(&["query", "-q", "-v"]).success().stdout("");
+        let info = run(&["info", "--json"]).success().get_output().stdout.clone();
+        let info: serde_json::Value = serde_json::from_slice(&info).expect("an object");
+        assert_eq!((&info["kind"], &info["items"]), (&"table".into(), &329_919.0.into()));
+        assert!(info["false_positive_rate"].as_f64().is_some_and(|rate| rate < 1e-11), "{info}");
+        run(&["remove"]).code(2).stdout("");
+        assert_eq!(names(folder.path()), ["seen.tamis"]);
+    }
+}
+
+/// A table is the same for any number of threads.
+#[test]
+fn a_table_can_be_repeated() {
+    let folder = tempdir().expect("a folder");
+    for capacity in [&[][..], &["--capacity", "1000"]] {
+        let saved = |threads: &str| {
+            let filter = folder.path().join(threads);
+            let _ = fs::remove_file(&filter);
+            let mut run = tamis();
+            run.args(["new", "-q", "-j", threads]).args(capacity).arg(&filter).arg(homepages());
+            run.assert().success();
+            fs::read(&filter).expect("saved")
+        };
+        assert!(saved("1") == saved("4"));
+    }
+}
+
+#[test]
+fn damaged_tables_are_2_and_nothing_is_printed() {
+    let folder = tempdir().expect("a folder");
+    let filter = folder.path().join("seen");
+    let mut run = tamis();
+    run.args(["new", "-q"]).arg(&filter).write_stdin("a\nb\n").assert().success();
+    let good = fs::read(&filter).expect("saved");
+    let cut = [0, 1, 255, 256, 4095, 4096, good.len() / 2, good.len() - 1];
+    let mut damaged: Vec<Vec<u8>> = cut.iter().map(|&end| good[..end].to_vec()).collect();
+    damaged.push([&good[..], b"\0"].concat());
+    // Every field of the header, the checksums, the directory and the lines.
+    for at in (0..256).step_by(4).chain([256, 300, 4096, 4104, 4112, 5632, good.len() - 1]) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        damaged.push(bytes);
+    }
+    for bytes in damaged {
+        fs::write(&filter, &bytes).expect("written");
+        for command in ["new", "query", "info"] {
+            let output =
+                tamis().arg(command).arg(&filter).write_stdin("c\n").assert().code(2).stdout("");
+            assert_eq!(output.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+        }
+        assert!(fs::read(&filter).expect("written") == bytes);
+    }
+    assert_eq!(names(folder.path()), ["seen"]);
+}
+
 #[test]
 fn a_second_run_prints_nothing() {
     let list = fs::read(homepages()).expect("the list");
@@ -148,9 +226,11 @@ fn what_was_printed_before_an_error_is_saved() {
     for threads in ["1", "4"] {
         let folder = tempdir().expect("a folder");
         let filter = folder.path().join("seen");
-        let args = ["--capacity", "300k", "--rate", "1e-9", "--key-field", "2", "--strict", "-q"];
         let mut run = tamis();
-        run.arg("new").arg(&filter).args(args).args(["-j", threads]);
+        run.arg("new")
+            .arg(&filter)
+            .args(["--key-field", "2", "--strict", "-q"])
+            .args(["-j", threads]);
         let output = run.write_stdin(input.clone()).assert().code(2);
         assert!(output.get_output().stdout == good.as_bytes());
         assert_eq!(names(folder.path()), ["seen"]);
@@ -186,7 +266,7 @@ fn nothing_is_saved_that_was_not_printed() {
     let file = folder.path().join("in");
     fs::write(&file, &input).expect("written");
     let program = assert_cmd::cargo::cargo_bin!("tamis");
-    let script = r#""$0" new -q --capacity 100k --rate 1e-9 "$1" "$2" | head -n 1"#;
+    let script = r#""$0" new -q "$1" "$2" | head -n 1"#;
     let output = std::process::Command::new("sh")
         .arg("-c")
         .arg(script)
@@ -211,7 +291,7 @@ mod signals {
     fn start(filter: &Path, args: &[&str]) -> (Child, ChildStdin) {
         let program = assert_cmd::cargo::cargo_bin!("tamis");
         let mut child = Command::new(program)
-            .args(["new", "-q", "--capacity", "100k", "--rate", "1e-9"])
+            .args(["new", "-q"])
             .arg(filter)
             .args(args)
             .stdin(Stdio::piped())

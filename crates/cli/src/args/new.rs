@@ -13,7 +13,8 @@ use crate::units::{count, rate};
 
 /// Print the records that a filter does not contain, in input order, and add them to it
 ///
-/// If there is no filter of that name, it is created. A second run with the same input prints nothing. The filter is
+/// If there is no filter of that name, it is created: a table, which grows as that of dedup does and is as unlikely to
+/// lose a record, or with --kind or --rate a filter of fixed size. A second run with the same input prints nothing. The filter is
 /// saved at the end of the input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
 /// printed: if the run fails while it prints, or the output pipe is closed, the filter is not saved, and the next run
 /// prints the records again.
@@ -38,16 +39,17 @@ pub(crate) struct NewArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Create a filter of this kind and of fixed size, which needs a --capacity
+    /// Create a filter of this kind and of fixed size, which needs a --capacity [default: a table, or with --rate blocked]
     #[arg(long, value_enum, requires = "capacity")]
     pub(crate) kind: Option<Kind>,
 
-    /// The number of distinct records, such as 10M, for which the created filter keeps its rate
+    /// The number of distinct records expected in the created filter, such as 10M. A table grows beyond it; a filter of
+    /// fixed size keeps its rate up to it
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// The probability with which a new record is lost when the created filter holds that number of records [default:
-    /// 1e-6]
+    /// Create a filter of fixed size that loses a new record with at most this probability, such as 1e-6 or 0.01%, while
+    /// it holds no more than --capacity records [default with --kind: 1e-6]
     #[arg(long, value_name = "P", value_parser = rate, requires = "capacity")]
     pub(crate) rate: Option<f64>,
 

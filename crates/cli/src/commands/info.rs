@@ -36,6 +36,7 @@ fn layout(info: &Info) -> &'static str {
     match info.geometry() {
         Geometry::Bloom(_) if info.kind() == tamis_formats::Kind::Bloom => "classic",
         Geometry::Bloom(_) => "line",
+        Geometry::Table(_) => "shards",
         _ => "buckets",
     }
 }
@@ -64,9 +65,12 @@ fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
             sizes.slots(),
             sizes.fingerprint_bits()
         ),
+        Geometry::Table(sizes) => format!("{} lines in 64 shards", grouped(sizes.lines())),
         _ => "unknown".into(),
     };
     let about = if filter.counts() { "" } else { "about " };
+    let growth = if matches!(filter, AnyFilter::Table(_)) { ", then it grows" } else { "" };
+    let capacity = format!("{}{growth}", counted(info.capacity(), "item"));
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
     let rows = [
         ("file", format!("{name}, {}", bytes(info.file_len()))),
@@ -76,16 +80,16 @@ fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
         ("memory", bytes(filter.size_in_bytes())),
         ("hash", info.algorithm().name().to_owned()),
         ("URL policy", policy(info)),
-        ("capacity", counted(info.capacity(), "item")),
+        ("capacity", capacity),
         ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
         ("fill", format!("{:.1} %", 100.0 * filter.fill())),
         ("saturation", format!("{:.3}", filter.saturation())),
         (
             "false positives",
             format!(
-                "{:.2e} now, {:.2e} at capacity",
+                "{:.2e} now{}",
                 filter.false_positive_rate(),
-                design_rate(info).unwrap_or(f64::NAN)
+                design_rate(info).map_or(String::new(), |rate| format!(", {rate:.2e} at capacity"))
             ),
         ),
         ("live", live.to_owned()),
@@ -127,6 +131,7 @@ fn to_json(name: &str, info: &Info, filter: &AnyFilter) -> Value {
             value["slots"] = json!(sizes.slots());
             value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
         }
+        Geometry::Table(sizes) => value["table_lines"] = json!(sizes.lines()),
         _ => {}
     }
     value

@@ -14,7 +14,7 @@ mod shards;
 use self::keeper::Keeper;
 use super::report::Report;
 use crate::args::NewArgs;
-use crate::dedup::Sharded;
+use crate::dedup::{Sharded, Tables};
 use crate::filters::{AnyFilter, Copies, Header, Lock};
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
@@ -115,10 +115,9 @@ impl NewArgs {
         let Some(header) = self.header()? else {
             let seed = self.seed.unwrap_or(Seed::Fixed(0));
             let hasher = AnyStable::from(Hasher::new(seed)?);
-            let Some(capacity) = self.capacity else {
-                let name = input::shown(&self.filter);
-                let found = "does not exist; give --capacity to create it".into();
-                return Err(Error::Input { name, found });
+            let sized = self.kind.is_some() || self.rate.is_some();
+            let Some(capacity) = self.capacity.filter(|_| sized) else {
+                return Tables::new(self.capacity, hasher).map(AnyFilter::Table);
             };
             let kind = self.kind.unwrap_or(Kind::Blocked);
             let rate = self.rate.unwrap_or(DEFAULT_RATE);

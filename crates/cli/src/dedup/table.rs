@@ -17,6 +17,7 @@ use core::hint::black_box;
 mod item;
 mod line;
 mod memory;
+mod saved;
 mod sizes;
 
 use self::item::{Item, Positions};
@@ -27,6 +28,7 @@ use super::shard::{Fill, Shard};
 use crate::Error;
 use crate::pipeline::Entry;
 
+pub(super) use self::saved::{FIELDS, Words};
 pub(super) use self::sizes::Sizes;
 
 /// The items that an insert moves in a row before the table doubles.
@@ -81,6 +83,30 @@ impl Table {
         let holds = |place: Place| layout.contains(&lines[place.bucket], item.tag, place.rest);
         // Almost always one of the tags differs, or nothing does.
         (found(one) | found(other)) && (holds(one) || holds(other))
+    }
+
+    /// Returns whether the item with this hash is in the table.
+    pub(super) fn has(&self, hash: u64) -> bool {
+        self.contains(self.positions.item(hash))
+    }
+
+    /// The number of items.
+    pub(super) fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// The number of items that the table takes before it doubles.
+    pub(super) fn room(&self) -> u64 {
+        self.size.room()
+    }
+
+    pub(super) fn slots(&self) -> u64 {
+        self.size.lines * u64::from(self.size.layout.slots)
+    }
+
+    /// The expected number of items with which a new one is confused.
+    pub(super) fn confusions(&self) -> f64 {
+        self.items as f64 * self.positions.confusion()
     }
 
     /// Stores an item that is not in the table. If that moves too many items, returns the last of them, which is then

@@ -4,7 +4,7 @@ use tamis::hash::AnyStable;
 use tamis::{CuckooFilter, InsertError};
 
 use super::AnyFilter;
-use crate::pipeline::{Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, Why};
+use crate::pipeline::{Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) struct Lookup<'f> {
@@ -27,11 +27,22 @@ impl Decider for Lookup<'_> {
     fn plan(&self) -> Plan {
         // A record without a key is surely not in the filter.
         let (printed, keyless) = (Printed::Fresh, self.inverted);
-        Plan { printed, keyless, sharded: false, limit: None }
+        let sharded = matches!(self.filter, AnyFilter::Table(_));
+        Plan { printed, keyless, sharded, limit: None }
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        if !failed() {
+        if failed() {
+            return;
+        }
+        if let AnyFilter::Table(tables) = self.filter {
+            for shard in 0..SHARDS as usize {
+                let Batch { entries, fresh, .. } = chunk.batch_of(shard);
+                tables.contains_in(shard, entries, |entry, found| {
+                    fresh[entry.record as usize] = found != self.inverted;
+                });
+            }
+        } else {
             let Batch { entries, fresh, .. } = chunk.batch();
             self.filter.contains(entries.iter().map(|entry| entry.hash), |number, found| {
                 fresh[entries[number].record as usize] = found != self.inverted;

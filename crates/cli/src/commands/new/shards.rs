@@ -1,4 +1,4 @@
-//! A filter of fixed size as 64 shards, so that records are decided in input order.
+//! A filter as 64 shards, so that records are decided in input order.
 //!
 //! All copies of a record belong to one shard, which decides them in order. Different shards use the filter at the same
 //! time.
@@ -10,9 +10,13 @@ use crate::pipeline::{Entry, SHARDS};
 
 /// Returns the shards of a filter.
 pub(super) fn of(filter: &AnyFilter) -> Vec<Filters<'_>> {
+    if let AnyFilter::Table(tables) = filter {
+        return tables.filters();
+    }
     (0..SHARDS).map(|_| Filters::of(Box::new(Part(filter)))).collect()
 }
 
+/// One shard of a filter of fixed size.
 struct Part<'f>(&'f AnyFilter);
 
 impl Shard for Part<'_> {

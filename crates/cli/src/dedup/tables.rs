@@ -1,0 +1,299 @@
+//! The tables of all shards as one set, which is saved in a file and loaded from it.
+//!
+//! The body of the file is a directory of 24 lines, with three words for each shard: its lines, its items, and the bits
+//! of a rest. The lines of the shards follow, first to last.
+
+use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use tamis::hash::{AnyStable, split};
+use tamis_formats::{self as formats, LoadError, SaveError, TableParts, TableSizes};
+
+use super::options::Options;
+use super::repeated::Filters;
+use super::shard::{Fill, Shard};
+use super::table::{FIELDS, Sizes, Table, Words};
+use crate::Error;
+use crate::pipeline::{Entry, SHARDS};
+
+/// The lines of the directory.
+const DIRECTORY: usize = FIELDS * SHARDS as usize / 8;
+
+/// The tables of all shards.
+pub(crate) struct Tables {
+    shards: Vec<RwLock<Table>>,
+    hasher: AnyStable,
+}
+
+impl Tables {
+    /// Builds empty tables for a capacity, or for an unknown one.
+    pub(crate) fn new(capacity: Option<u64>, hasher: AnyStable) -> Result<Self, Error> {
+        let sizes = Sizes::new(&Options { capacity, ..Options::default() })?;
+        let shards = (0..SHARDS as usize).map(|shard| Table::new(&sizes, shard).map(RwLock::new));
+        Ok(Self { shards: shards.collect::<Result<_, _>>()?, hasher })
+    }
+
+    /// The shards, behind locks, so that the tables can be saved between two chunks.
+    pub(crate) fn filters(&self) -> Vec<Filters<'_>> {
+        self.shards.iter().map(|shard| Filters::of(Box::new(Part(shard)))).collect()
+    }
+
+    fn read(&self, shard: usize) -> RwLockReadGuard<'_, Table> {
+        read(&self.shards[shard])
+    }
+
+    fn sum(&self, of_table: impl Fn(&Table) -> u64) -> u64 {
+        self.shards.iter().map(|shard| of_table(&read(shard))).sum()
+    }
+
+    /// Saves all tables. Nobody may insert meanwhile.
+    pub(crate) fn save(&self, options: &formats::Options, path: &Path) -> Result<(), SaveError> {
+        let tables: Vec<_> = self.shards.iter().map(read).collect();
+        let mut directory = [0; 8 * DIRECTORY];
+        let (fields, _) = directory.as_chunks_mut::<FIELDS>();
+        fields.iter_mut().zip(&tables).for_each(|(fields, table)| *fields = table.fields());
+        // The number of the first line of each shard.
+        let mut starts = Vec::with_capacity(tables.len());
+        let mut lines = 0;
+        for table in &tables {
+            starts.push(lines);
+            lines += table.line_count();
+        }
+        let line = |number: u64| -> Words {
+            let (heads, _) = directory.as_chunks::<8>();
+            if let Some(head) = heads.get(number as usize) {
+                return *head;
+            }
+            let number = number - DIRECTORY as u64;
+            let shard = starts.partition_point(|&start| start <= number) - 1;
+            tables[shard].words(number - starts[shard])
+        };
+        let too_large = SaveError::Alloc { bytes: u64::MAX };
+        let parts = TableParts {
+            sizes: TableSizes::new(lines).ok_or(too_large)?,
+            hasher: self.hasher.clone(),
+            capacity: self.capacity(),
+            items: self.items(),
+        };
+        options.save_table(&parts, line, path)
+    }
+
+    /// Loads tables of these sizes, which the header of the file has.
+    pub(crate) fn load(
+        options: &formats::Options,
+        path: &Path,
+        sizes: TableSizes,
+    ) -> Result<Self, LoadError> {
+        let mut directory = Vec::with_capacity(8 * DIRECTORY);
+        let mut tables: Vec<Table> = Vec::new();
+        // The next line of which shard comes next.
+        let (mut shard, mut line) = (0, 0);
+        let mut refused = None;
+        let parts = options.load_table(path, |_, words| {
+            if refused.is_some() {
+                return Some(0);
+            }
+            if directory.len() < directory.capacity() {
+                directory.extend_from_slice(words);
+                if directory.len() == 8 * DIRECTORY {
+                    let (fields, _) = directory.as_chunks::<FIELDS>();
+                    match of_directory(fields, sizes.lines())? {
+                        Ok(built) => tables = built,
+                        Err(bytes) => refused = Some(LoadError::Alloc { bytes }),
+                    }
+                }
+                return Some(0);
+            }
+            let count = tables.get_mut(shard)?.set_words(line, words)?;
+            line += 1;
+            if line == tables[shard].line_count() {
+                (shard, line) = (shard + 1, 0);
+            }
+            Some(count)
+        })?;
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        // Another file may have this name by now.
+        if parts.sizes != sizes {
+            return Err(LoadError::OtherSizes);
+        }
+        // Each shard must have all its lines, and as many items as the directory says.
+        let (fields, _) = directory.as_chunks::<FIELDS>();
+        for (number, table) in tables.iter().enumerate() {
+            if table.fields() != fields[number] || number >= shard {
+                return Err(LoadError::SpareBits { line: (number * FIELDS / 8) as u64 });
+            }
+        }
+        let shards = tables.into_iter().map(RwLock::new).collect();
+        Ok(Self { shards, hasher: parts.hasher })
+    }
+
+    pub(crate) const fn hasher(&self) -> &AnyStable {
+        &self.hasher
+    }
+
+    /// Queries hashes of one shard.
+    pub(crate) fn contains_in(
+        &self,
+        shard: usize,
+        entries: &[Entry],
+        mut report: impl FnMut(Entry, bool),
+    ) {
+        let table = self.read(shard);
+        entries.iter().for_each(|&entry| report(entry, table.has(entry.hash)));
+    }
+
+    /// Queries hashes.
+    pub(crate) fn contains_hashes(
+        &self,
+        hashes: impl Iterator<Item = u64>,
+        mut report: impl FnMut(usize, bool),
+    ) {
+        for (number, hash) in hashes.enumerate() {
+            report(number, self.read(split::shard(hash, SHARDS) as usize).has(hash));
+        }
+    }
+
+    /// The number of items that the tables take before they grow.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.sum(Table::room).max(1)
+    }
+
+    pub(crate) fn items(&self) -> u64 {
+        self.sum(Table::items)
+    }
+
+    /// The share of the slots that are occupied.
+    pub(crate) fn load_factor(&self) -> f64 {
+        self.items() as f64 / self.sum(Table::slots) as f64
+    }
+
+    /// The probability that a new item is taken for one that is here.
+    pub(crate) fn false_positive_rate(&self) -> f64 {
+        let sum: f64 = self.shards.iter().map(|shard| read(shard).confusions()).sum();
+        sum / f64::from(SHARDS)
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        self.sum(|table| table.fill().bytes)
+    }
+}
+
+fn read(shard: &RwLock<Table>) -> RwLockReadGuard<'_, Table> {
+    shard.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Builds the tables of a directory, which have this number of lines together. Returns `None` if there are no such
+/// tables, or the memory that is missing.
+fn of_directory(directory: &[[u64; FIELDS]], lines: u64) -> Option<Result<Vec<Table>, u64>> {
+    // Before anything is allocated.
+    let sum = directory.iter().try_fold(0_u64, |sum, fields| sum.checked_add(fields[0]));
+    if sum != Some(lines) {
+        return None;
+    }
+    let mut tables = Vec::with_capacity(directory.len());
+    for &fields in directory {
+        match Table::of_fields(fields)? {
+            Ok(table) => tables.push(table),
+            Err(Error::Memory { needed, .. } | Error::Allocation { needed }) => {
+                return Some(Err(needed));
+            }
+            Err(_) => return None,
+        }
+    }
+    Some(Ok(tables))
+}
+
+/// One table, which is locked for the length of a batch.
+struct Part<'t>(&'t RwLock<Table>);
+
+impl Part<'_> {
+    fn table(&self) -> RwLockWriteGuard<'_, Table> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shard for Part<'_> {
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+        self.table().decide(batch, fresh)
+    }
+
+    fn fill(&self) -> Fill {
+        self.table().fill()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis::hash::{HashItem, Rapid};
+    use tempfile::tempdir;
+
+    use super::*;
+    use crate::pipeline::Batch;
+
+    /// Inserts the items from `first` to `end`.
+    fn filled(tables: &Tables, items: core::ops::Range<u64>) {
+        let mut shards = tables.filters();
+        for item in items {
+            let hash = tables.hasher.hash_item(&item);
+            let entries = &mut [Entry { hash, record: 0 }];
+            let batch = Batch { entries, fresh: &mut [false], second: &mut [] };
+            let shard = &mut shards[split::shard(hash, SHARDS) as usize];
+            shard.decide(batch).map_err(|(_, error)| error).expect("it grows");
+        }
+    }
+
+    fn load(path: &Path) -> Result<Tables, LoadError> {
+        let formats::Geometry::Table(sizes) = formats::Info::open(path)?.geometry() else {
+            panic!("a table was saved")
+        };
+        Tables::load(&formats::Options::new(), path, sizes)
+    }
+
+    /// A loaded table gives the same answers, is saved as the same bytes, and grows as the saved one does.
+    #[test]
+    fn loaded_tables_are_the_saved_ones() {
+        let folder = tempdir().expect("a folder");
+        let (path, again) = (folder.path().join("f"), folder.path().join("g"));
+        let options = formats::Options::new();
+        for (capacity, items) in
+            [(None, 0), (None, 300_000), (Some(1), 1000), (Some(200_000), 100_000)]
+        {
+            let tables = Tables::new(capacity, Rapid::with_seed(7).into()).expect("small");
+            filled(&tables, 0..items);
+            tables.save(&options, &path).expect("saved");
+            let loaded = load(&path).expect("valid");
+            loaded.save(&options, &again).expect("saved");
+            let read = |path| std::fs::read(path).expect("saved");
+            assert!(read(&path) == read(&again));
+            // Both get the same items.
+            filled(&tables, items..2 * items + 5);
+            filled(&loaded, items..2 * items + 5);
+            assert_eq!((tables.items(), loaded.items()), (2 * items + 5, 2 * items + 5));
+            let hashes = (0..4 * items + 10).map(|item| tables.hasher.hash_item(&item));
+            loaded.contains_hashes(hashes, |item, found| {
+                assert_eq!(found, (item as u64) < 2 * items + 5, "{item}");
+            });
+        }
+    }
+
+    /// A directory that does not fit the header is refused before anything is allocated.
+    #[test]
+    fn directories_that_do_not_fit_are_refused() {
+        let good = [[7, 0, 17]; SHARDS as usize];
+        let refused = |change: fn(&mut [[u64; FIELDS]])| {
+            let mut directory = good;
+            change(&mut directory);
+            of_directory(&directory, 7 * 64).is_none()
+        };
+        assert!(!refused(|_| ()));
+        assert!(refused(|directory| directory[3][0] = 8));
+        assert!(refused(|directory| directory[3][0] = u64::MAX));
+        assert!(refused(|directory| directory[0][0] = 0));
+        assert!(refused(|directory| (directory[0][0], directory[1][0]) = (14, 0)));
+        assert!(refused(|directory| directory[63][1] = 7 * 10 + 1));
+        assert!(refused(|directory| directory[63][2] = 25));
+        assert!(refused(|directory| directory[63][2] = u64::MAX));
+    }
+}
