@@ -25,11 +25,11 @@ pub(crate) use self::query::QueryArgs;
 pub(crate) use self::records::{RecordArgs, Stats};
 pub(crate) use self::remove::RemoveArgs;
 
-use self::examples::EXAMPLES;
+use self::examples::{EXAMPLES, FILTER_EXAMPLES};
 
 /// Remove repeated records from streams, and keep sets of records in small files
 #[derive(Debug, Parser)]
-#[command(name = "tamis", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "tamis", version, arg_required_else_help = true, after_help = format!("{EXAMPLES}\n\n{FILTER_EXAMPLES}"))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

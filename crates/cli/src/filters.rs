@@ -163,17 +163,24 @@ impl AnyFilter {
         each!(self, filter => filter.hasher())
     }
 
-    /// Queries all hashes, in order.
+    /// Queries all hashes, in order. (A table is queried shard by shard, see [`Lookup`].)
     pub(crate) fn contains(
         &self,
         hashes: impl Iterator<Item = u64>,
         report: impl FnMut(usize, bool),
     ) {
-        each!(self, filter => filter.contains_hashes(hashes, report));
+        match self {
+            Self::Bloom(filter) => filter.contains_hashes(hashes, report),
+            Self::Blocked(filter) => filter.contains_hashes(hashes, report),
+            Self::Once(filter) => filter.contains_hashes(hashes, report),
+            Self::Cuckoo(filter) => filter.contains_hashes(hashes, report),
+            Self::OnceCuckoo(filter) => filter.contains_hashes(hashes, report),
+            Self::Table(_) => {}
+        }
     }
 
     /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts copies, each is.
-    /// (A table inserts through its shards only, see [`shards`](Self::shards).)
+    /// (A table inserts through its shards only.)
     pub(crate) fn insert(
         &self,
         hashes: impl Iterator<Item = u64>,

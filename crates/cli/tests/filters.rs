@@ -461,3 +461,37 @@ fn a_record_without_a_key_is_2_if_strict() {
     fails(files.0.path(), 2, &[&["build", "-o", "f", "in"], &key[..]].concat(), &["in, line 2"]);
     assert!(!files.path("f").exists());
 }
+
+/// If the disk is full, the old filter stays, and nothing is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_save_that_fails_is_1_and_leaves_the_old_filter() {
+    let files = Files::new();
+    files.write("in", lines(0..50_000));
+    files.write("few", lines(0..10));
+    files.run(&["build", "-o", "f", "few"]);
+    files.run(&["build", "-o", "c", "--kind", "cuckoo", "--capacity", "150k", "in"]);
+    files.run(&["new", "n", "few"]);
+    let program = assert_cmd::cargo::cargo_bin!("tamis");
+    for (filter, args) in [
+        ("f", &["build", "-o", "f", "in"][..]),
+        ("f", &["merge", "-o", "f", "c", "c"]),
+        ("c", &["remove", "c", "few"]),
+        ("n", &["new", "n", "in"]),
+    ] {
+        let before = fs::read(files.path(filter)).expect("saved");
+        // Files of 8 KiB at most; the signal about it is ignored.
+        let output = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""])
+            .arg(program)
+            .args(args)
+            .current_dir(&files.0)
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
+        assert!(text.contains(&format!("tamis: {filter}: cannot save the filter: ")), "{text}");
+        assert!(fs::read(files.path(filter)).expect("saved") == before, "{args:?}");
+        assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 5, "{args:?}");
+    }
+}

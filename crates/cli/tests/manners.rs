@@ -178,10 +178,21 @@ fn the_examples_of_the_help_work() {
     let examples: Vec<&str> = help
         .lines()
         .filter_map(|line| line.strip_prefix("    "))
-        .filter(|line| line.contains("tamis dedup"))
+        .filter(|line| line.contains("tamis "))
         .collect();
-    assert_eq!(examples.len(), 3, "{help}");
-    for help in [text(&["-h"]), text(&["dedup", "-h"]), text(&["dedup", "--help"])] {
+    assert_eq!(examples.len(), 5, "{help}");
+    // The first three are about dedup, the others about filters.
+    let (dedup, filters) = examples.split_at(3);
+    for (args, examples) in [
+        (&["-h"][..], dedup),
+        (&["-h"], filters),
+        (&["dedup", "-h"], dedup),
+        (&["dedup", "--help"], dedup),
+        (&["new", "-h"], filters),
+        (&["build", "--help"], filters),
+        (&["query", "-h"], filters),
+    ] {
+        let help = text(args);
         assert!(examples.iter().all(|example| help.contains(example)), "{help}");
     }
     assert!(
@@ -203,6 +214,9 @@ fn the_examples_of_the_help_work() {
     write("tuesday.txt.gz", &gzip(b"b\nc\n"));
     write("orders.csv", b"1,\"x, y\",2,mon\n2,\"x, y\",3,mon\n3,x,1,mon\n");
     write("events.json.gz", &gzip(b"{\"id\":1}\n{\"id\":2}\n{\"id\":1,\"n\":2}\n"));
+    write("urls.txt", b"a\nb\na\n");
+    write("old.log", b"x\ny\n");
+    write("new.log", b"y\nz\n");
     let program = assert_cmd::cargo::cargo_bin!("tamis").parent().expect("a folder").to_owned();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("set"));
     let mut printed = Vec::new();
@@ -216,7 +230,8 @@ fn the_examples_of_the_help_work() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
     assert_eq!(read("both.txt"), "a\nb\nc\n");
     assert_eq!(read("first.csv"), "1,\"x, y\",2,mon\n3,x,1,mon\n");
-    assert_eq!(printed, b"{\"id\":1,\"n\":2}\n");
+    assert_eq!(read("new.txt"), "a\nb\n");
+    assert_eq!(printed, b"{\"id\":1,\"n\":2}\nz\n");
 }
 
 #[test]

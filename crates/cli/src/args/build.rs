@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::RecordArgs;
+use super::examples::FILTER_EXAMPLES;
 use super::values::seed;
 use crate::Kind;
 use crate::pipeline::Seed;
@@ -17,6 +18,7 @@ use crate::units::{count, rate};
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
+#[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct BuildArgs {
     /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
     /// of gzip or Zstandard

@@ -9,3 +9,11 @@ Examples:
     tamis dedup --csv --key-field 2,4 orders.csv > first.csv
   The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
+
+/// The examples in the help of commands that keep filters in files. The same test runs each of them.
+pub(super) const FILTER_EXAMPLES: &str = "\
+Examples of filters in files:
+  Every URL the first time only, over any number of runs:
+    tamis new seen.tamis urls.txt > new.txt
+  The lines of a log that surely do not occur in an older one:
+    tamis build -o old.tamis old.log && tamis query --invert old.tamis new.log";

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::RecordArgs;
+use super::examples::FILTER_EXAMPLES;
 use super::values::{duration, seed};
 use crate::Kind;
 use crate::pipeline::Seed;
@@ -25,6 +26,7 @@ use crate::units::{count, rate};
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
+#[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct NewArgs {
     /// The file of the filter
     pub(crate) filter: PathBuf,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::RecordArgs;
+use super::examples::FILTER_EXAMPLES;
 
 /// Print the records that may be in a filter, in input order
 ///
@@ -14,6 +15,7 @@ use super::RecordArgs;
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
+#[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct QueryArgs {
     /// The file of the filter
     pub(crate) filter: PathBuf,

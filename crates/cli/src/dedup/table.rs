@@ -34,6 +34,9 @@ pub(super) use self::sizes::Sizes;
 /// The items that an insert moves in a row before the table doubles.
 const MOVES: u32 = 100;
 
+/// The items that a query takes at a time.
+const QUERIES: usize = 64;
+
 /// The items of one shard.
 pub(super) struct Table {
     positions: Positions,
@@ -85,9 +88,27 @@ impl Table {
         (found(one) | found(other)) && (holds(one) || holds(other))
     }
 
-    /// Returns whether the item with this hash is in the table.
-    pub(super) fn has(&self, hash: u64) -> bool {
-        self.contains(self.positions.item(hash))
+    /// Passes to `report` of each entry, in order, whether its item is in the table.
+    pub(super) fn query(&self, entries: &[Entry], mut report: impl FnMut(Entry, bool)) {
+        for entries in entries.chunks(QUERIES) {
+            let mut items = [Item { tag: 1, positions: [0; 2] }; QUERIES];
+            let items = &mut items[..entries.len()];
+            let hashes = entries.iter().map(|entry| entry.hash);
+            items.iter_mut().zip(hashes).for_each(|(item, hash)| *item = self.positions.item(hash));
+            self.touch(items);
+            entries
+                .iter()
+                .zip(items)
+                .for_each(|(&entry, item)| report(entry, self.contains(*item)));
+        }
+    }
+
+    /// Reads a word of each line that the items need. In a loop that does nothing else the processor waits for many
+    /// lines at the same time.
+    fn touch(&self, items: &[Item]) {
+        let (layout, lines) = (self.size.layout, self.memory.lines());
+        let positions = items.iter().flat_map(|item| item.positions);
+        black_box(positions.fold(0, |sum, at| sum ^ lines[layout.place(at).bucket][0]));
     }
 
     /// The number of items.
@@ -174,11 +195,7 @@ impl Shard for Table {
     fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
         self.batch.clear();
         self.batch.extend(batch.iter().map(|entry| self.positions.item(entry.hash)));
-        // Read a word of each line that the batch needs. In a loop that does nothing else the processor waits for many
-        // lines at the same time.
-        let (layout, lines) = (self.size.layout, self.memory.lines());
-        let positions = self.batch.iter().flat_map(|item| item.positions);
-        black_box(positions.fold(0, |sum, at| sum ^ lines[layout.place(at).bucket][0]));
+        self.touch(&self.batch);
         for (number, entry) in batch.iter().enumerate() {
             let new = self.insert(self.batch[number]).map_err(|error| (entry.record, error))?;
             fresh[entry.record as usize] = new;

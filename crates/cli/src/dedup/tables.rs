@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tamis::hash::{AnyStable, split};
+use tamis::hash::AnyStable;
 use tamis_formats::{self as formats, LoadError, SaveError, TableParts, TableSizes};
 
 use super::options::Options;
@@ -133,26 +133,9 @@ impl Tables {
         &self.hasher
     }
 
-    /// Queries hashes of one shard.
-    pub(crate) fn contains_in(
-        &self,
-        shard: usize,
-        entries: &[Entry],
-        mut report: impl FnMut(Entry, bool),
-    ) {
-        let table = self.read(shard);
-        entries.iter().for_each(|&entry| report(entry, table.has(entry.hash)));
-    }
-
-    /// Queries hashes.
-    pub(crate) fn contains_hashes(
-        &self,
-        hashes: impl Iterator<Item = u64>,
-        mut report: impl FnMut(usize, bool),
-    ) {
-        for (number, hash) in hashes.enumerate() {
-            report(number, self.read(split::shard(hash, SHARDS) as usize).has(hash));
-        }
+    /// Queries entries of one shard, in order.
+    pub(crate) fn query(&self, shard: usize, entries: &[Entry], report: impl FnMut(Entry, bool)) {
+        self.read(shard).query(entries, report);
     }
 
     /// The number of items that the tables take before they grow.
@@ -226,7 +209,7 @@ impl Shard for Part<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tamis::hash::{HashItem, Rapid};
+    use tamis::hash::{HashItem, Rapid, split};
     use tempfile::tempdir;
 
     use super::*;
@@ -271,10 +254,13 @@ mod tests {
             filled(&tables, items..2 * items + 5);
             filled(&loaded, items..2 * items + 5);
             assert_eq!((tables.items(), loaded.items()), (2 * items + 5, 2 * items + 5));
-            let hashes = (0..4 * items + 10).map(|item| tables.hasher.hash_item(&item));
-            loaded.contains_hashes(hashes, |item, found| {
-                assert_eq!(found, (item as u64) < 2 * items + 5, "{item}");
-            });
+            for item in 0..4 * items + 10 {
+                let hash = tables.hasher.hash_item(&item);
+                let shard = split::shard(hash, SHARDS) as usize;
+                loaded.query(shard, &[Entry { hash, record: 0 }], |_, found| {
+                    assert_eq!(found, item < 2 * items + 5, "{item}");
+                });
+            }
         }
     }
 

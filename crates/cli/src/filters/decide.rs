@@ -38,7 +38,7 @@ impl Decider for Lookup<'_> {
         if let AnyFilter::Table(tables) = self.filter {
             for shard in 0..SHARDS as usize {
                 let Batch { entries, fresh, .. } = chunk.batch_of(shard);
-                tables.contains_in(shard, entries, |entry, found| {
+                tables.query(shard, entries, |entry, found| {
                     fresh[entry.record as usize] = found != self.inverted;
                 });
             }
