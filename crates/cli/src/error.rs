@@ -4,8 +4,8 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
+use tamis::formats::{LoadError, SaveError};
 use tamis::{BuildError, InsertError, MergeError};
-use tamis_formats::{LoadError, SaveError};
 
 use crate::Kind;
 use crate::key::NoKey;

@@ -3,12 +3,12 @@
 use core::convert::Infallible;
 use std::path::Path;
 
+use tamis::formats::{self, Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{
     BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Filter, InsertError,
     OnceBloomFilter, OnceCuckooFilter,
 };
-use tamis_formats::{self as formats, Geometry, Kind as Saved};
 
 use crate::dedup::Tables;
 use crate::input::shown;

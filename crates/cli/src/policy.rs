@@ -65,17 +65,17 @@ impl Policy {
     }
 
     /// The policy, as a saved filter names it.
-    pub(crate) fn saved(self) -> tamis_formats::Policy {
+    pub(crate) fn saved(self) -> tamis::formats::Policy {
         match self {
-            Self::None => tamis_formats::Policy::NONE,
+            Self::None => tamis::formats::Policy::NONE,
             _ => {
-                tamis_formats::Policy::new(self.name()).expect("names are short, in plain letters")
+                tamis::formats::Policy::new(self.name()).expect("names are short, in plain letters")
             }
         }
     }
 
     /// The policy that a saved filter names, if it is one of these.
-    pub(crate) fn of_saved(saved: tamis_formats::Policy) -> Option<Self> {
+    pub(crate) fn of_saved(saved: tamis::formats::Policy) -> Option<Self> {
         Self::value_variants().iter().copied().find(|policy| policy.saved() == saved)
     }
 

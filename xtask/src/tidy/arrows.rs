@@ -17,7 +17,7 @@ const ALLOWED: [(&str, &str); 8] = [
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash"),
     (
         "tamis-cli",
-        "tamis tamis-formats clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
+        "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
          ruzstd same-file serde_json signal-hook tempfile url zerocopy",
     ),
 ];

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use serde_json::{Value, json};
-use tamis_formats::{Geometry, Info};
+use tamis::formats::{Geometry, Info};
 
 use crate::Error;
 use crate::args::InfoArgs;
@@ -34,7 +34,7 @@ fn policy(info: &Info) -> String {
 
 fn layout(info: &Info) -> &'static str {
     match info.geometry() {
-        Geometry::Bloom(_) if info.kind() == tamis_formats::Kind::Bloom => "classic",
+        Geometry::Bloom(_) if info.kind() == tamis::formats::Kind::Bloom => "classic",
         Geometry::Bloom(_) => "line",
         Geometry::Table(_) => "shards",
         _ => "buckets",

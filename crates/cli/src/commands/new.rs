@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tamis::formats::LoadError;
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
-use tamis_formats::LoadError;
 
 mod keeper;
 mod shards;

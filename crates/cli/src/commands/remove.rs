@@ -51,7 +51,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
 }
 
 fn check(header: &Header<'_>, policy: crate::policy::Policy) -> Result<(), Error> {
-    if header.info.kind() != tamis_formats::Kind::Cuckoo {
+    if header.info.kind() != tamis::formats::Kind::Cuckoo {
         return Err(unremovable(header));
     }
     header.require_policy(policy)?;

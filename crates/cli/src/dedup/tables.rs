@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use tamis::formats::{self, LoadError, SaveError, TableParts, TableSizes};
 use tamis::hash::AnyStable;
-use tamis_formats::{self as formats, LoadError, SaveError, TableParts, TableSizes};
 
 use super::options::Options;
 use super::repeated::Filters;

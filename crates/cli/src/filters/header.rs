@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tamis::MergeError;
-use tamis_formats::{Info, LoadError};
+use tamis::formats::{Info, LoadError};
 
 use super::next;
 use crate::input::shown;
