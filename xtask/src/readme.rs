@@ -2,7 +2,7 @@
 //!
 //! In a fenced block marked `sh`, a line that starts with `$ ` is a command. The lines up to the next command are its
 //! output, standard error after standard output. `...` matches any text. Commands run in the root. At the end the files
-//! that they name after `>` or `-o` are deleted.
+//! that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted.
 
 use xshell::{Shell, cmd};
 
@@ -100,10 +100,9 @@ fn matches(shown: &str, printed: &str) -> bool {
 /// Returns the files that a command writes according to its arguments.
 fn output_files(command: &str) -> impl Iterator<Item = &str> {
     let words = command.split_whitespace();
-    words
-        .clone()
-        .zip(words.skip(1))
-        .filter(|(word, _)| matches!(*word, ">" | "-o"))
+    let pairs = words.clone().zip(words.skip(1));
+    pairs
+        .filter(|(word, file)| matches!(*word, ">" | "-o") || file.ends_with(".tamis"))
         .map(|(_, file)| file)
 }
 
@@ -136,6 +135,8 @@ mod tests {
     #[test]
     fn output_files_are_found() {
         let files: Vec<_> = output_files("tamis build -o f.tamis in.txt > out.txt").collect();
+        assert_eq!(files, ["f.tamis", "out.txt"]);
+        let files: Vec<_> = output_files("tamis new f.tamis in.txt > out.txt").collect();
         assert_eq!(files, ["f.tamis", "out.txt"]);
     }
 }
