@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::Result;
 use crate::workspace::{self, Package};
 
-/// The maximum size of a package, compressed. The largest package has half of it.
-const MAX_BYTES: u64 = 128 << 10;
+/// The maximum size of a package, compressed. The largest package has two thirds of it.
+const MAX_BYTES: u64 = 256 << 10;
 
 /// The allowed entries in the folder of a package. cargo writes the first four.
 const ENTRIES: [&str; 11] = [
