@@ -82,10 +82,6 @@ impl Geometry {
     fn of_buckets(numbers: Numbers) -> Result<Self, LoadError> {
         let Numbers { size: buckets, probes_or_slots: slots, words_or_fingerprint_bits: bits } =
             numbers;
-        // No bucket has more than 128 bits, and the number of all bits must fit into 64 bits.
-        if buckets > u64::MAX / 128 {
-            return Err(LoadError::Sizes(BuildError::TooLarge));
-        }
         cuckoo::raw::geometry(buckets, slots, bits).map(Self::Cuckoo).map_err(LoadError::Sizes)
     }
 

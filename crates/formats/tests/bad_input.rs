@@ -106,8 +106,9 @@ refused! {
     buckets_2_to_the_57: Cuckoo, small_cuckoo, |bytes| bytes.u64(88, 1 << 57).sum_header() => "Sizes(TooLarge)", "2^64";
     buckets_max: Cuckoo, small_cuckoo, |bytes| bytes.u64(88, u64::MAX - 1).sum_header() => "Sizes(TooLarge)", "2^64";
     buckets_whose_bits_overflow: Cuckoo, small_cuckoo, |bytes| bytes.sizes(1 << 57, 4, 32, 0) => "Sizes(TooLarge)", "2^64";
-    buckets_just_below: Cuckoo, small_cuckoo, |bytes| bytes.sizes((1 << 57) - 2, 4, 32, 1 << 55)
-        => "Truncated", "cut off";
+    buckets_just_above: Cuckoo, small_cuckoo, |bytes| bytes.sizes((1 << 56) + 2, 4, 32, (1 << 54) + 1)
+        => "Sizes(TooLarge)", "2^64";
+    buckets_at_the_limit: Cuckoo, small_cuckoo, |bytes| bytes.sizes(1 << 56, 4, 32, 1 << 54) => "Truncated", "cut off";
     fingerprint_bits_0: Cuckoo, small_cuckoo, |bytes| bytes.u32(100, 0).sum_header() => "Sizes(Shape", "slots of 0 bits";
     fingerprint_bits_1: Cuckoo, small_cuckoo, |bytes| bytes.u32(100, 1).sum_header() => "Sizes(Shape", "slots of 1 bits";
     fingerprint_bits_33: Cuckoo, small_cuckoo, |bytes| bytes.u32(100, 33).sum_header() => "Sizes(Shape", "of 33 bits";

@@ -129,7 +129,7 @@ impl Reader {
                 check(!(self.is_live && kind == 3 && words > 1), "a live file with locks")?;
             }
             _ => {
-                check(size >= 2 && size % 2 == 0 && size < 1 << 57, "sizes")?;
+                check(size >= 2 && size % 2 == 0 && size <= 1 << 56, "sizes")?;
                 check(bucket_bits(probes, words).is_some(), "shape")?;
                 check(!self.is_live, "a live file with locks")?;
             }
