@@ -48,6 +48,7 @@ const NOT_IN_CI: &[(&str, &str)] = &[
     ("report", "its times are meaningless on a shared machine"),
     ("compare", "as report; also, the other programs may not be installed"),
     ("urls", "writes the input of compare; its unit tests check it"),
+    ("logs", "writes the input of a benchmark; its unit tests check it"),
 ];
 
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {

@@ -7,6 +7,7 @@ mod deny;
 mod features;
 mod fuzz;
 mod lint;
+mod logs;
 mod model;
 mod no_std;
 mod outside;
@@ -86,6 +87,8 @@ enum Command {
     Report(report::Args),
     /// Write a list of synthetic URLs with duplicates to standard output
     Urls(urls::Args),
+    /// Write files of synthetic log lines, the input of the benchmark of `tamis index`
+    Logs(logs::Args),
     /// Time `tamis dedup` and other programs that remove duplicate lines
     Compare {
         /// The file of lines to read
@@ -135,6 +138,7 @@ fn run(command: Command) -> Result {
         Command::Bench { filter, .. } => bench::run(&sh, filter.as_deref()),
         Command::Report(args) => report::run(&sh, args),
         Command::Urls(args) => urls::run(&args),
+        Command::Logs(args) => logs::run(&args),
         Command::Compare { .. } => unreachable!("returned above"),
     }
 }

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 mod build;
 mod dedup;
 mod examples;
+mod index;
 mod info;
 mod merge;
 mod new;
@@ -14,9 +15,11 @@ mod query;
 mod records;
 mod remove;
 mod values;
+mod which;
 
 pub(crate) use self::build::BuildArgs;
 pub(crate) use self::dedup::DedupArgs;
+pub(crate) use self::index::IndexArgs;
 pub(crate) use self::info::InfoArgs;
 pub(crate) use self::merge::MergeArgs;
 pub(crate) use self::new::NewArgs;
@@ -24,6 +27,7 @@ pub(crate) use self::plan::PlanArgs;
 pub(crate) use self::query::QueryArgs;
 pub(crate) use self::records::{RecordArgs, Stats};
 pub(crate) use self::remove::RemoveArgs;
+pub(crate) use self::which::WhichArgs;
 
 use self::examples::{EXAMPLES, FILTER_EXAMPLES};
 
@@ -43,6 +47,8 @@ pub(crate) enum Command {
     Query(QueryArgs),
     Remove(RemoveArgs),
     Merge(MergeArgs),
+    Index(IndexArgs),
+    Which(WhichArgs),
     Info(InfoArgs),
     Plan(PlanArgs),
     /// Print the completion script of a shell

@@ -2,17 +2,21 @@
 
 mod build;
 mod dedup;
+mod index;
 mod info;
 mod merge;
 mod new;
 mod query;
 mod remove;
 mod report;
+mod which;
 
 pub(crate) use self::build::build;
 pub(crate) use self::dedup::dedup;
+pub(crate) use self::index::index;
 pub(crate) use self::info::info;
 pub(crate) use self::merge::merge;
 pub(crate) use self::new::new;
 pub(crate) use self::query::query;
 pub(crate) use self::remove::remove;
+pub(crate) use self::which::which;

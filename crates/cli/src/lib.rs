@@ -53,6 +53,8 @@ pub fn main() -> ExitCode {
         Command::Query(args) => commands::query(args),
         Command::Remove(args) => commands::remove(args),
         Command::Merge(args) => commands::merge(&args),
+        Command::Index(args) => commands::index(args),
+        Command::Which(args) => commands::which(args),
         Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {

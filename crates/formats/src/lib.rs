@@ -9,6 +9,8 @@
 //! | describe a file | [`Info::open`] | [`Info::read`] |
 //! | use a file in place, in constant time | [`map`] | |
 //! | share a filter between processes | [`Live`] | |
+//! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
+//! | query a set of filters, each loaded on demand | [`FilterSet`] | |
 //!
 //! [`Options`] offers the same functions with a [`Policy`], the name of the normal form that the items had before they
 //! were hashed.
@@ -71,6 +73,7 @@ mod read;
 mod save;
 mod save_error;
 mod saved;
+mod set;
 mod shards;
 mod table;
 mod table_sizes;
@@ -92,6 +95,7 @@ pub use crate::read::{read, read_frozen};
 pub use crate::save::save;
 pub use crate::save_error::SaveError;
 pub use crate::saved::{Saved, SavedBloom};
+pub use crate::set::{FilterSet, SetError, SetFilter, SetInfo, SetSaveError, SetStream, SetWriter};
 pub use crate::shards::TableParts;
 pub use crate::table_sizes::TableSizes;
 pub use crate::write::{encoded_len, write};

@@ -1,0 +1,42 @@
+//! The options of `tamis which`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RecordArgs;
+
+/// Print the names of the files that may contain a key, in the order of the index
+///
+/// The index is a file of 'tamis index'. Every file that contains the key is printed. Another file is printed with the
+/// probability that the index was built for. The files themselves are not read.
+///
+/// With several keys, or --keys, each line is a key, a tab and a name. A key in no file has no line.
+///
+/// A key is given as a record from which the options for records take the key: without options, the whole record. So
+/// for an index of a field, give the field. For an index of a JSON value, give the value and '--json-key ""'; a string
+/// has its quotes.
+///
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
+/// usage or bad input.
+#[derive(Args, Debug)]
+pub(crate) struct WhichArgs {
+    /// The file of the index
+    pub(crate) index: PathBuf,
+
+    /// Keys to find
+    #[arg(value_name = "KEY", required_unless_present = "keys")]
+    pub(crate) key: Vec<OsString>,
+
+    /// Find the keys of the records in this file; '-' is standard input. They are kept in memory
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
+
+    /// Print the key and a tab before each name, also for one key
+    #[arg(long)]
+    pub(crate) with_key: bool,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+}

@@ -1,0 +1,240 @@
+//! `tamis index`: a filter for each file, and all filters in one file.
+
+use core::mem;
+use std::collections::HashSet;
+use std::io::{self, ErrorKind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use same_file::is_same_file;
+use tamis::formats::{Options, SetSaveError, SetWriter};
+use tamis::hash::AnyStable;
+
+use super::report::Report;
+use crate::args::IndexArgs;
+use crate::filters::{AnyFilter, Collect, Copies};
+use crate::input::{Input, Lazy, shown};
+use crate::pipeline::{self, Done, Gate, Hasher, Keyless, Records, Tally, Turnstile, Watch};
+use crate::screen::Screen;
+use crate::units::{bytes, counted};
+use crate::{Error, Kind, input, output};
+
+/// Runs `tamis index`.
+pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
+    let start = Instant::now();
+    // Check the options, the output and the inputs before anything is read.
+    let mut records = args.records.records("index")?;
+    let hasher = AnyStable::from(Hasher::new(args.seed)?);
+    let files = mem::take(&mut args.files);
+    check_files(&files, &args.output)?;
+    output::check(&args.output)?;
+    let inputs = input::inputs(files.clone(), args.records.no_decompress, None)?;
+    let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let failed = |error| unsaved(&args.output, error);
+    let options = Options::new().policy(records.key.policy.saved());
+    let set = options.create_set(&args.output).map_err(failed)?;
+
+    // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
+    let threads = records.threads;
+    let workers = threads.min(inputs.list.len());
+    records.threads = threads / workers;
+    let run = Run {
+        files: &files,
+        output: &args.output,
+        kind: args.kind,
+        rate: args.rate,
+        hasher,
+        records: &records,
+        inputs: Mutex::new((0..).zip(inputs.list)),
+        indexed: Turnstile::new(Indexed {
+            set: Some(set),
+            error: None,
+            screen,
+            tally: Tally::default(),
+            keyless: None,
+            keys: 0,
+            filter_bytes: 0,
+            false_files: 0.0,
+        }),
+    };
+    thread::scope(|scope| {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
+        let others: Vec<_> = (1..workers).map_while(|_| spawn().ok()).collect();
+        run.work();
+        for other in others {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    });
+    let mut indexed = run.indexed.into_inner();
+    if let Some(error) = indexed.error {
+        return Err(error);
+    }
+    indexed.screen.finish();
+    if let Some(set) = indexed.set {
+        set.finish().map_err(failed)?;
+    }
+
+    // Report.
+    let Indexed { tally, keyless, keys, filter_bytes, false_files, .. } = indexed;
+    let done = Done { tally, keyless, threads };
+    let mut report = Report::of_records(&done, start, "left out");
+    report.text.push_str(&format!(
+        " of {}, {}; {} has filters of {}; for a key in no file, {false_files:.2} files are expected",
+        counted(files.len() as u64, "file"),
+        counted(keys, "key"),
+        shown(&args.output),
+        bytes(filter_bytes)
+    ));
+    report.put("files", files.len());
+    report.put("keys", keys);
+    report.put("filter_bytes", filter_bytes);
+    report.put("expected_false_files", false_files);
+    report.show(&args.records);
+    Ok(())
+}
+
+/// Checks that the files have names, and different ones, and that none of them is the index.
+fn check_files(files: &[PathBuf], index: &Path) -> Result<(), Error> {
+    let refused =
+        |file: &Path, found: &str| Err(Error::Input { name: shown(file), found: found.into() });
+    let mut names = HashSet::new();
+    for file in files {
+        if file.as_os_str() == "-" {
+            return refused(file, "is standard input; an index is of files with names");
+        }
+        if !names.insert(file) {
+            return refused(file, "is given twice");
+        }
+        if index.exists() && is_same_file(file, index).unwrap_or(false) {
+            return refused(file, "is also the index; omit it, or choose another -o");
+        }
+    }
+    Ok(())
+}
+
+fn unsaved(output: &Path, error: SetSaveError) -> Error {
+    match error {
+        SetSaveError::Save(source) => Error::Save { name: shown(output), source },
+        other => Error::Output { name: shown(output), found: other.to_string() },
+    }
+}
+
+/// What all workers share.
+struct Run<'r, I> {
+    files: &'r [PathBuf],
+    output: &'r Path,
+    kind: Kind,
+    rate: f64,
+    hasher: AnyStable,
+    records: &'r Records,
+    inputs: Mutex<I>,
+    indexed: Turnstile<Indexed>,
+}
+
+/// What has been indexed, in the order of the files.
+struct Indexed {
+    /// `None` after an error.
+    set: Option<SetWriter<[u8]>>,
+    error: Option<Error>,
+    screen: Screen,
+    tally: Tally,
+    keyless: Option<Keyless>,
+    keys: u64,
+    filter_bytes: u64,
+    /// The sum of the false-positive rates.
+    false_files: f64,
+}
+
+impl<I: Iterator<Item = (usize, Input<Lazy>)>> Run<'_, I> {
+    /// Indexes one file after another.
+    fn work(&self) {
+        loop {
+            let next = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, input)) = next else { return };
+            // Other workers wait for this turn, so it comes even after a panic.
+            let built = catch_unwind(AssertUnwindSafe(|| self.build(input)));
+            let Some(mut indexed) = self.indexed.enter(number as u64) else { return };
+            match built {
+                Ok(built) => {
+                    if !indexed.take(self, number, built) {
+                        return;
+                    }
+                }
+                Err(panic) => {
+                    indexed.set = None;
+                    drop(indexed);
+                    resume_unwind(panic);
+                }
+            }
+        }
+    }
+
+    /// Builds the filter of a file. Returns it with the number of its keys.
+    fn build(&self, input: Input<Lazy>) -> Result<(AnyFilter, u64, Done), Error> {
+        let name = input.name.to_string();
+        let collect = Collect::new(self.hasher.clone(), false);
+        let none = io::sink();
+        let done = pipeline::run([input], none, self.records, &collect, &Gate::default(), &mut ())?;
+        // The hashes are distinct, so the filter has exactly the size that it needs.
+        let hashes = collect.into_sorted();
+        let capacity = (hashes.len() as u64).max(1);
+        let filter =
+            AnyFilter::build(self.kind, Copies::Once, capacity, self.rate, self.hasher.clone())?;
+        let full =
+            |source| Error::Input { name, found: format!("{source}; choose another --kind") };
+        filter.insert_all(&hashes, self.records.threads).map_err(full)?;
+        Ok((filter, hashes.len() as u64, done))
+    }
+}
+
+impl Indexed {
+    /// Adds the filter of the next file, or keeps the first error. Returns whether to go on.
+    fn take<I>(
+        &mut self,
+        run: &Run<'_, I>,
+        number: usize,
+        built: Result<(AnyFilter, u64, Done), Error>,
+    ) -> bool {
+        let Some(set) = &mut self.set else { return false };
+        let added = built.and_then(|(filter, keys, done)| {
+            let name = run.files[number].as_os_str().as_encoded_bytes();
+            add(set, name, &filter).map_err(|error| unsaved(run.output, error))?;
+            Ok((filter, keys, done))
+        });
+        match added {
+            Ok((filter, keys, done)) => {
+                self.keys += keys;
+                self.filter_bytes += filter.size_in_bytes();
+                self.false_files += filter.false_positive_rate();
+                self.keyless = self.keyless.take().or(done.keyless);
+                self.tally.lines += done.tally.lines;
+                self.tally.keyless += done.tally.keyless;
+                self.tally.bytes_in += done.tally.bytes_in;
+                self.screen.advanced(&self.tally);
+                true
+            }
+            Err(error) => {
+                // Remove the temporary file, then end the program: other workers may wait for input.
+                self.set = None;
+                self.screen.failed(&error);
+                self.error = Some(error);
+                false
+            }
+        }
+    }
+}
+
+fn add(set: &mut SetWriter<[u8]>, name: &[u8], filter: &AnyFilter) -> Result<(), SetSaveError> {
+    match filter {
+        AnyFilter::Bloom(filter) => set.add(name, filter),
+        AnyFilter::Blocked(filter) => set.add(name, filter),
+        AnyFilter::Once(filter) => set.add(name, filter),
+        AnyFilter::Cuckoo(filter) => set.add(name, filter),
+        AnyFilter::OnceCuckoo(filter) => set.add(name, filter),
+        // No --kind builds a table.
+        AnyFilter::Table(_) => Err(io::Error::from(ErrorKind::Unsupported).into()),
+    }
+}

@@ -1,0 +1,296 @@
+//! `tamis index` and `which`, against exact sets and against what they must refuse.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{homepages, tamis};
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+/// A folder with files of lines.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    /// Runs a command in the folder; returns its output and what it says.
+    fn run(&self, args: &[&str]) -> (String, String) {
+        let output = tamis().current_dir(&self.0).args(args).assert().success();
+        let output = output.get_output();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        (text(&output.stdout), text(&output.stderr))
+    }
+
+    /// Runs a command that fails; returns the exit code and the one line that it says.
+    fn refused(&self, args: &[&str]) -> (i32, String) {
+        let output = tamis().current_dir(&self.0).args(args).assert().failure();
+        let output = output.get_output();
+        assert!(output.stdout.is_empty());
+        let text = String::from_utf8(output.stderr.clone()).expect("text");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        (output.status.code().expect("a code"), text)
+    }
+
+    fn names(&self) -> BTreeSet<String> {
+        let entries = fs::read_dir(&self.0).expect("a folder");
+        entries
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+            .collect()
+    }
+}
+
+/// The names of files, and their keys.
+type Exact = Vec<(String, BTreeSet<Vec<u8>>)>;
+
+/// Real lines in 60 files: each line in the files that its number selects.
+fn example() -> (Files, Exact) {
+    let text = fs::read(homepages()).expect("read");
+    let lines: Vec<&[u8]> =
+        text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let files = Files::new();
+    let mut exact = Exact::new();
+    for number in 0..60 {
+        let name = format!("part-{number}.txt");
+        let part = lines
+            .iter()
+            .enumerate()
+            .filter(|(line, _)| line / 900 == number || line % 997 == number);
+        let part: Vec<&[u8]> = part.map(|(_, line)| *line).collect();
+        files.write(&name, [&part.join(&b'\n')[..], b"\n"].concat());
+        exact.push((name, part.iter().map(|line| line.to_vec()).collect()));
+    }
+    (files, exact)
+}
+
+fn index(files: &Files, exact: &[(String, BTreeSet<Vec<u8>>)], more: &[&str]) -> String {
+    let names = exact.iter().map(|(name, _)| name.as_str());
+    let args: Vec<&str> =
+        ["index", "-o", "INDEX"].into_iter().chain(names).chain(more.iter().copied()).collect();
+    files.run(&args).1
+}
+
+/// Every right line is printed, in the order of keys and files, and at most as many others as the rate allows.
+#[test]
+fn which_prints_a_superset_of_the_right_files() {
+    let (files, exact) = example();
+    for (kind, rate) in
+        [("blocked", "1e-3"), ("bloom", "1e-2"), ("once", "1e-3"), ("cuckoo", "1e-3")]
+    {
+        index(&files, &exact, &["--kind", kind, "--rate", rate]);
+        // Keys of all files, and others.
+        let mut keys: Vec<Vec<u8>> =
+            exact.iter().flat_map(|(_, keys)| keys.iter().step_by(37).cloned()).collect();
+        keys.extend((0..1000).map(|number| format!("no homepage {number}").into_bytes()));
+        keys.sort();
+        keys.dedup();
+        files.write("keys", keys.join(&b'\n'));
+        let (found, _) = files.run(&["which", "INDEX", "--keys", "keys"]);
+
+        let found: Vec<(&[u8], &str)> = found
+            .lines()
+            .map(|line| line.rsplit_once('\t').expect("a tab"))
+            .map(|(key, file)| (key.as_bytes(), file))
+            .collect();
+        let mut rest = found.iter().peekable();
+        let (mut right, mut asked) = (0, 0);
+        for key in &keys {
+            for (name, set) in &exact {
+                let printed = rest.next_if(|(k, file)| k == key && file == name).is_some();
+                assert!(printed || !set.contains(key), "{kind}: {name} is missing");
+                right += usize::from(set.contains(key));
+                asked += usize::from(!set.contains(key));
+            }
+        }
+        assert!(rest.peek().is_none(), "{kind}: the order is wrong");
+        // Six standard deviations of the binomial distribution, and at most the rate.
+        let mean = asked as f64 * rate.parse::<f64>().expect("a rate");
+        let wrong = (found.len() - right) as f64;
+        assert!(wrong <= mean + 6.0 * mean.sqrt(), "{kind}: {wrong} of {mean} names too many");
+    }
+}
+
+#[test]
+fn the_index_does_not_depend_on_the_number_of_threads() {
+    let (files, exact) = example();
+    let mut first: Option<Vec<u8>> = None;
+    for threads in ["1", "2", "7", "100"] {
+        index(&files, &exact, &["-j", threads]);
+        let bytes = fs::read(files.path("INDEX")).expect("read");
+        assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "-j {threads}");
+    }
+}
+
+#[test]
+fn one_key_prints_names_and_several_print_keys_too() {
+    let files = Files::new();
+    files.write("a", "x\ny\n");
+    files.write("b", "y\nz");
+    files.write("empty", "");
+    let (_, said) = files.run(&["index", "-o", "I", "a", "b", "empty", "--rate", "1e-9"]);
+    assert_eq!(
+        said,
+        "4 lines of 3 files, 4 keys; I has filters of 192 B; for a key in no file, 0.00 files are expected\n"
+    );
+    let which = |args: &[&str]| files.run(&[&["which", "-q", "I"], args].concat()).0;
+    assert_eq!(which(&["y"]), "a\nb\n");
+    assert_eq!(which(&["z"]), "b\n");
+    assert_eq!(which(&["none"]), "");
+    assert_eq!(which(&["z", "none", "x"]), "z\tb\nx\ta\n");
+    assert_eq!(which(&["--with-key", "z"]), "z\tb\n");
+    assert_eq!(which(&["-0", "y"]), "a\0b\0");
+    files.write("keys", "y");
+    assert_eq!(which(&["--keys", "keys"]), "y\ta\ny\tb\n");
+    assert_eq!(which(&["z", "--keys", "keys"]), "z\tb\ny\ta\ny\tb\n");
+    files.write("none", "");
+    assert_eq!(which(&["--keys", "none"]), "");
+    // An empty record is a key as any other.
+    assert_eq!(which(&[""]), "");
+    files.write("a", "\n");
+    files.run(&["index", "-q", "-o", "I", "a", "b"]);
+    assert_eq!(which(&[""]), "a\n");
+    files.write("keys", "\n");
+    assert_eq!(which(&["--keys", "keys"]), "\ta\n");
+    // From standard input.
+    let output = tamis()
+        .current_dir(&files.0)
+        .args(["which", "-q", "I", "--keys", "-"])
+        .write_stdin("z\n")
+        .assert();
+    assert_eq!(output.success().get_output().stdout, b"z\tb\n");
+}
+
+#[test]
+fn keys_are_parts_of_records() {
+    let files = Files::new();
+    files.write("a.csv", "id,name\n1,\"x, y\"\n");
+    files.write("b.csv", "id,name\n2,z\n");
+    files.run(&[
+        "index",
+        "-q",
+        "-o",
+        "I",
+        "a.csv",
+        "b.csv",
+        "--csv",
+        "--key-field",
+        "2",
+        "--rate",
+        "1e-9",
+    ]);
+    assert_eq!(files.run(&["which", "-q", "I", "x, y"]).0, "a.csv\n");
+    files.write("wanted.csv", "9,z\n8,\"x, y\"\n");
+    let args = ["which", "-q", "I", "--csv", "--key-field", "2", "--keys", "wanted.csv"];
+    assert_eq!(files.run(&args).0, "9,z\tb.csv\n8,\"x, y\"\ta.csv\n");
+
+    files.write("a.json", "{\"id\": \"u1\"}\n{}\n");
+    files.write("b.json", "{\"id\": {\"b\": 1, \"a\": 2}}\n");
+    let (_, said) =
+        files.run(&["index", "-o", "J", "a.json", "b.json", "--json-key", "/id", "--rate", "1e-9"]);
+    assert!(
+        said.contains("1 record without a key was left out; the first: a.json, line 2"),
+        "{said}"
+    );
+    let json = |key: &str| files.run(&["which", "-q", "J", "--json-key", "", key]).0;
+    assert_eq!(json("\"u1\""), "a.json\n");
+    assert_eq!(json("{\"a\":2, \"b\":1}"), "b.json\n");
+}
+
+/// The policy is in the index; another one is refused, with the command to run.
+#[test]
+fn the_url_policy_is_kept() {
+    let files = Files::new();
+    files.write("a", "http://a.example/?utm_source=x\n");
+    files.run(&["index", "-q", "-o", "I", "a", "--url", "crawl-1"]);
+    assert_eq!(files.run(&["which", "-q", "I", "--url", "crawl-1", "HTTP://a.example"]).0, "a\n");
+    let (code, said) = files.refused(&["which", "I", "http://a.example/"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("run: tamis which --url crawl-1 I http://a.example/"), "{said}");
+    let (_, said) = files.run(&["which", "I", "--url", "crawl-1", "no URL"]);
+    assert!(said.contains("1 record without a key left out"), "{said}");
+    let (code, said) = files.refused(&["which", "I", "--url", "crawl-1", "--strict", "no URL"]);
+    assert_eq!((code, said.contains("KEY, line 1: ")), (2, true), "{said}");
+}
+
+#[test]
+fn the_summary_is_json_when_asked() {
+    let files = Files::new();
+    files.write("a", "x\nx\ny\n");
+    let json = |args: &[&str]| -> Value { serde_json::from_str(&files.run(args).1).expect("JSON") };
+    let stats = json(&["index", "-o", "I", "a", "--stats", "json"]);
+    assert_eq!(
+        (&stats["files"], &stats["lines"], &stats["keys"]),
+        (&1.into(), &3.into(), &2.into())
+    );
+    let stats = json(&["which", "I", "x", "--stats", "json"]);
+    assert_eq!(
+        (&stats["files"], &stats["keys"], &stats["printed"]),
+        (&1.into(), &1.into(), &1.into())
+    );
+}
+
+/// A run that fails changes nothing and leaves no file.
+#[test]
+fn bad_input_is_refused() {
+    let files = Files::new();
+    files.write("a", "x\n");
+    files.write("b", "{}\n");
+    files.run(&["index", "-q", "-o", "I", "a"]);
+    let before = (files.names(), fs::read(files.path("I")).expect("read"));
+    for (args, expected) in [
+        (&["index", "-o", "I", "a", "none"][..], "none: No such file"),
+        (&["index", "-o", "I", "a", "a"], "a: is given twice"),
+        (&["index", "-o", "I", "-"], "-: is standard input"),
+        (&["index", "-o", "a", "a"], "a: is also the index"),
+        (&["index", "-o", "I", "a", "./I"], "./I: is also the index"),
+        (&["index", "-o", "-", "a"], "-: is standard output"),
+        (&["index", "-o", "I", "a", "b", "--json-key", "/id", "--strict"], "a, line 1: "),
+        (&["index", "-o", "I"], "see 'tamis index --help'"),
+        (&["index", "-o", "I", "a", "--rate", "1e-30"], "no filter of rate 1e-30"),
+        (&["which", "I"], "see 'tamis which --help'"),
+        (&["which", "none", "x"], "none: No such file"),
+        (&["which", "a", "x"], "a: "),
+        (&["which", "I", "--keys", "none"], "none: No such file"),
+        (&["query", "I", "a"], "I: "),
+    ] {
+        let (code, said) = files.refused(args);
+        assert!(code == 2 && said.contains(expected), "{args:?}: {code}, {said}");
+        assert!((files.names(), fs::read(files.path("I")).expect("read")) == before, "{args:?}");
+    }
+    // A filter is not an index, and a damaged index gives no wrong answer.
+    files.run(&["build", "-q", "-o", "F", "a"]);
+    let (code, said) = files.refused(&["which", "F", "x"]);
+    assert_eq!((code, said.as_str()), (2, "tamis: F: is not an index; 'tamis index' writes one\n"));
+    let mut damaged = before.1;
+    damaged[4096] ^= 1;
+    files.write("I", damaged);
+    let (code, said) = files.refused(&["which", "I", "x"]);
+    assert!(code == 2 && said.starts_with("tamis: I: filter 0 of the set, `a`: "), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_are_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let files = Files::new();
+    let name = OsStr::from_bytes(b"a\xff\nb");
+    fs::write(files.0.path().join(Path::new(name)), "x\n").expect("written");
+    let run = |args: &[&OsStr]| tamis().current_dir(&files.0).args(args).assert().success();
+    let text = OsStr::new;
+    run(&[text("index"), text("-q"), text("-o"), text("I"), name]);
+    let output = run(&[text("which"), text("-q"), text("-0"), text("I"), text("x")]);
+    assert_eq!(output.get_output().stdout, b"a\xff\nb\0");
+}

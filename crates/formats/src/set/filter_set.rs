@@ -1,0 +1,369 @@
+//! A set of filters that are loaded on demand, and the queries of all of them.
+
+use core::borrow::Borrow;
+use core::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tamis_core::AsItem;
+use tamis_hash::{AnyStable, HashItem, StableHasher};
+
+use super::cache::Cache;
+use super::{SetError, SetFilter, SetInfo};
+use crate::file::fill;
+use crate::header::HEADER;
+use crate::{LoadError, Options};
+
+/// A set of filters in a file. It loads each filter when a query needs it, and keeps the most recently used ones in
+/// memory.
+///
+/// All threads can query a set by `&self`. No lock is held while a filter is loaded, so two threads that need the same
+/// filter at the same time may both load it.
+///
+/// The file stays open. If it is replaced, as [`SetWriter`](crate::SetWriter) does, the set still has the old filters.
+///
+/// # Examples
+///
+/// See [`SetWriter`](crate::SetWriter).
+pub struct FilterSet<T: ?Sized> {
+    info: SetInfo,
+    /// The hasher of all filters, or `None` if there is no filter.
+    hasher: Option<AnyStable>,
+    cache: Mutex<Cache<SetFilter<T>>>,
+}
+
+impl<T: ?Sized> FilterSet<T>
+where
+    AnyStable: HashItem<T>,
+{
+    /// Opens a set, and reads and checks its index. Each filter is checked when it is loaded.
+    ///
+    /// The filters that the set keeps in memory take at most `budget` bytes. In addition, a query holds the filter that it
+    /// uses: one in each thread that queries. A filter larger than the budget is loaded for each query.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if the file cannot be read, if the trailer, the index or the first header is wrong, or if the set has
+    /// a policy.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`](crate::SetWriter).
+    pub fn open(path: impl AsRef<Path>, budget: u64) -> Result<Self, SetError> {
+        Options::new().open_set(path, budget)
+    }
+
+    /// Returns a filter. If it is not in memory, it is loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if there is no filter of this number, or if it cannot be loaded. The other filters can be used.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetFilter`].
+    pub fn get(&self, filter: usize) -> Result<Arc<SetFilter<T>>, SetError> {
+        if let Some(loaded) = self.cache().get(filter) {
+            return Ok(loaded);
+        }
+        let loaded = Arc::new(self.load(filter)?);
+        let dropped = self.cache().put(filter, Arc::clone(&loaded), cost(&loaded));
+        // The lock is released.
+        drop(dropped);
+        Ok(loaded)
+    }
+
+    /// Returns the numbers of the filters that may contain the item, in ascending order. It hashes the item once.
+    ///
+    /// It queries the filters in memory first, then loads the others. So if the budget is a part of the set, that part
+    /// of the filters is not loaded again in the next call.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if a filter cannot be loaded. [`get`](Self::get) can still query the other filters.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`](crate::SetWriter).
+    pub fn which<Q: ?Sized>(&self, item: &Q) -> Result<Vec<usize>, SetError>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        self.hasher
+            .as_ref()
+            .map_or(Ok(Vec::new()), |hasher| self.which_hash(hasher.hash_item(item)))
+    }
+
+    /// Returns the numbers of the filters that may contain the item of this hash, as [`which`](Self::which) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`which`](Self::which).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, SetWriter};
+    /// use tamis::hash::{HashItem, Rapid};
+    /// use tamis::BloomFilter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+    /// filter.insert("ash");
+    /// let mut set = SetWriter::<str>::create(&path)?;
+    /// set.add("00.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// let set = FilterSet::<str>::open(&path, 1 << 20)?;
+    /// assert_eq!(set.which_hash(Rapid::with_seed(7).hash_item("ash"))?, [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn which_hash(&self, hash: u64) -> Result<Vec<usize>, SetError> {
+        let mut found = Vec::new();
+        self.for_each(|number, filter| {
+            if filter.contains_hash(hash) {
+                found.push(number);
+            }
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Returns for each item, owned or borrowed, the numbers of the filters that may contain it, in ascending order. It
+    /// uses each filter once, for all items.
+    ///
+    /// # Errors
+    ///
+    /// As [`which`](Self::which).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, SetError};
+    ///
+    /// fn candidates(segments: &FilterSet<str>) -> Result<(), SetError> {
+    ///     let keys = ["ash", "oak"];
+    ///     for (key, found) in keys.iter().zip(segments.which_many(keys)?) {
+    ///         println!("{key} may be in {} segments", found.len());
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn which_many<I>(&self, items: I) -> Result<Vec<Vec<usize>>, SetError>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let items = items.into_iter();
+        let Some(hasher) = &self.hasher else { return Ok(items.map(|_| Vec::new()).collect()) };
+        let hashes: Vec<u64> = items.map(|item| hasher.hash_item(item.as_item())).collect();
+        self.which_hashes(&hashes)
+    }
+
+    /// Returns for each hash the numbers of the filters that may contain its item, as [`which_many`](Self::which_many)
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// As [`which`](Self::which).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, SetError};
+    /// use tamis::hash::{HashItem, Rapid};
+    ///
+    /// fn segments_of(set: &FilterSet<str>, key: &str, hasher: &Rapid) -> Result<usize, SetError> {
+    ///     let found = set.which_hashes(&[hasher.hash_item(key)])?;
+    ///     Ok(found[0].len())
+    /// }
+    /// ```
+    pub fn which_hashes(&self, hashes: &[u64]) -> Result<Vec<Vec<usize>>, SetError> {
+        let mut found = vec![Vec::new(); hashes.len()];
+        self.for_each(|number, filter| {
+            filter.contains_hashes(hashes.iter().copied(), |item, hit| {
+                if hit {
+                    found[item].push(number);
+                }
+            });
+        })?;
+        found.iter_mut().for_each(|filters: &mut Vec<usize>| filters.sort_unstable());
+        Ok(found)
+    }
+
+    /// Calls `visit` with each filter: first those in memory, then the others, each loaded.
+    fn for_each(&self, mut visit: impl FnMut(usize, &SetFilter<T>)) -> Result<(), SetError> {
+        // In one order from first to last, each filter would be dropped shortly before it is needed.
+        let (held, others): (Vec<usize>, Vec<usize>) = {
+            let cache = self.cache();
+            (0..self.len()).partition(|number| cache.holds(*number))
+        };
+        for number in held.into_iter().chain(others) {
+            visit(number, &*self.get(number)?);
+        }
+        Ok(())
+    }
+
+    /// Loads a filter from the file.
+    fn load(&self, filter: usize) -> Result<SetFilter<T>, SetError> {
+        let info = self.info.info(filter)?;
+        let place = self.info.place(filter)?;
+        // The header was read, and its length is that of the entry.
+        let mut rest = self.info.at(place.offset + HEADER as u64).take(place.len - HEADER as u64);
+        let loaded = SetFilter::read(info, &mut rest);
+        let loaded = loaded.map_err(|error| self.info.wrong(filter, error))?;
+        // The zeros up to the next filter belong to this one.
+        let end = place.offset + place.len;
+        let mut zeros = vec![0; (place.padded_end() - end) as usize];
+        if fill(&mut self.info.at(end), &mut zeros)? < zeros.len() {
+            let (found, expected) = (place.len, place.padded_end() - place.offset);
+            return Err(self.info.wrong(filter, LoadError::Truncated { found, expected }));
+        }
+        match zeros.iter().position(|byte| *byte != 0) {
+            None => Ok(loaded),
+            Some(byte) => Err(SetError::NotZero { offset: end + byte as u64 }),
+        }
+    }
+}
+
+impl<T: ?Sized> FilterSet<T> {
+    /// Returns the number of filters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, SetWriter};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// SetWriter::<str>::create(&path)?.finish()?;
+    /// let set = FilterSet::<str>::open(&path, 0)?;
+    /// assert!(set.len() == 0 && set.is_empty() && set.info().is_empty());
+    /// assert!(set.which("a")?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.info.len()
+    }
+
+    /// Returns whether the set has no filters.
+    ///
+    /// # Examples
+    ///
+    /// See [`len`](Self::len).
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.info.is_empty()
+    }
+
+    /// Returns the name of the filter of this number, counted from 0.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`](crate::SetWriter).
+    #[must_use]
+    pub fn name(&self, filter: usize) -> Option<&[u8]> {
+        self.info.name(filter)
+    }
+
+    /// Returns the names, the policy and the other parts of the index.
+    ///
+    /// # Examples
+    ///
+    /// See [`len`](Self::len).
+    #[must_use]
+    pub const fn info(&self) -> &SetInfo {
+        &self.info
+    }
+
+    /// Returns the memory of the filters that the set keeps, in bytes. It is at most the budget.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, SetWriter};
+    /// use tamis::{BloomFilter, hash::Rapid};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let mut set = SetWriter::<str>::create(&path)?;
+    /// let filter = BloomFilter::builder().capacity(10_000).hasher(Rapid::with_seed(7)).build()?;
+    /// set.add("00.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// let set = FilterSet::<str>::open(&path, 1 << 20)?;
+    /// assert_eq!(set.cached_bytes(), 0);
+    /// set.which("ash")?;
+    /// assert!(set.cached_bytes() >= set.get(0)?.size_in_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn cached_bytes(&self) -> u64 {
+        self.cache().bytes()
+    }
+
+    /// Locks the cache. Its methods do not panic.
+    fn cache(&self) -> MutexGuard<'_, Cache<SetFilter<T>>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the bytes that a filter takes in the cache: its array and the rest.
+fn cost<T: ?Sized>(filter: &SetFilter<T>) -> u64
+where
+    AnyStable: HashItem<T>,
+{
+    filter.size_in_bytes() + size_of::<SetFilter<T>>() as u64
+}
+
+impl Options {
+    /// Opens a set of filters that has this policy, as [`FilterSet::open`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilterSet::open`].
+    ///
+    /// # Examples
+    ///
+    /// See [`create_set`](Self::create_set).
+    pub fn open_set<T: ?Sized>(
+        &self,
+        path: impl AsRef<Path>,
+        budget: u64,
+    ) -> Result<FilterSet<T>, SetError>
+    where
+        AnyStable: HashItem<T>,
+    {
+        let info = SetInfo::open(path)?;
+        let Some(first) = info.first() else {
+            return Ok(FilterSet { info, hasher: None, cache: Mutex::new(Cache::new(budget)) });
+        };
+        let (found, expected) = (first.policy(), self.policy);
+        if found != expected {
+            return Err(info.wrong(0, LoadError::OtherPolicy { found, expected }));
+        }
+        // The header is correct, so its key is one of the algorithm.
+        let hasher = AnyStable::from_key(first.0.algorithm, first.0.key);
+        let hasher = Some(hasher.ok_or_else(|| info.wrong(0, LoadError::Key))?);
+        Ok(FilterSet { info, hasher, cache: Mutex::new(Cache::new(budget)) })
+    }
+}
+
+/// Prints the description of the set.
+impl<T: ?Sized> fmt::Debug for FilterSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterSet")
+            .field("info", &self.info)
+            .field("cached_bytes", &self.cached_bytes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,226 @@
+//! What the index and the headers of a set say. No filter is loaded.
+
+use core::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use tamis_hash::Algorithm;
+
+use super::SetError;
+use super::index::{Index, Place, header_checksum};
+use super::trailer::{TRAILER, Trailer};
+use crate::file::{At, File, fill};
+use crate::header::{HEADER, Header};
+use crate::{Info, LoadError, Policy};
+
+/// A description of a set of filters, from its index. No filter is loaded.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{Kind, SetInfo, SetWriter};
+/// use tamis::{OnceCuckooFilter, hash::Rapid};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("segments.set");
+/// let mut set = SetWriter::<u64>::create(&path)?;
+/// let filter = OnceCuckooFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// set.add("00.sst", &filter)?;
+/// set.finish()?;
+///
+/// let info = SetInfo::open(&path)?;
+/// assert!(info.names().eq([b"00.sst"]));
+/// assert_eq!(info.position("00.sst"), Some(0));
+/// assert_eq!(info.info(0)?.kind(), Kind::OnceCuckoo);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SetInfo {
+    file: File,
+    index: Index,
+    /// The description of filter 0, whose hash and policy all filters have.
+    first: Option<Info>,
+}
+
+impl SetInfo {
+    /// Opens a set, and reads and checks its index and the header of its first filter.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if the file cannot be read, or if the trailer, the index or the first header is wrong.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetInfo`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SetError> {
+        let file = File::open(path.as_ref()).map_err(|error| match error {
+            LoadError::Io(error) => SetError::Io(error),
+            _ => SetError::NotAFile,
+        })?;
+        // The trailer says where the index is, and both lengths give that of the file.
+        let short = SetError::Length { found: file.len(), expected: TRAILER as u64 };
+        let Some(start) = file.len().checked_sub(TRAILER as u64) else { return Err(short) };
+        let mut bytes = [0; TRAILER];
+        if fill(&mut file.at(start), &mut bytes)? < TRAILER {
+            return Err(short);
+        }
+        let trailer = Trailer::of_bytes(&bytes, file.len())?;
+        // The index.
+        let index_len = trailer.index_len;
+        let mut bytes = Vec::new();
+        let alloc = |_| SetError::Alloc { bytes: index_len };
+        let len = usize::try_from(index_len).map_err(|_| SetError::Alloc { bytes: index_len })?;
+        bytes.try_reserve_exact(len).map_err(alloc)?;
+        file.at(trailer.index_offset).take(index_len).read_to_end(&mut bytes)?;
+        let index = Index::new(bytes, &trailer)?;
+        let mut info = Self { file, index, first: None };
+        if !info.is_empty() {
+            info.first = Some(info.info(0)?);
+        }
+        Ok(info)
+    }
+
+    /// Returns the number of filters.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetInfo`].
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Returns whether the set has no filters.
+    ///
+    /// # Examples
+    ///
+    /// See [`FilterSet::len`](crate::FilterSet::len).
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the name of the filter of this number, counted from 0.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`](crate::SetWriter).
+    #[must_use]
+    pub fn name(&self, filter: usize) -> Option<&[u8]> {
+        self.index.name(filter)
+    }
+
+    /// Returns the names of all filters, in the order in which the filters were added.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetInfo`].
+    #[must_use]
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.len()).map(|filter| self.name(filter).unwrap_or_default())
+    }
+
+    /// Returns the number of the filter of this name.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetInfo`].
+    #[must_use]
+    pub fn position(&self, name: impl AsRef<[u8]>) -> Option<usize> {
+        self.index.position(name.as_ref())
+    }
+
+    /// Returns the policy of all filters, or [`Policy::NONE`] if there is no filter.
+    ///
+    /// # Examples
+    ///
+    /// See [`Options::create_set`](crate::Options::create_set).
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.first.as_ref().map_or(Policy::NONE, Info::policy)
+    }
+
+    /// Returns the hash algorithm of all filters, or `None` if there is no filter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// # use tamis::formats::{SetInfo, SetWriter};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// SetWriter::<str>::create(&path)?.finish()?;
+    /// assert_eq!(SetInfo::open(&path)?.algorithm(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        self.first.as_ref().map(Info::algorithm)
+    }
+
+    /// Reads and checks the header of a filter.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if there is no filter of this number, if its header cannot be read, or if the header is wrong.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetInfo`].
+    pub fn info(&self, filter: usize) -> Result<Info, SetError> {
+        let place = self.place(filter)?;
+        let mut bytes = [0; HEADER];
+        let read = fill(&mut self.at(place.offset), &mut bytes)?;
+        let wrong = |error| self.wrong(filter, error);
+        let header = Header::of_bytes(&bytes[..read]).map_err(wrong)?;
+        header.check_file_len(place.len).map_err(wrong)?;
+        let (found, expected) = (header_checksum(&bytes), place.header_checksum);
+        if found != expected {
+            return Err(SetError::OtherHeader { filter, found, expected });
+        }
+        let info = Info(header);
+        if let Some(first) = &self.first {
+            if !info.has_hash_of(first) {
+                return Err(wrong(LoadError::OtherHash));
+            }
+            let (found, expected) = (info.policy(), first.policy());
+            if found != expected {
+                return Err(wrong(LoadError::OtherPolicy { found, expected }));
+            }
+        }
+        if info.is_live() {
+            return Err(wrong(LoadError::Live));
+        }
+        Ok(info)
+    }
+
+    /// Returns the description of filter 0.
+    pub(super) const fn first(&self) -> Option<&Info> {
+        self.first.as_ref()
+    }
+
+    /// Returns where a filter is.
+    pub(super) fn place(&self, filter: usize) -> Result<Place, SetError> {
+        self.index.place(filter).ok_or(SetError::NoFilter { filter, len: self.len() })
+    }
+
+    /// Returns a reader of the file from `offset` on.
+    pub(super) const fn at(&self, offset: u64) -> At<'_> {
+        self.file.at(offset)
+    }
+
+    /// Adds to an error which filter it concerns.
+    pub(super) fn wrong(&self, filter: usize, error: LoadError) -> SetError {
+        SetError::Filter { filter, name: self.name(filter).unwrap_or_default().to_vec(), error }
+    }
+}
+
+/// Prints the number of filters and the description of the first.
+impl fmt::Debug for SetInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetInfo")
+            .field("filters", &self.len())
+            .field("first", &self.first)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,236 @@
+//! Writes a set of filters to a stream, filter by filter.
+
+use core::fmt;
+use core::marker::PhantomData;
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use tamis_core::Filter;
+use tamis_hash::Algorithm;
+
+use super::index::{Place, header_checksum};
+use super::trailer::Trailer;
+use super::{ALIGN, MAX_NAME, SetSaveError};
+use crate::checksum::checksum;
+use crate::header::HEADER;
+use crate::saved::header_of;
+use crate::{Options, Saved};
+
+/// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
+/// file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{FilterSet, SetStream};
+/// use tamis::{BlockedBloomFilter, CuckooFilter, hash::Rapid};
+///
+/// let mut set = SetStream::<str, _>::new(Vec::new());
+/// let monday = BlockedBloomFilter::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+/// monday.insert("a");
+/// set.add("monday", &monday)?;
+/// let tuesday = CuckooFilter::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+/// tuesday.insert("b")?;
+/// set.add("tuesday", &tuesday)?;
+/// let bytes = set.finish()?;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("days.set");
+/// std::fs::write(&path, bytes)?;
+/// assert_eq!(FilterSet::<str>::open(&path, 1 << 20)?.which("b")?, [1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SetStream<T: ?Sized, W> {
+    to: W,
+    options: Options,
+    /// The number of bytes written: a multiple of 4096.
+    offset: u64,
+    filters: u64,
+    /// The bytes of the index.
+    index: Vec<u8>,
+    names: HashSet<Vec<u8>>,
+    /// The hash algorithm and the key of the first filter.
+    hash: Option<(Algorithm, [u8; 16])>,
+    /// Whether an error left a part of a filter.
+    is_broken: bool,
+    items: PhantomData<fn(&T)>,
+}
+
+impl<T: ?Sized, W: Write> SetStream<T, W> {
+    /// Starts a set. Nothing is written yet.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetStream`].
+    pub fn new(to: W) -> Self {
+        Options::new().set_stream(to)
+    }
+
+    /// Writes a filter. A name is any bytes, at most 65,535, and no two filters have the same. The filter is copied
+    /// first, as [`write()`](crate::write()) does.
+    ///
+    /// All filters of a set have the same hash algorithm and the same seed or key, so that a query hashes an item once.
+    ///
+    /// # Errors
+    ///
+    /// [`SetSaveError`] if the name or the hash is refused, the copy cannot be allocated, or `to` returns an error. If
+    /// nothing was written, the set is as before. If `to` failed, nothing more can be written to this set.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetStream`].
+    pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
+    where
+        F: Saved + Filter<Item = T>,
+    {
+        let name = name.as_ref();
+        if self.is_broken {
+            return Err(SetSaveError::Broken);
+        }
+        if name.len() > MAX_NAME {
+            return Err(SetSaveError::LongName { len: name.len() });
+        }
+        if self.names.contains(name) {
+            return Err(SetSaveError::DuplicateName { name: name.to_vec() });
+        }
+        let header = header_of(filter, self.options.policy, 0);
+        let hash = (header.algorithm, header.key);
+        if self.hash.is_some_and(|first| first != hash) {
+            return Err(SetSaveError::OtherHash);
+        }
+        // The filter, and zeros up to the next one.
+        let mut to = Observed { to: &mut self.to, written: 0, header: [0; HEADER] };
+        let mut done = self.options.write(filter, &mut to);
+        let len = to.written;
+        if done.is_ok() {
+            let zeros = len.next_multiple_of(ALIGN) - len;
+            done = to.write_all(&[0; ALIGN as usize][..zeros as usize]).map_err(Into::into);
+        }
+        if let Err(error) = done {
+            self.is_broken = to.written > 0;
+            return Err(error.into());
+        }
+        // Its entry.
+        let header_checksum = header_checksum(&to.header);
+        let place = Place { offset: self.offset, len, header_checksum };
+        place.push(name, &mut self.index);
+        self.offset = place.padded_end();
+        self.filters += 1;
+        self.names.insert(name.to_vec());
+        self.hash = Some(hash);
+        Ok(())
+    }
+
+    /// Returns the number of filters added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// assert_eq!(tamis::formats::SetStream::<str, _>::new(Vec::new()).len(), 0);
+    /// ```
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.filters as usize
+    }
+
+    /// Returns whether no filter has been added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// assert!(tamis::formats::SetStream::<str, _>::new(Vec::new()).is_empty());
+    /// ```
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.filters == 0
+    }
+
+    /// Writes the index, flushes, and returns the stream. A set that is dropped before has no index: a reader refuses
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// [`SetSaveError`] if `to` returns an error, or returned one before.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetStream`].
+    pub fn finish(mut self) -> Result<W, SetSaveError> {
+        if self.is_broken {
+            return Err(SetSaveError::Broken);
+        }
+        let trailer = Trailer {
+            filters: self.filters,
+            index_offset: self.offset,
+            index_len: self.index.len() as u64,
+            index_checksum: checksum(&self.index),
+        };
+        self.to.write_all(&self.index)?;
+        self.to.write_all(&trailer.to_bytes())?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}
+
+impl Options {
+    /// Starts a set of filters with this policy, as [`SetStream::new`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, Policy, SetStream};
+    ///
+    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let set: SetStream<str, _> = options.set_stream(std::io::stdout().lock());
+    /// # Ok::<(), tamis::formats::PolicyError>(())
+    /// ```
+    pub fn set_stream<T: ?Sized, W: Write>(&self, to: W) -> SetStream<T, W> {
+        SetStream {
+            to,
+            options: *self,
+            offset: 0,
+            filters: 0,
+            index: Vec::new(),
+            names: HashSet::new(),
+            hash: None,
+            is_broken: false,
+            items: PhantomData,
+        }
+    }
+}
+
+/// Prints the number of filters.
+impl<T: ?Sized, W> fmt::Debug for SetStream<T, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetStream").field("filters", &self.filters).finish_non_exhaustive()
+    }
+}
+
+/// Counts the bytes written, and keeps the first ones: the header of a filter.
+struct Observed<W> {
+    to: W,
+    written: u64,
+    header: [u8; HEADER],
+}
+
+impl<W: Write> Write for Observed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        if self.written < HEADER as u64 {
+            let header = &mut self.header[self.written as usize..];
+            let kept = written.min(header.len());
+            header[..kept].copy_from_slice(&bytes[..kept]);
+        }
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    // The set flushes once, at its end.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

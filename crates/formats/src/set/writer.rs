@@ -1,0 +1,168 @@
+//! Writes a set of filters to a file, atomically.
+
+use core::fmt;
+use std::io::BufWriter;
+use std::path::Path;
+
+use tamis_core::Filter;
+use tempfile::NamedTempFile;
+
+use super::{SetSaveError, SetStream};
+use crate::save::Target;
+use crate::{Options, Saved};
+
+/// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
+///
+/// [`finish`](Self::finish) is atomic, as [`save`](crate::save) is: until it returns, the path has the old file or none.
+/// A writer that is dropped before removes its temporary file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{FilterSet, SetWriter};
+/// use tamis::{BlockedBloomFilter, hash::Rapid};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("segments.set");
+/// let mut set = SetWriter::create(&path)?;
+/// for (segment, keys) in [("00.sst", ["ash", "elm"]), ("01.sst", ["fir", "oak"])] {
+///     let filter = BlockedBloomFilter::<str>::builder()
+///         .capacity(keys.len())
+///         .false_positive_rate(1e-4)
+///         .hasher(Rapid::with_seed(7))
+///         .build()?;
+///     keys.iter().for_each(|key| _ = filter.insert(*key));
+///     set.add(segment, &filter)?;
+/// }
+/// set.finish()?;
+///
+/// // At most 64 MiB of filters stay in memory.
+/// let set = FilterSet::<str>::open(&path, 64 << 20)?;
+/// for segment in set.which("oak")? {
+///     println!("oak may be in {}", set.name(segment).unwrap().escape_ascii());
+/// }
+/// # assert_eq!(set.which("oak")?, [1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SetWriter<T: ?Sized> {
+    set: SetStream<T, BufWriter<NamedTempFile>>,
+    target: Target,
+}
+
+impl<T: ?Sized> SetWriter<T> {
+    /// Creates the temporary file, in the folder of the path.
+    ///
+    /// # Errors
+    ///
+    /// [`SetSaveError`] if the path is not that of a file, or if the temporary file cannot be created.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, SetSaveError> {
+        Options::new().create_set(path)
+    }
+
+    /// Writes a filter, as [`SetStream::add`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`SetStream::add`].
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`].
+    pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
+    where
+        F: Saved + Filter<Item = T>,
+    {
+        self.set.add(name, filter)
+    }
+
+    /// Returns the number of filters added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let set = tamis::formats::SetWriter::<str>::create(&path)?;
+    /// assert!(set.len() == 0 && set.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.set.len()
+    }
+
+    /// Returns whether no filter has been added.
+    ///
+    /// # Examples
+    ///
+    /// See [`len`](Self::len).
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Writes the index, syncs the file to the disk, moves it to its path and syncs the folder.
+    ///
+    /// # Errors
+    ///
+    /// [`SetSaveError`] if a write or a sync failed. An existing file is then as before, unless only the sync of the
+    /// folder failed: then the path has the new file, but a crash may undo it.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter`].
+    pub fn finish(self) -> Result<(), SetSaveError> {
+        let file = self.set.finish()?.into_inner().map_err(|error| error.into_error())?;
+        Ok(self.target.replace(file)?)
+    }
+}
+
+impl Options {
+    /// Creates a set of filters with this policy, as [`SetWriter::create`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`SetWriter::create`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, Options, Policy, SetInfo, SetWriter};
+    /// use tamis::{BlockedBloomFilter, hash::Rapid};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
+    /// let mut set: SetWriter<str> = options.create_set(&path)?;
+    /// set.add("00.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// assert_eq!(SetInfo::open(&path)?.policy().name(), "url-v1");
+    /// assert!(FilterSet::<str>::open(&path, 0).is_err());
+    /// assert!(options.open_set::<str>(&path, 0)?.which("a")?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_set<T: ?Sized>(
+        &self,
+        path: impl AsRef<Path>,
+    ) -> Result<SetWriter<T>, SetSaveError> {
+        let target = Target::new(path.as_ref())?;
+        let file = BufWriter::new(target.temporary()?);
+        Ok(SetWriter { set: self.set_stream(file), target })
+    }
+}
+
+/// Prints the number of filters.
+impl<T: ?Sized> fmt::Debug for SetWriter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetWriter").field("filters", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! Writers of sets: what they refuse, what an error leaves, and that the path has the old set or the new one.
+
+mod sets;
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+
+use sets::{blocked, cuckoo, open_all, right, small};
+use tamis_formats::{FilterSet, Options, Policy, SetInfo, SetSaveError, SetStream, SetWriter};
+
+#[test]
+fn a_file_has_the_bytes_of_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let mut set = SetWriter::create(&path).unwrap();
+    set.add("one", &blocked(1)).unwrap();
+    set.add("two", &cuckoo(1)).unwrap();
+    assert_eq!((set.len(), set.is_empty()), (2, false));
+    set.finish().unwrap();
+    assert!(fs::read(&path).unwrap() == small());
+    let set = open_all(&path).unwrap();
+    (0..sets::ITEMS).for_each(|item| {
+        let found = set.which(&item).unwrap();
+        assert!(right(item).iter().all(|filter| found.contains(filter)));
+    });
+}
+
+#[test]
+fn names_have_any_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let names: Vec<Vec<u8>> =
+        vec![b"".to_vec(), b"\0".to_vec(), b"\n\xff/".to_vec(), vec![b'a'; 65_535], b"a".to_vec()];
+    let mut set = SetWriter::create(&path).unwrap();
+    names.iter().for_each(|name| set.add(name, &blocked(1)).unwrap());
+    set.finish().unwrap();
+    let info = SetInfo::open(&path).unwrap();
+    assert!(info.names().eq(names.iter().map(Vec::as_slice)));
+    names.iter().enumerate().for_each(|(i, name)| assert_eq!(info.position(name), Some(i)));
+}
+
+#[test]
+fn what_a_set_refuses_leaves_it_as_before() {
+    let mut set = SetStream::new(Vec::new());
+    set.add("one", &blocked(1)).unwrap();
+    let error = set.add("one", &cuckoo(1)).unwrap_err();
+    assert!(matches!(&error, SetSaveError::DuplicateName { name } if name == b"one"), "{error:?}");
+    let error = set.add("two", &cuckoo(2)).unwrap_err();
+    assert!(matches!(error, SetSaveError::OtherHash), "{error:?}");
+    let error = set.add([0; 65_536], &cuckoo(1)).unwrap_err();
+    assert!(matches!(error, SetSaveError::LongName { len: 65_536 }), "{error:?}");
+    set.add("two", &cuckoo(1)).unwrap();
+    assert!(set.finish().unwrap() == small());
+}
+
+/// A writer that returns an error after the given number of bytes.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = bytes.len().min(self.0);
+        self.0 -= written;
+        if written == 0 { Err(ErrorKind::StorageFull.into()) } else { Ok(written) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn after_an_error_of_the_stream_nothing_follows() {
+    let full = |result: Result<(), SetSaveError>| match result {
+        Err(SetSaveError::Save(tamis_formats::SaveError::Io(error))) => {
+            assert_eq!(error.kind(), ErrorKind::StorageFull);
+        }
+        other => panic!("{other:?}"),
+    };
+    let len = small().len();
+    for room in (0..len).step_by(37).chain([1, 255, 256, 4096, 8191, 8192, 16383, len - 1]) {
+        let mut set = SetStream::new(Full(room));
+        let added = set.add("one", &blocked(1)).and_then(|()| set.add("two", &cuckoo(1)));
+        if room >= 16384 {
+            added.unwrap();
+            full(set.finish().map(drop));
+            continue;
+        }
+        full(added);
+        if room % 8192 == 0 {
+            // Nothing of the filter was written.
+            continue;
+        }
+        assert!(matches!(set.add("three", &cuckoo(1)), Err(SetSaveError::Broken)), "{room}");
+        assert!(matches!(set.finish(), Err(SetSaveError::Broken)), "{room}");
+    }
+}
+
+#[test]
+fn the_path_has_the_old_set_until_the_new_one_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    SetWriter::<u64>::create(&path).unwrap().finish().unwrap();
+    let old = fs::read(&path).unwrap();
+    assert_eq!(old.len(), 64);
+
+    // A writer that is dropped leaves nothing.
+    let mut set = SetWriter::create(&path).unwrap();
+    set.add("one", &blocked(1)).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    drop(set);
+    assert!(fs::read(&path).unwrap() == old);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    // An open set keeps the old filters.
+    let before = FilterSet::<u64>::open(&path, 0).unwrap();
+    let mut set = SetWriter::create(&path).unwrap();
+    set.add("one", &blocked(1)).unwrap();
+    assert!(fs::read(&path).unwrap() == old);
+    set.finish().unwrap();
+    assert!(before.which(&1).unwrap().is_empty());
+    assert_eq!(FilterSet::<u64>::open(&path, 0).unwrap().which(&1).unwrap(), [0]);
+    assert!(SetWriter::<u64>::create(folder.path()).is_err(), "a folder is replaced");
+}
+
+#[test]
+fn a_policy_is_that_of_every_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let policy = Policy::new("lower-case").unwrap();
+    let mut set = Options::new().policy(policy).create_set(&path).unwrap();
+    set.add("one", &blocked(1)).unwrap();
+    set.add("two", &cuckoo(1)).unwrap();
+    set.finish().unwrap();
+    let info = SetInfo::open(&path).unwrap();
+    assert_eq!((info.policy(), info.info(1).unwrap().policy()), (policy, policy));
+}
