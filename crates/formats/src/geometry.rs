@@ -72,9 +72,9 @@ impl Geometry {
             }
         };
         let geometry = geometry.map_err(LoadError::Sizes)?;
-        // A builder rounds the bits of a line layout up.
+        // A builder rounds the bits of a line layout up. The error names the whole lines below, at least one.
         if kind != Kind::Bloom && size % LINE_BITS != 0 {
-            return require("size", size, size - size % LINE_BITS).map(|()| Self::Bloom(geometry));
+            require("size", size, (size - size % LINE_BITS).max(LINE_BITS))?;
         }
         Ok(Self::Bloom(geometry))
     }

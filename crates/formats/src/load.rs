@@ -16,7 +16,7 @@ use crate::{Info, LoadError, Options, Saved};
 /// Loads a filter from a file.
 ///
 /// It checks the header and the length of the file before it allocates, and every chunk before it is used. It takes the
-/// memory of the filter and 1 MiB.
+/// memory of the filter, 8 bytes per MiB for the checksums, and 1 MiB.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ impl Options {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
         expect_writable(&header)?;
-        F::of_lines(&header, hasher, read_lines(&mut file.at(HEADER as u64), &header)?)
+        F::of_lines(&header, hasher, load_lines(&file, &header)?)
     }
 
     /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen) does.
@@ -104,7 +104,7 @@ impl Options {
     pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
-        F::frozen_of_lines(&header, hasher, read_lines(&mut file.at(HEADER as u64), &header)?)
+        F::frozen_of_lines(&header, hasher, load_lines(&file, &header)?)
     }
 }
 
@@ -116,12 +116,35 @@ pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
     Ok((file, header))
 }
 
-/// Reads what follows a header, with all checks, into new lines.
-pub(crate) fn read_lines(from: &mut impl Read, header: &Header) -> Result<Lines, LoadError> {
+/// Reads what follows the header of a file, with all checks, into new lines.
+fn load_lines(file: &File, header: &Header) -> Result<Lines, LoadError> {
+    // The file has the length of the filter, but a sparse file takes no space for it. So first ask for the memory of the
+    // filter: a size that the system refuses is an error before the table is read.
+    let lines = reserve(header)?;
+    let from = &mut file.at(HEADER as u64);
     let table = Table::read(from, header)?;
-    // The pages of a large array are placed as the bytes arrive.
-    let mut lines = Lines::reserved(header.lines()).map_err(alloc)?;
-    body::read(from, header, &table, |line, words| {
+    fill_lines(lines, from, header, &table)
+}
+
+/// Reads what follows a header in a stream, with all checks, into new lines.
+pub(crate) fn read_lines(from: &mut impl Read, header: &Header) -> Result<Lines, LoadError> {
+    // The header alone proves no length, so first read the table.
+    let table = Table::read(from, header)?;
+    fill_lines(reserve(header)?, from, header, &table)
+}
+
+/// Returns zeroed lines. The system places the pages of a large array as they are filled.
+fn reserve(header: &Header) -> Result<Lines, LoadError> {
+    Lines::reserved(header.lines()).map_err(alloc)
+}
+
+fn fill_lines(
+    mut lines: Lines,
+    from: &mut impl Read,
+    header: &Header,
+    table: &Table,
+) -> Result<Lines, LoadError> {
+    body::read(from, header, table, |line, words| {
         let line = &mut lines[line as usize];
         line.words.iter_mut().zip(words).for_each(|(to, word)| to.update(|to| *to = word));
     })?;

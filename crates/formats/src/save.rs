@@ -22,7 +22,7 @@ const MAX_LINKS: usize = 40;
 ///
 /// The filter is written to a temporary file in the same folder, `.tamis-` with a random name. The file is synced to
 /// the disk, then renamed, then the folder is synced. A crash can leave the temporary file, which can be deleted. A new
-/// file gets the usual permissions; the permissions of an existing file are kept, its owner is not. If the path is a
+/// file gets the usual permissions; the permissions of an existing file are kept, its owner and its group are not. If the path is a
 /// symbolic link, the file that it points to is replaced.
 ///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
@@ -149,22 +149,34 @@ impl Target {
     /// Moves the temporary file to the path, over a file that exists there.
     pub(crate) fn replace(&self, file: NamedTempFile) -> Result<(), SaveError> {
         file.as_file().sync_all()?;
+        let folder = self.open_folder()?;
         file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(self.sync_folder()?)
+        Ok(sync_folder(folder)?)
     }
 
     /// Moves the temporary file to the path, and returns it open. If a file exists there, returns
     /// [`ErrorKind::AlreadyExists`].
     pub(crate) fn create(&self, file: NamedTempFile) -> io::Result<File> {
         file.as_file().sync_all()?;
+        let folder = self.open_folder()?;
         let file = file.persist_noclobber(&self.path).map_err(|error| error.error)?;
-        self.sync_folder()?;
+        sync_folder(folder)?;
         Ok(file)
     }
 
-    /// Makes the rename durable.
-    fn sync_folder(&self) -> io::Result<()> {
-        if cfg!(unix) { File::open(&self.folder)?.sync_all() } else { Ok(()) }
+    /// Opens the folder for [`sync_folder`], before the rename: a folder that cannot be read is then an error that
+    /// changes nothing.
+    fn open_folder(&self) -> io::Result<Option<File>> {
+        cfg!(unix).then(|| File::open(&self.folder)).transpose()
+    }
+}
+
+/// Makes a rename in the folder durable, where the system offers that.
+fn sync_folder(folder: Option<File>) -> io::Result<()> {
+    match folder.map_or(Ok(()), |folder| folder.sync_all()) {
+        // The file system does not sync folders.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        result => result,
     }
 }
 

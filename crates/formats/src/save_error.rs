@@ -8,7 +8,7 @@ use tamis_core::BuildError;
 
 use crate::{Kind, LoadError};
 
-/// The reason why a filter was not written. A file at the path of [`save`](crate::save) is then as before.
+/// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what is then at its path.
 ///
 /// # Examples
 ///

@@ -105,11 +105,11 @@ pub trait Saved: Sealed {
 pub trait SavedBloom: Saved + Bloom {}
 
 /// A Bloom filter in use. Its bits are only set, so a line read later has every bit that it had before.
-struct Running<'f, F>(&'f F);
+struct Running<'f, F>(&'f F, bloom::Geometry);
 
 impl<F: bloom::Buildable> Source for Running<'_, F> {
     fn line(&self, line: u64) -> Words {
-        bloom::raw::read_line(self.0, line)
+        item_words(self.0, self.1, line)
     }
 
     fn items(&self) -> u64 {
@@ -117,15 +117,27 @@ impl<F: bloom::Buildable> Source for Running<'_, F> {
     }
 }
 
+/// Reads a line of a Bloom filter, without the bits that no item can set. A damaged live file may have such bits behind
+/// the last bit of the filter, and a reader would refuse the file that is saved from it.
+fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: u64) -> Words {
+    let words = bloom::raw::read_line(filter, line);
+    if line + 1 < bloom::raw::lines(geometry) {
+        return words;
+    }
+    let of_items = bloom::raw::item_bits(geometry, line);
+    core::array::from_fn(|word| words[word] & of_items[word])
+}
+
 /// A copy of the lines of a Bloom filter.
 struct Copied(Vec<Words>);
 
 impl Copied {
-    fn of<F: bloom::Buildable>(filter: &F, lines: u64) -> Result<Self, AllocError> {
+    fn of<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry) -> Result<Self, AllocError> {
+        let lines = bloom::raw::lines(geometry);
         let error = AllocError { bytes: u128::from(lines) * size_of::<Words>() as u128 };
         let mut copy = Vec::new();
         copy.try_reserve_exact(usize::try_from(lines).map_err(|_| error)?).map_err(|_| error)?;
-        copy.extend((0..lines).map(|line| bloom::raw::read_line(filter, line)));
+        copy.extend((0..lines).map(|line| item_words(filter, geometry, line)));
         Ok(Self(copy))
     }
 }
@@ -151,11 +163,11 @@ macro_rules! bloom {
             }
 
             fn passing(&self) -> Result<impl Source, AllocError> {
-                Ok(Running(self))
+                Ok(Running(self, self.geometry()))
             }
 
             fn still(&self) -> Result<impl Source, AllocError> {
-                Copied::of(self, self.sizes().lines())
+                Copied::of(self, self.geometry())
             }
 
             fn of_lines(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {

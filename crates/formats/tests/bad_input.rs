@@ -15,7 +15,7 @@ use common::{
 use reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Info, LoadError, Options, Policy, merge_read, read, save};
+use tamis_formats::{Info, LoadError, Options, Policy, load, merge_read, read, save};
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
 
@@ -83,6 +83,8 @@ refused! {
     too_many_probes_for_the_words: Once, small_once, |bytes| bytes.u32(96, 17).sum_header() => "Sizes(Words", "words";
     half_a_line: Once, small_once, |bytes| bytes.u64(88, 1023).sum_header()
         => "Field { field: \"size\", found: 1023, expected: 512 }", "size is 1023";
+    a_part_of_a_line: Once, small_once, |bytes| bytes.u64(88, 100).sum_header()
+        => "Field { field: \"size\", found: 100, expected: 512 }", "size is 100; it must be 512";
     // Sizes that do not fit the file.
     bits_1: Bloom, small_bloom, |bytes| bytes.u64(88, 1).sum_header() => "Field { field: \"body length\"", "body length";
     bits_of_a_shorter_file: Bloom, small_bloom, |bytes| bytes.u64(88, 512).sum_header() => "Field", "body length";
@@ -258,6 +260,30 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
     // An endless stream of zeros is no filter.
     assert!(matches!(read::<Bloom>(io::repeat(0)), Err(LoadError::Magic { .. })));
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+}
+
+/// A sparse file has any length and takes no space. Its table alone could exhaust the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_huge_sparse_file_allocates_nothing() {
+    let overcommit = fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    // A body of 15 TiB: nearly the longest file of ext4. Its table has 120 MiB.
+    let lines = 15_u128 << 34;
+    let header = Bytes::of(&small_bloom()).sizes(15 << 43, 7, 0, lines).0;
+    fs::write(&path, &header[..256]).unwrap();
+    let len = (256 + 8 * (15_u64 << 20)).next_multiple_of(4096) + (15 << 40);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(len).is_err() || overcommit.trim() == "1" {
+        return;
+    }
+    let before = most_memory();
+    let error = load::<Bloom>(&path).unwrap_err();
+    assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
     if let (Some(before), Some(after)) = (before, most_memory()) {
         assert!(after - before < 64 << 20, "{} bytes", after - before);
     }
