@@ -38,7 +38,9 @@ use crate::{Geometry, Info, LoadError, Options, SaveError, SavedBloom};
 ///
 /// The file is marked live: its header has a checksum, its body has none. [`map`](crate::map) refuses it, and
 /// [`load`](crate::load) takes it only with [`Options::live`]. Save the filter, or a snapshot of it, to get an ordinary
-/// file: `save(&*live, path)`. To keep the live file itself across a crash of the system, call [`flush`](Self::flush).
+/// file: `save(&*live, path)`. Use another path than that of the live file: `save` replaces a file, and the processes that
+/// have the old one open would go on without it. To keep the live file itself across a crash of the system, call
+/// [`flush`](Self::flush).
 ///
 /// No method gives exclusive access (`&mut`): other processes have access, too. All processes run on one machine: a
 /// network file system does not keep the mappings of several machines equal.
@@ -229,7 +231,7 @@ impl<F: SavedBloom> Live<F> {
     /// Writes all changes to the disk, and waits for that. What other processes changed before is written, too.
     ///
     /// Processes share the filter without it. Only a crash of the system, not of a process, loses changes that were not
-    /// flushed.
+    /// flushed. Windows writes mapped pages at a time of its own: there, save the filter instead.
     ///
     /// # Errors
     ///
@@ -398,6 +400,13 @@ mod tests {
                 file.read_to_end(&mut bytes).unwrap();
                 assert_eq!(bytes.len() as u64, len);
                 assert!(bytes.iter().all(|byte| *byte == 0));
+                // No page is a hole, which a full disk could not fill later.
+                #[cfg(target_os = "linux")]
+                {
+                    use std::os::unix::fs::MetadataExt;
+                    let allocated = 512 * file.metadata().unwrap().blocks();
+                    assert!(allocated >= len, "{allocated} bytes of {len}");
+                }
             }
         }
     }

@@ -22,8 +22,9 @@ const MAX_LINKS: usize = 40;
 ///
 /// The filter is written to a temporary file in the same folder, `.tamis-` with a random name. The file is synced to
 /// the disk, then renamed, then the folder is synced. A crash can leave the temporary file, which can be deleted. A new
-/// file gets the usual permissions; the permissions of an existing file are kept, its owner and its group are not. If the path is a
-/// symbolic link, the file that it points to is replaced.
+/// file gets the usual permissions; the permissions of an existing file are kept, its owner and its group are not. If the
+/// path is a symbolic link, the file that it points to is replaced. Mappings and other hard links of an existing file
+/// keep the old file.
 ///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
 /// filter is copied first: it takes twice its memory meanwhile.
