@@ -75,6 +75,8 @@ mod save_error;
 mod saved;
 mod set;
 mod shards;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod table;
 mod table_sizes;
 mod write;

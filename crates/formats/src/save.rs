@@ -86,7 +86,11 @@ pub(crate) fn save_lines(
 }
 
 /// Writes a file in one pass over the filter: first the body, then what comes before it.
-fn write_to(file: &mut File, mut header: Header, lines: &impl Source) -> Result<(), SaveError> {
+pub(crate) fn write_to(
+    file: &mut (impl Write + Seek),
+    mut header: Header,
+    lines: &impl Source,
+) -> Result<(), SaveError> {
     file.seek(SeekFrom::Start(header.body_offset()))?;
     let mut table = Table::new();
     for_each_chunk(

@@ -12,7 +12,8 @@ const ALLOWED: [(&str, &str); 8] = [
     ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
     (
         "tamis-formats",
-        "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync rustix tempfile twox-hash",
+        "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 rustix serde_core tempfile \
+         twox-hash",
     ),
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash"),
     (
