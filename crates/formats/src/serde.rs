@@ -129,7 +129,7 @@ impl Options {
         filter: &F,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let bytes = self.to_bytes(filter).map_err(ser::Error::custom)?;
+        let bytes = self.bytes_of(filter).map_err(ser::Error::custom)?;
         if serializer.is_human_readable() {
             serializer.collect_str(&Base64Display::new(&bytes, &STANDARD))
         } else {
@@ -160,7 +160,7 @@ impl Options {
     }
 
     /// Returns the bytes of the file of a filter, in one pass over it.
-    fn to_bytes<F: Saved>(&self, filter: &F) -> Result<Vec<u8>, SaveError> {
+    fn bytes_of<F: Saved>(&self, filter: &F) -> Result<Vec<u8>, SaveError> {
         let len = encoded_len(filter);
         let mut bytes = Vec::new();
         usize::try_from(len)
