@@ -4,6 +4,9 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
+/// The largest allocation in MiB: a file that a loader trusts too early would need more.
+const MALLOC_LIMIT: &str = "-malloc_limit_mb=64";
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The target; all targets, one after another, if not given
@@ -47,7 +50,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
             sh,
             "cargo {toolchain} fuzz run --sanitizer {sanitizer} {target} {corpus} {regressions}"
         )
-        .args(["--", &time])
+        .args(["--", &time, MALLOC_LIMIT])
         .run()?;
     }
     Ok(())

@@ -1,0 +1,80 @@
+//! Loads arbitrary files in every way: all ways have one verdict.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use serde_core::de::value::{BytesDeserializer, Error, StrDeserializer};
+use tamis::hash::AnyStable;
+use tamis_formats::{Info, LoadError, MapFile, Options, Saved};
+
+use crate::file::{file_of, with_kind};
+
+/// Checks one file.
+pub fn load_diff(data: &[u8]) {
+    let bytes = file_of(data);
+    let kind = Info::read(&bytes[..]).map_or(tamis_formats::Kind::Bloom, |info| info.kind());
+    with_kind!(kind, F => check::<F>(&bytes));
+}
+
+/// Returns a file in memory that no process can make shorter.
+pub(crate) fn memory_file(bytes: &[u8]) -> File {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create("tamis", flags).expect("a file in memory"));
+    file.write_all(bytes).expect("memory for the file");
+    fcntl_add_seals(&file, SealFlags::SHRINK).expect("a seal");
+    file
+}
+
+/// Loads bytes in every way: from a file, from a stream, mapped, and through serde. Returns the errors.
+pub(crate) fn verdicts<F: Saved>(bytes: &[u8], options: &Options) -> [Option<LoadError>; 4] {
+    let file = memory_file(bytes);
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let load = options.load::<F>(&path).err();
+    let frozen = options.load_frozen::<F>(&path).err();
+    let read = options.read::<F>(Drip(bytes)).err();
+    let map =
+        MapFile::sealed(file).map_err(LoadError::from).and_then(|file| options.map::<F>(file));
+    let map = map.and_then(|mapped| mapped.verify()).err();
+    // serde has the text of the error.
+    let text = load.as_ref().map(ToString::to_string);
+    let of_bytes = options.deserialize::<F, _>(BytesDeserializer::<Error>::new(bytes)).err();
+    assert_eq!(of_bytes.map(|error| error.to_string()), text);
+    let base64 = STANDARD.encode(bytes);
+    let of_text = options.deserialize::<F, _>(StrDeserializer::<Error>::new(&base64)).err();
+    assert_eq!(of_text.map(|error| error.to_string()), text);
+    [load, frozen, read, map]
+}
+
+fn check<F: Saved<Hasher = AnyStable>>(bytes: &[u8]) {
+    let info = Info::read(bytes).ok();
+    let policy = info.as_ref().map_or_else(Default::default, Info::policy);
+    let text = |error: &Option<LoadError>| format!("{error:?}");
+    for live in [false, true] {
+        let options = Options::new().policy(policy).live(live);
+        let [load, frozen, read, map] = verdicts::<F>(bytes, &options);
+        let is_writable = !matches!(load, Some(LoadError::Unsupported { .. }));
+        assert!(!is_writable || text(&frozen) == text(&load), "{frozen:?} frozen, {load:?} loaded");
+        // A stream may go on after the filter.
+        let is_longer = matches!(load, Some(LoadError::Trailing { .. }));
+        assert!(is_longer || text(&read) == text(&load), "{read:?} read, {load:?} loaded");
+        // A live file is never mapped for queries.
+        match (&info, &map) {
+            (Some(info), Some(LoadError::Live)) if live => assert!(info.is_live()),
+            _ => assert_eq!(text(&map), text(&frozen), "mapped and loaded"),
+        }
+    }
+}
+
+/// A reader that returns few bytes at a time, like a slow pipe.
+pub(crate) struct Drip<'b>(pub(crate) &'b [u8]);
+
+impl Read for Drip<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let len = to.len().min(1 + self.0.len() / 3);
+        self.0.read(&mut to[..len])
+    }
+}
