@@ -58,9 +58,13 @@ fn check<F: Saved<Hasher = AnyStable>>(bytes: &[u8]) {
         let [load, frozen, read, map] = verdicts::<F>(bytes, &options);
         let is_writable = !matches!(load, Some(LoadError::Unsupported { .. }));
         assert!(!is_writable || text(&frozen) == text(&load), "{frozen:?} frozen, {load:?} loaded");
-        // A stream may go on after the filter.
-        let is_longer = matches!(load, Some(LoadError::Trailing { .. }));
-        assert!(is_longer || text(&read) == text(&load), "{read:?} read, {load:?} loaded");
+        // The end of a stream is not known before: it may go on after the filter, and before it ends early, another
+        // fault may be found.
+        match &load {
+            Some(LoadError::Trailing { .. }) => {}
+            Some(LoadError::Truncated { .. }) => assert!(read.is_some()),
+            _ => assert_eq!(text(&read), text(&load), "read and loaded"),
+        }
         // A live file is never mapped for queries.
         match (&info, &map) {
             (Some(info), Some(LoadError::Live)) if live => assert!(info.is_live()),

@@ -45,6 +45,10 @@ const STEPS: &[Step] = &[
 const NOT_IN_CI: &[(&str, &str)] = &[
     ("ci", "it is ci"),
     ("sanitize", "needs a nightly toolchain"),
+    (
+        "faults",
+        "needs strace; the tests of tamis-formats kill saves and limit the size of files, without it",
+    ),
     ("report", "its times are meaningless on a shared machine"),
     ("compare", "as report; also, the other programs may not be installed"),
     ("urls", "writes the input of compare; its unit tests check it"),

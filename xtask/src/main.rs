@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod compare;
 mod deny;
+mod faults;
 mod features;
 mod fuzz;
 mod lint;
@@ -69,6 +70,8 @@ enum Command {
     Readme,
     /// Fuzz one target or all targets, or replay the regressions (needs no fuzzer)
     Fuzz(fuzz::Args),
+    /// Save a filter while each system call of the save fails or is the last before a kill (needs strace)
+    Faults,
     /// Run the tests under a sanitizer (needs a nightly toolchain)
     Sanitize { sanitizer: sanitize::Sanitizer },
     /// Run the benchmarks, or count the instructions of the hot paths (needs valgrind)
@@ -132,6 +135,7 @@ fn run(command: Command) -> Result {
         Command::Package => package::run(&sh),
         Command::Readme => readme::run(&sh),
         Command::Fuzz(args) => fuzz::run(&sh, &args),
+        Command::Faults => faults::run(&sh),
         Command::Sanitize { sanitizer } => sanitize::run(&sh, sanitizer),
         Command::Bench { gate: true, .. } => bench::gate(&sh, false),
         Command::Bench { bless: true, .. } => bench::gate(&sh, true),

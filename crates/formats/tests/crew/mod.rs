@@ -32,12 +32,17 @@ impl Role {
 
     /// Starts the test `process` of this program in a process of its own, with this role.
     pub(crate) fn start(name: &str, number: usize, folder: &Path) -> Process {
+        Process(Self::command(name, number, folder).spawn().unwrap())
+    }
+
+    /// Returns the command that starts such a process.
+    pub(crate) fn command(name: &str, number: usize, folder: &Path) -> Command {
         let mut command = Command::new(env::current_exe().unwrap());
         let [name_variable, number_variable, folder_variable] = Self::VARIABLES;
         command.args(["process", "--exact", "--ignored", "--nocapture"]);
         command.env(name_variable, name).env(number_variable, number.to_string());
         command.env(folder_variable, folder).stdout(Stdio::null());
-        Process(command.spawn().unwrap())
+        command
     }
 }
 
