@@ -180,16 +180,16 @@ fn others(path: &Path) -> Result<Vec<PathBuf>> {
 fn syncs_in_order(log: &str, folder: &str) -> Result {
     let of_file = format!("<{folder}/.tamis-");
     let of_folder = format!("<{folder}>");
-    let steps: [(&str, &dyn Fn(&str) -> bool); 3] = [
-        ("sync of the file", &|line| line.starts_with("fsync(") && line.contains(&of_file)),
-        ("rename", &|line| line.starts_with("rename") || line.starts_with("link")),
-        ("sync of the folder", &|line| line.starts_with("fsync(") && line.contains(&of_folder)),
-    ];
+    let is_sync = |line: &str, of: &str| line.starts_with("fsync(") && line.contains(of);
     let mut lines = log.lines();
-    for (name, is_step) in steps {
-        if !lines.any(is_step) {
-            return Err(format!("no {name}, or not in this place:\n{log}").into());
-        }
+    if !lines.any(|line| is_sync(line, &of_file)) {
+        return Err("the file is not synced".into());
+    }
+    if !lines.any(|line| line.starts_with("rename") || line.starts_with("link")) {
+        return Err("the file is not renamed after its sync".into());
+    }
+    if !lines.any(|line| is_sync(line, &of_folder)) {
+        return Err("the folder is not synced after the rename".into());
     }
     // Nothing is written to the file after its sync.
     let written = log

@@ -41,8 +41,8 @@ fn cuckoos() -> [Cuckoo; 2] {
     })
 }
 
+/// Every process of every test: the program is started again with this test only. Otherwise it does nothing.
 #[test]
-#[ignore = "the other tests start it, in processes of their own"]
 fn process() {
     let Some(role) = Role::of_this_process() else { return };
     match role.name.as_str() {

@@ -59,9 +59,8 @@ fn open<F: SavedBloom<Hasher = Rapid>>(folder: &Path, geometry: Geometry) -> Liv
     Live::open(unsafe { MapFile::new(file) }).unwrap()
 }
 
-/// Every process of every test: the program is started again with this test only.
+/// Every process of every test: the program is started again with this test only. Otherwise it does nothing.
 #[test]
-#[ignore = "the other tests start it, in processes of their own"]
 fn process() {
     let Some(role) = Role::of_this_process() else { return };
     match role.name.as_str() {

@@ -169,6 +169,9 @@ mod tests {
         assert_eq!(of_two("use crate::c::C;\n", "use ::b::B;\nuse d::b::B;\nfn f(b: B) {}\n"), 0);
         let lib = ("lib.rs", "mod b;\nfn f() { b::b() }\n");
         assert_eq!(found(&[lib, ("b.rs", ""), ("main.rs", "use b::f;\n")]).len(), 0);
+        let lib = "#[path = \"../../c/tests/b.rs\"]\nmod b;\nuse b::B;\n";
+        assert_eq!(found(&[("lib.rs", lib)]).len(), 0);
+        assert_eq!(found(&[("lib.rs", "mod b;\nuse b::B;\n")]).len(), 1, "no file");
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Role {
     pub(crate) fn command(name: &str, number: usize, folder: &Path) -> Command {
         let mut command = Command::new(env::current_exe().unwrap());
         let [name_variable, number_variable, folder_variable] = Self::VARIABLES;
-        command.args(["process", "--exact", "--ignored", "--nocapture"]);
+        command.args(["process", "--exact", "--nocapture"]);
         command.env(name_variable, name).env(number_variable, number.to_string());
         command.env(folder_variable, folder).stdout(Stdio::null());
         command
