@@ -113,13 +113,13 @@ impl<'s> Modules<'s> {
                     let folder = format!("{folder}/{name}");
                     self.add(file, folder, Some(id), items, sources)?
                 }
-                // A file of another crate, which cannot use this one.
-                None if child.attrs.iter().any(|attribute| attribute.path().is_ident("path")) => {
-                    let folder = format!("{folder}/{name}");
-                    self.add(file, folder, Some(id), &[], sources)?
-                }
                 None => match file_of(child, file, folder, sources) {
                     Some(source) => self.read_file(source, Some(id), sources)?,
+                    // A file of another crate, which cannot use this one.
+                    None if child.attrs.iter().any(|attr| attr.path().is_ident("path")) => {
+                        let folder = format!("{folder}/{name}");
+                        self.add(file, folder, Some(id), &[], sources)?
+                    }
                     None => {
                         return Err(format!(
                             "{file}: circles: the file of `mod {name}` is not found"

@@ -1,0 +1,152 @@
+//! Measures saves, loads and mappings: `speed FOLDER [GIB]`, in a folder on a disk or in memory (`/dev/shm`).
+//!
+//! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process of its own, which
+//! reports its peak memory.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use std::{env, io};
+
+use tamis_bloom::BlockedBloomFilter;
+use tamis_cuckoo::CuckooFilter;
+use tamis_formats::{MapFile, Saved, load, map, read, save, write};
+use tamis_hash::{HashItem, Rapid};
+
+type Blocked = BlockedBloomFilter<u64, Rapid>;
+type Cuckoo = CuckooFilter<u64, Rapid>;
+
+const GIB: u64 = 1 << 30;
+/// Items in each filter.
+const ITEMS: u64 = 5_000_000;
+const RUNS: u32 = 3;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["peak", kind, path] => peak(kind, path),
+        [folder] => run(Path::new(folder), GIB),
+        [folder, gib] => run(Path::new(folder), (gib.parse::<f64>()? * GIB as f64) as u64),
+        _ => Err("usage: speed FOLDER [GIB]".into()),
+    }
+}
+
+fn run(folder: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    let path = folder.join("speed.tamis");
+    println!("memcpy of {bytes} bytes: {:.2} GB/s", memcpy(bytes as usize));
+    println!("write of {bytes} bytes and a sync: {:.2} GB/s", plain_write(&path, bytes)?);
+    let blocked = BlockedBloomFilter::<u64>::builder().bits(8 * bytes).probes(6).words(2);
+    measure("blocked", filled(blocked.hasher(Rapid::with_seed(1)).build()?), &path)?;
+    for (kind, slots, width, buckets) in
+        [("cuckoo4x16", 4, 16, bytes / 8), ("cuckoo5x25", 5, 25, bytes / 16)]
+    {
+        let builder = CuckooFilter::<u64>::builder().buckets(buckets).slots(slots);
+        let builder = builder.fingerprint_bits(width).hasher(Rapid::with_seed(1));
+        measure(kind, filled::<Cuckoo>(builder.build()?), &path)?;
+    }
+    Ok(fs::remove_file(&path)?)
+}
+
+fn filled<F: Saved<Hasher = Rapid>>(filter: F) -> F {
+    let hashes: Vec<u64> = (0..ITEMS).map(|item| filter.hasher().hash_item(&item)).collect();
+    filter.try_insert_hashes(hashes, |_, result| drop(result));
+    filter
+}
+
+/// Returns the best speed of some runs in GB/s.
+fn best<R, E>(bytes: u64, mut run: impl FnMut() -> Result<R, E>) -> Result<f64, E> {
+    let mut seconds = f64::INFINITY;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        let result = black_box(run()?);
+        seconds = seconds.min(start.elapsed().as_secs_f64());
+        drop(result);
+    }
+    Ok(bytes as f64 / seconds / 1e9)
+}
+
+fn memcpy(bytes: usize) -> f64 {
+    let (from, mut to) = (vec![1_u8; bytes], vec![2_u8; bytes]);
+    let speed: Result<f64, ()> = best(bytes as u64, || {
+        to.copy_from_slice(black_box(&from));
+        black_box(&mut to);
+        Ok(())
+    });
+    speed.unwrap_or_default()
+}
+
+/// What the disk and the system allow: one copy to the file and a sync, without a checksum.
+fn plain_write(path: &Path, bytes: u64) -> io::Result<f64> {
+    let chunk = vec![1; 1 << 20];
+    best(bytes, || {
+        let mut file = File::create(path)?;
+        for _ in 0..bytes >> 20 {
+            io::Write::write_all(&mut file, &chunk)?;
+        }
+        file.sync_all()
+    })
+}
+
+fn measure<F: Saved<Hasher = Rapid>>(
+    kind: &str,
+    filter: F,
+    path: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let bytes = filter.size_in_bytes();
+    let saved = best(bytes, || save(&filter, path))?;
+    let mut stream = Vec::with_capacity(bytes as usize + (1 << 20));
+    let written = best(bytes, || {
+        stream.clear();
+        write(&filter, &mut stream)
+    })?;
+    let from_stream = best(bytes, || read::<F>(&stream[..]))?;
+    drop(stream);
+    let contained = filter.contains_hash(filter.hasher().hash_item(&7_u64));
+    drop(filter);
+    let loaded = best(bytes, || load::<F>(path))?;
+    let verified = best(bytes, || mapped::<F>(path)?.verify())?;
+    println!(
+        "{kind}: save {saved:.2} GB/s, load {loaded:.2}, write {written:.2}, read {from_stream:.2}, verify {verified:.2}"
+    );
+    // The first use of a mapping, after another was dropped.
+    let start = Instant::now();
+    let mapping = mapped::<F>(path)?;
+    let map_time = start.elapsed();
+    let hit = mapping.contains_hash(mapping.hasher().hash_item(&7_u64));
+    let query_time = start.elapsed() - map_time;
+    assert_eq!(hit, contained);
+    println!("{kind}: map {map_time:.0?}, first query {query_time:.0?}");
+    let peak = Command::new(env::current_exe()?).args(["peak", kind]).arg(path).output()?;
+    print!("{kind}: {}", String::from_utf8(peak.stdout)?);
+    Ok(())
+}
+
+fn mapped<F: Saved>(path: &Path) -> Result<tamis_formats::Mapped<F>, tamis_formats::LoadError> {
+    // SAFETY: this program made the file, and does not make it shorter while it is mapped.
+    map(unsafe { MapFile::new(File::open(path)?) })
+}
+
+/// Loads a filter and prints the peak memory.
+fn peak(kind: &str, path: &str) -> Result<(), Box<dyn Error>> {
+    let before = peak_memory()?;
+    let size = if kind == "blocked" {
+        load::<Blocked>(path)?.size_in_bytes()
+    } else {
+        load::<Cuckoo>(path)?.size_in_bytes()
+    };
+    let more = (peak_memory()? - before) as f64 - size as f64;
+    println!("peak memory of a load: the filter and {:.1} MiB", more / f64::from(1 << 20));
+    Ok(())
+}
+
+/// Returns the most memory that this process had, in bytes (Linux).
+fn peak_memory() -> Result<u64, Box<dyn Error>> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).ok_or("no VmHWM")?;
+    Ok(1024 * kib.trim().parse::<u64>()?)
+}
