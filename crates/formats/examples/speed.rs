@@ -1,4 +1,5 @@
 //! Measures saves, loads and mappings: `speed FOLDER [GIB]`, in a folder on a disk or in memory (`/dev/shm`).
+//! `speed map FOLDER` maps a filter of 4 GiB.
 //!
 //! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process of its own, which
 //! reports its peak memory.
@@ -29,9 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["peak", kind, path] => peak(kind, path),
+        ["map", folder] => map_only(&Path::new(folder).join("speed.tamis")),
         [folder] => run(Path::new(folder), GIB),
         [folder, gib] => run(Path::new(folder), (gib.parse::<f64>()? * GIB as f64) as u64),
-        _ => Err("usage: speed FOLDER [GIB]".into()),
+        _ => Err("usage: speed FOLDER [GIB], or speed map FOLDER".into()),
     }
 }
 
@@ -112,7 +114,18 @@ fn measure<F: Saved<Hasher = Rapid>>(
     println!(
         "{kind}: save {saved:.2} GB/s, load {loaded:.2}, write {written:.2}, read {from_stream:.2}, verify {verified:.2}"
     );
-    // The first use of a mapping, after another was dropped.
+    map_once::<F>(kind, path, contained)?;
+    let peak = Command::new(env::current_exe()?).args(["peak", kind]).arg(path).output()?;
+    print!("{kind}: {}", String::from_utf8(peak.stdout)?);
+    Ok(())
+}
+
+/// Prints the times of a new mapping and of its first query.
+fn map_once<F: Saved<Hasher = Rapid>>(
+    kind: &str,
+    path: &Path,
+    contained: bool,
+) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mapping = mapped::<F>(path)?;
     let map_time = start.elapsed();
@@ -120,9 +133,19 @@ fn measure<F: Saved<Hasher = Rapid>>(
     let query_time = start.elapsed() - map_time;
     assert_eq!(hit, contained);
     println!("{kind}: map {map_time:.0?}, first query {query_time:.0?}");
-    let peak = Command::new(env::current_exe()?).args(["peak", kind]).arg(path).output()?;
-    print!("{kind}: {}", String::from_utf8(peak.stdout)?);
     Ok(())
+}
+
+/// Maps a filter of 4 GiB.
+fn map_only(path: &Path) -> Result<(), Box<dyn Error>> {
+    let builder = BlockedBloomFilter::<u64>::builder().bits(32 * GIB).probes(6);
+    let filter = filled(builder.hasher(Rapid::with_seed(1)).build()?);
+    save(&filter, path)?;
+    drop(filter);
+    for _ in 0..RUNS {
+        map_once::<Blocked>("4 GiB, blocked", path, true)?;
+    }
+    Ok(fs::remove_file(path)?)
 }
 
 fn mapped<F: Saved>(path: &Path) -> Result<tamis_formats::Mapped<F>, tamis_formats::LoadError> {
