@@ -73,10 +73,10 @@ mod read;
 mod save;
 mod save_error;
 mod saved;
-mod set;
-mod shards;
 #[cfg(feature = "serde")]
 pub mod serde;
+mod set;
+mod shards;
 mod table;
 mod table_sizes;
 mod write;
