@@ -28,7 +28,7 @@ use crate::{Info, LoadError, Options, SaveError, Saved, encoded_len};
 /// # Examples
 ///
 /// ```
-/// # extern crate tamis_formats as tamis;
+/// # use tamis_formats as tamis;
 /// use serde::{Deserialize, Serialize};
 /// use tamis::{BlockedBloomFilter, hash::Rapid};
 ///

@@ -45,7 +45,8 @@ impl MapFile {
     ///
     /// # Safety
     ///
-    /// While a mapping of the file exists, no process makes the file shorter.
+    /// While a mapping of the file exists, no process makes the file shorter. This includes this process, which can reach
+    /// the file by [`file`](Self::file).
     ///
     /// # Examples
     ///
