@@ -4,40 +4,14 @@ mod common;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{homepages, tamis};
+use common::{Files, homepages, tamis};
 use serde_json::Value;
-use tempfile::{TempDir, tempdir};
 
 const KINDS: [&str; 4] = ["bloom", "blocked", "once", "cuckoo"];
 
-/// A folder with files of lines.
-struct Files(TempDir);
-
 impl Files {
-    fn new() -> Self {
-        Self(tempdir().expect("a folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, text).expect("written");
-        path
-    }
-
-    /// Runs a command in the folder; returns its output and what it says.
-    fn run(&self, args: &[&str]) -> (String, String) {
-        let output = tamis().current_dir(&self.0).args(args).assert().success();
-        let output = output.get_output();
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-        (text(&output.stdout), text(&output.stderr))
-    }
-
     /// Runs a command, and parses the summary that it prints for programs.
     fn stats(&self, args: &[&str]) -> (String, Value) {
         let (output, text) = self.run(&[args, &["--stats", "json"]].concat());

@@ -10,6 +10,7 @@ use std::{fs, process};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
+use tempfile::{TempDir, tempdir};
 
 /// Returns a command that runs the program.
 pub(crate) fn tamis() -> Command {
@@ -85,4 +86,31 @@ pub(crate) fn first_of_each<'a>(
 /// Returns the exact answer for whole lines.
 pub(crate) fn exact(inputs: &[&[u8]]) -> Vec<u8> {
     first_of_each(&records(inputs, b'\n'), b'\n', Some)
+}
+
+/// A folder with files of lines, in which commands run.
+pub(crate) struct Files(pub(crate) TempDir);
+
+impl Files {
+    pub(crate) fn new() -> Self {
+        Self(tempdir().expect("a folder"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// Runs a command in the folder; returns what it prints to standard output and to standard error.
+    pub(crate) fn run(&self, args: &[&str]) -> (String, String) {
+        let output = tamis().current_dir(&self.0).args(args).assert().success();
+        let output = output.get_output();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        (text(&output.stdout), text(&output.stderr))
+    }
 }
