@@ -60,6 +60,8 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let _long = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
     // Incremental compilation writes data for the next build. In a single run it costs more time than it saves.
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
+    // The line tables of the release profile are for profilers.
+    let _release = sh.push_env("CARGO_PROFILE_RELEASE_DEBUG", "false");
     let (mut times, mut failed) = (Vec::new(), Vec::new());
     for &(name, step) in STEPS {
         eprintln!("\n== {name}");

@@ -2,8 +2,7 @@
 
 use core::iter;
 use std::env;
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use xshell::{Shell, cmd};
@@ -37,7 +36,8 @@ pub(crate) fn run(sh: &Shell, file: &Path, runs: usize, capacity: Option<u64>) -
     if !installed(sh, "time") {
         return Err("the program `time` is missing; a package of that name has it".into());
     }
-    let tamis = build(sh)?;
+    let others = sh.var_os("PATH").unwrap_or_default();
+    let tamis = env::join_paths(iter::once(build(sh)?).chain(env::split_paths(&others)))?;
     let options = capacity.map(|items| format!("--capacity {items}")).unwrap_or_default();
     let _env = [sh.push_env("PATH", tamis), sh.push_env("TAMIS", &options)];
     let (here, missing): (Vec<_>, Vec<_>) =
@@ -55,15 +55,13 @@ pub(crate) fn run(sh: &Shell, file: &Path, runs: usize, capacity: Option<u64>) -
     Ok(())
 }
 
-/// Builds the program as released. Returns a search path that starts with its folder.
-fn build(sh: &Shell) -> Result<OsString> {
+/// Builds the program as released. Returns its folder.
+pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     let root = workspace::root();
     let target = workspace::target_dir("");
     let _dir = sh.push_dir(root);
     cmd!(sh, "cargo build --profile dist --package tamis-cli --target-dir {target}").run()?;
-    let others = sh.var_os("PATH").unwrap_or_default();
-    let dirs = iter::once(target.join("dist")).chain(env::split_paths(&others));
-    Ok(env::join_paths(dirs)?)
+    Ok(target.join("dist"))
 }
 
 fn installed(sh: &Shell, program: &str) -> bool {

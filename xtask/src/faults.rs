@@ -1,4 +1,4 @@
-//! `faults`: saves a filter while each system call of the save, in turn, fails or is the last one before a kill.
+//! `faults`: saves a filter, or a set of filters, while each system call of the save, in turn, fails or is the last one before a kill.
 //!
 //! The path must then have the old file or the new one, byte for byte. strace injects the faults.
 
@@ -36,7 +36,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     }
     cmd!(sh, "cargo build --package tamis-formats --example faults").run()?;
     let program = workspace::target_dir("debug").join("examples/faults");
-    for kind in ["bloom", "cuckoo", "live"] {
+    for kind in ["bloom", "cuckoo", "live", "set"] {
         for exists in [false, true] {
             // A live file is created only where there is none.
             if kind != "live" || !exists {

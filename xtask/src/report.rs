@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, workspace};
+use crate::{Result, compare, workspace};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Args {
@@ -15,9 +15,22 @@ pub(crate) struct Args {
     /// Measure everything, instead of continuing an earlier run
     #[arg(long)]
     fresh: bool,
+    /// Measure only the memory of `tamis dedup` by the number of lines, and write `benches/MEMORY.md`, in two minutes
+    #[arg(long, conflicts_with_all = ["quick", "again", "fresh"])]
+    memory: bool,
+    /// Measure only the filters that grow, count or rotate, and write `benches/GROWING.md`, in five minutes if the machine is idle; with
+    /// `--quick` a tenth of the items, and the page goes to the folder `target`
+    #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
+    growing: bool,
 }
 
-pub(crate) fn run(sh: &Shell, Args { quick, again, fresh }: Args) -> Result {
+pub(crate) fn run(sh: &Shell, Args { quick, again, fresh, memory, growing }: Args) -> Result {
+    if memory {
+        return lines(sh);
+    }
+    if growing {
+        return self::growing(sh, quick);
+    }
     let folder = workspace::target_dir("report");
     let (name, flag, out) = if quick {
         ("quick", Some("--quick"), folder.clone())
@@ -35,5 +48,27 @@ pub(crate) fn run(sh: &Shell, Args { quick, again, fresh }: Args) -> Result {
     cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} {again...} --out {records}").run()?;
     let command = ["cargo xtask report"].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
     cmd!(sh, "cargo {cargo...} --bin report -- {records} {out} {command}").run()?;
+    Ok(())
+}
+
+/// Measures the memory of the program as released.
+fn lines(sh: &Shell) -> Result {
+    let (program, out) = (compare::build(sh)?.join("tamis"), workspace::root().join("benches"));
+    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "report"];
+    let command = ["--command", "cargo xtask report --memory"];
+    cmd!(sh, "cargo {cargo...} --bin lines -- {command...} {program} {out}").run()?;
+    Ok(())
+}
+
+/// Measures the filters that grow, count or rotate.
+fn growing(sh: &Shell, quick: bool) -> Result {
+    let out =
+        if quick { workspace::target_dir("report") } else { workspace::root().join("benches") };
+    let flag = quick.then_some("--quick");
+    sh.create_dir(&out)?;
+    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
+    let command = ["cargo xtask report --growing"].into_iter().chain(flag);
+    let command = command.collect::<Vec<_>>().join(" ");
+    cmd!(sh, "cargo {cargo...} --bin growing -- {flag...} --command {command} {out}").run()?;
     Ok(())
 }

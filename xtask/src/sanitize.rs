@@ -80,14 +80,18 @@ fn asan(sh: &Shell) -> Result {
     // The program's tests leave threads running that still write to a process that has ended.
     let null_without_leaks = "allocator_may_return_null=1:detect_leaks=0";
     for (options, packages) in [
-        (null, &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis-cuckoo", "tamis"][..]),
+        (
+            null,
+            &["tamis-sync", "tamis-hash", "tamis-bloom", "tamis-cuckoo", "tamis-formats", "tamis"]
+                [..],
+        ),
         (null_without_leaks, &["tamis-cli"][..]),
     ] {
         let _env = sh.push_env("ASAN_OPTIONS", options);
         let packages: Vec<_> = packages.iter().flat_map(|name| ["--package", name]).collect();
         cmd!(
             sh,
-            "cargo +nightly test --release --target {host} {packages...} --lib --bins --tests
+            "cargo +nightly test --release --target {host} {packages...} --all-features --lib --bins --tests
              -- --skip linux::"
         )
         .run()?;

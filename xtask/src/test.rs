@@ -12,7 +12,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
 
 /// Runs the tests of the crates that are not published; `package` runs the tests of the others.
 pub(crate) fn tools(sh: &Shell) -> Result {
-    with(sh, &["--package", "xtask"])?;
+    with(sh, &["--package", "xtask", "--package", "tamis-vectors"])?;
     benches(sh)
 }
 

@@ -8,6 +8,7 @@ mod measured;
 mod orderings;
 mod source;
 mod syntax;
+mod targets;
 
 use xshell::{Shell, cmd};
 
@@ -26,7 +27,7 @@ const RULES: [Rule; 11] = [
     orderings::atomics,
     orderings::hash_knows_no_atomics,
     orderings::sync_knows_no_filters,
-    orderings::one_file_owns_them,
+    orderings::few_files_own_them,
     files::size,
     files::machine_paths,
 ];
@@ -48,6 +49,7 @@ fn violations(sh: &Shell) -> Result<Vec<String>> {
     let mut violations: Vec<String> =
         sources.iter().flat_map(|source| RULES.iter().flat_map(|rule| rule(source))).collect();
     violations.extend(circles::check(&sources));
+    violations.extend(targets::check(&sources));
     violations.extend(arrows::check(&workspace::packages(sh)?));
     Ok(violations)
 }

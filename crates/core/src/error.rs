@@ -66,6 +66,15 @@ pub enum BuildError {
         /// The number of bits per slot given.
         fingerprint_bits: u32,
     },
+    /// The number of generations of a rotating filter is out of range.
+    Generations {
+        /// The number given.
+        generations: u32,
+        /// The minimum.
+        min: u32,
+        /// The maximum.
+        max: u32,
+    },
     /// No capacity and no size is given.
     Unsized,
     /// Only some of the sizes that belong together are given, such as bits without probes, or buckets without slots.
@@ -116,6 +125,9 @@ impl fmt::Display for BuildError {
                 "a bucket of {slots} slots of {fingerprint_bits} bits needs atomic loads of 128 bits: x86-64 with AVX, \
                  and feature `std`"
             ),
+            Self::Generations { generations, min, max } => {
+                write!(f, "the number of generations is {generations}; it must be between {min} and {max}")
+            }
             Self::Unsized => f.write_str(
                 "no size is given: give a capacity, or explicit sizes (bits and probes, or buckets, slots and \
                  fingerprint bits)",

@@ -94,7 +94,8 @@ pub trait Filter {
     /// [`OnceFilter`] **exactly one** does. No call does if the item was a false positive or becomes one during the
     /// race.
     ///
-    /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`.
+    /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`. `CountingBloomFilter` adds a
+    /// copy each time too, and returns `Ok(true)` if the filter had no copy before.
     ///
     /// # Errors
     ///

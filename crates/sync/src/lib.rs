@@ -4,7 +4,9 @@
 //! zeroed and aligned or mapped from a file ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
 //! ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with
 //! the widest vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a sharded
-//! counter. It knows no filter: the crate of a filter decides what the bits mean and which ordering an access needs.
+//! counter. [`Stripes`] are locks selected by a key, [`Slots`] is a list that grows while threads read it, and a [`Swap`]
+//! holds a value that is replaced while threads use it. The crate knows no filter: the crate of a filter decides what the
+//! bits mean and which ordering an access needs.
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and the module `model`
 //! holds a harness that runs a model and checks that it was really explored. The files `real.rs` and `modelled.rs`
@@ -38,6 +40,10 @@ mod pair;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
 mod simd;
+mod slots;
+mod stripes;
+#[cfg(all(feature = "std", not(tamis_shuttle)))]
+mod swap;
 pub mod thread;
 #[cfg(tamis_loom)]
 #[path = "modelled.rs"]
@@ -60,6 +66,10 @@ pub use crate::map_file::MapFile;
 pub use crate::out_of_memory::out_of_memory;
 pub use crate::pair::{Pair, PairAccess, PairLines};
 pub use crate::simd::{Kernel, SimdLevel};
+pub use crate::slots::Slots;
+pub use crate::stripes::{StripeGuard, Stripes};
+#[cfg(all(feature = "std", not(tamis_shuttle)))]
+pub use crate::swap::{Pinned, Swap};
 pub use crate::word::Word;
 
 /// The README's example, as a doctest.

@@ -1,11 +1,12 @@
 //! Arrays of cache lines: aligned and zeroed, with an error when the allocation failed.
 
 use core::fmt;
-use core::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut, Range};
 
-use crate::Word;
 use crate::line::{LINE_BYTES, LINE_WORDS, Line, prefetch};
 use crate::memory::Memory;
+use crate::memory::SMALL_PAGE_LINES;
+use crate::{Ordering, Word};
 
 /// An allocation failed.
 ///
@@ -85,6 +86,72 @@ impl Lines {
         Self::allocated(count, Memory::reserved)
     }
 
+    /// Makes the pages of some lines present, so that the first write to a line does not wait for the system. Changes no
+    /// line, and other threads may write concurrently. Lines that do not exist are ignored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let lines = tamis_sync::Lines::reserved(1 << 20)?;
+    /// lines.touch(0..lines.page_lines());
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn touch(&self, lines: Range<usize>) {
+        let end = lines.end.min(self.len());
+        for number in (lines.start..end).step_by(SMALL_PAGE_LINES) {
+            // ORDERING: Relaxed: it sets no bit.
+            self[number].words[0].fetch_or(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the number of lines of a page: the lines that the first write to one of them makes present. If huge pages
+    /// were requested but the system has none, its pages are smaller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(tamis_sync::Lines::zeroed(100)?.page_lines(), 64);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[must_use]
+    pub fn page_lines(&self) -> usize {
+        self.0.page_lines()
+    }
+
+    /// Sets all lines to zero and gives their pages back to the system where that is possible. Other threads may read
+    /// concurrently: who reads a zero synchronizes with the Release writes of the word before it. A concurrent write may
+    /// be lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::{Lines, Ordering};
+    ///
+    /// let lines = Lines::zeroed(1)?;
+    /// // ORDERING: Relaxed, there is one thread.
+    /// lines.word(5).store(1, Ordering::Relaxed);
+    /// lines.release();
+    /// assert_eq!(lines.word(5).load(Ordering::Relaxed), 0);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
+    pub fn release(&self) -> bool {
+        let is_given_back = self.give_back();
+        if !is_given_back {
+            for word in self.iter().flat_map(|line| &line.words) {
+                // ORDERING: Relaxed: an RMW continues the release sequences of the writes before it, which a store would
+                // end. A word that is zero stays as it is. The caller orders what follows after it.
+                let _ = word.try_update(Ordering::Relaxed, |bits| (bits != 0).then_some(0));
+            }
+        }
+        is_given_back
+    }
+
+    /// Gives the pages back to the system, so that all lines are zero. Returns whether the system did it.
+    pub(crate) fn give_back(&self) -> bool {
+        self.0.give_back()
+    }
+
     fn allocated(
         count: u64,
         allocate: impl FnOnce(usize) -> Option<Memory>,
@@ -161,6 +228,31 @@ impl Lines {
         &mut words[number]
     }
 
+    /// Returns the bytes of all lines for exclusive access, as they are in memory: 64 bytes per line, each word in the
+    /// byte order of this processor. There are none if the lines are those of a mapped file, which other processes may
+    /// change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::Lines;
+    ///
+    /// let mut lines = Lines::zeroed(2)?;
+    /// lines.bytes_mut()[64..72].copy_from_slice(&7_u64.to_ne_bytes());
+    /// lines.word_mut(8).update(|word| assert_eq!(*word, 7));
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[cfg(not(any(tamis_loom, tamis_shuttle)))]
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let lines = &mut **self;
+        // SAFETY: a line consists of nothing but its eight words of 8 bytes (checked below), so all its bytes are
+        // initialized, and any bytes are valid words. `&mut self` proves that no other reference to the lines exists.
+        unsafe {
+            core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), size_of_val(lines))
+        }
+    }
+
     /// Prefetches the line of a word, given by its number among the words of all lines, as [`Line::prefetch`] does. If
     /// `number` is out of bounds, it does nothing or prefetches an unrelated line.
     ///
@@ -175,6 +267,9 @@ impl Lines {
         prefetch(self.as_ptr().cast::<u64>().wrapping_add(number).cast());
     }
 }
+
+#[cfg(not(any(tamis_loom, tamis_shuttle)))]
+const _: () = assert!(size_of::<Line>() == LINE_BYTES && size_of::<Word>() == 8);
 
 impl Deref for Lines {
     type Target = [Line];

@@ -192,7 +192,7 @@ impl Lines {
     ///
     /// `first` must point to `count` lines of the mapping, at least one.
     unsafe fn of_file(first: NonNull<Line>, count: usize, mapping: MmapMut) -> Self {
-        let origin = Origin::System { _mapping: mapping };
+        let origin = Origin::File { _mapping: mapping };
         Self::of_memory(Memory { lines: first, count, exclusive: 0, origin })
     }
 }
@@ -267,5 +267,30 @@ mod tests {
             let mut lines = file.map(0, 2, is_shared).unwrap();
             assert_eq!((lines.len(), lines.iter_mut().count()), (2, 0));
         }
+    }
+
+    /// The private mapping of a file that is larger than the memory takes no memory: neither its pages nor a promise of
+    /// the system to have some for copies (`MAP_NORESERVE`).
+    #[test]
+    fn a_private_mapping_of_a_file_larger_than_the_memory_takes_none() {
+        const LINES: u64 = (1 << 40) / LINE_BYTES as u64;
+        // With this setting the system counts every private mapping as memory.
+        let setting = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
+        if setting.is_ok_and(|setting| setting.trim() == "2") {
+            return;
+        }
+        let sparse = file(1, SealFlags::empty());
+        sparse.set_len(1 << 40).unwrap();
+        fcntl_add_seals(&sparse, SealFlags::SHRINK).unwrap();
+        let resident = || {
+            let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+            pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() << 12
+        };
+        let before = resident();
+        let lines = Lines::map_private(&MapFile::sealed(sparse).unwrap(), 0, LINES).unwrap();
+        assert_eq!((lines.len() as u64, word(&lines, 8 * LINES as usize - 1)), (LINES, 0));
+        // Other tests of this process run meanwhile.
+        let after = resident();
+        assert!(after < before + (1 << 30), "{before} {after}");
     }
 }

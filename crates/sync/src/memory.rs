@@ -10,11 +10,14 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
 
-use crate::line::Line;
+use crate::line::{LINE_BYTES, Line};
 
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 #[path = "memory/huge.rs"]
 mod huge;
+
+/// The lines of a page of 4 KiB, the smallest page of every system.
+pub(crate) const SMALL_PAGE_LINES: usize = (4 << 10) / LINE_BYTES;
 
 /// An array of lines, and where it came from.
 pub(crate) struct Memory {
@@ -29,9 +32,12 @@ pub(crate) struct Memory {
 pub(crate) enum Origin {
     /// A leaked `Box<[Line]>`; `drop` makes the box again.
     Allocator,
-    /// A mapping; its own drop unmaps it.
+    /// Pages of the system, in huge pages if it has them; their own drop unmaps them.
+    #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+    System { mapping: memmap2::MmapMut },
+    /// A mapped file; its own drop unmaps it.
     #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-    System { _mapping: memmap2::MmapMut },
+    File { _mapping: memmap2::MmapMut },
 }
 
 // SAFETY: `Memory` owns its lines, as a `Box` does, and lines are `Send`.
@@ -61,10 +67,29 @@ impl Memory {
                 lines,
                 count,
                 exclusive: count,
-                origin: Origin::System { _mapping: mapping },
+                origin: Origin::System { mapping },
             });
         }
         Self::boxed(count)
+    }
+
+    /// Returns the number of lines of the pages that the first write to one of them makes present.
+    pub(crate) fn page_lines(&self) -> usize {
+        match self.origin {
+            #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+            Origin::System { .. } => huge::PAGE_LINES,
+            _ => SMALL_PAGE_LINES,
+        }
+    }
+
+    /// Gives the pages back to the system, so that all lines are zero. Returns `false`, and does nothing, if the memory
+    /// is not of the system.
+    pub(crate) fn give_back(&self) -> bool {
+        match &self.origin {
+            #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+            Origin::System { mapping } => huge::give_back(mapping),
+            _ => false,
+        }
     }
 
     /// Allocates from the allocator. `drop` frees the leaked box.

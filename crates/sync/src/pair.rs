@@ -13,9 +13,11 @@
 //! only, never to their words.
 
 use core::fmt;
+use core::ops::Range;
 use core::sync::atomic::Ordering;
 
 use crate::line::prefetch;
+use crate::memory::SMALL_PAGE_LINES;
 use crate::{Line, Lines, Word};
 
 #[cfg(all(
@@ -262,6 +264,68 @@ impl PairLines {
         self.lines[number / LINE_PAIRS].prefetch_to_write();
     }
 
+    /// Makes the pages of some lines present, as [`Lines::touch`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Lines, PairAccess, PairLines};
+    /// if let Some(access) = PairAccess::detect() {
+    ///     PairLines::new(Lines::reserved(3)?, access).touch(0..3);
+    /// }
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn touch(&self, lines: Range<usize>) {
+        let end = lines.end.min(self.lines.len());
+        for number in (lines.start..end).step_by(SMALL_PAGE_LINES) {
+            // ORDERING: Relaxed: it writes what it has read.
+            let _ = self.pair(number * LINE_PAIRS).try_update(Ordering::Relaxed, Some);
+        }
+    }
+
+    /// Returns the number of lines of a page, as [`Lines::page_lines`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Lines, PairAccess, PairLines};
+    /// if let Some(access) = PairAccess::detect() {
+    ///     assert_eq!(PairLines::new(Lines::zeroed(3)?, access).page_lines(), 64);
+    /// }
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[must_use]
+    pub fn page_lines(&self) -> usize {
+        self.lines.page_lines()
+    }
+
+    /// Sets all pairs to zero and gives their pages back to the system, as [`Lines::release`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Lines, Ordering, PairAccess, PairLines};
+    /// if let Some(access) = PairAccess::detect() {
+    ///     let lines = PairLines::new(Lines::zeroed(3)?, access);
+    ///     // ORDERING: Relaxed, there is one thread.
+    ///     assert_eq!(lines.pair(5).try_update(Ordering::Relaxed, |bits| Some(bits | 1)), Ok(0));
+    ///     lines.release();
+    ///     assert_eq!(lines.pair(5).load(Ordering::Relaxed), 0);
+    /// }
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
+    pub fn release(&self) -> bool {
+        let is_given_back = self.lines.give_back();
+        if !is_given_back {
+            for number in 0..self.count() {
+                // ORDERING: Relaxed: the caller orders what follows after it.
+                let _ = self.pair(number).try_update(Ordering::Relaxed, |_| Some(0));
+            }
+        }
+        is_given_back
+    }
+
     /// Returns the lines, for exclusive access to their words.
     ///
     /// # Examples
@@ -274,6 +338,7 @@ impl PairLines {
 
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests {
+    use std::sync::Barrier;
     use std::thread;
 
     use super::*;
@@ -284,13 +349,20 @@ mod tests {
     fn updates_are_atomic_and_loads_are_not_torn() {
         /// The number of loads that find a new value: the reader and a writer ran at the same time.
         const CHANGES: u64 = 100_000;
+        /// The number without which the test does not end, however long a busy machine takes: a tenth of a millisecond in
+        /// which two threads run is enough.
+        const LEAST: u64 = 1000;
+        /// The number of loads after which it ends if it has found `LEAST` new values.
+        const LOADS: u64 = 200_000_000;
         let Some(lines) = lines(1) else {
             assert!(!cfg!(target_arch = "x86_64") || !std::is_x86_feature_detected!("avx"));
             return;
         };
         let (pair, done) = (lines.pair(1), Word::new(0));
         let both = |number: u64| u128::from(number) << 64 | u128::from(number);
+        let start = Barrier::new(3);
         let write = || {
+            start.wait();
             let mut added = 0;
             // ORDERING: Relaxed: it only ends the loop.
             while done.load(Ordering::Relaxed) == 0 {
@@ -304,23 +376,26 @@ mod tests {
             let writers = [scope.spawn(write), scope.spawn(write)];
             let (mut last, mut changes, mut is_right) = (0, 0, true);
             // On one processor the threads take turns, and few loads find a new value.
-            for _ in 0..200_000_000 {
+            let processors = thread::available_parallelism().map_or(1, usize::from);
+            let least = if processors == 1 { 0 } else { LEAST };
+            let mut loads = 0;
+            start.wait();
+            while changes < least || changes < CHANGES && loads < LOADS {
                 // ORDERING: Relaxed, likewise.
                 let bits = pair.load(Ordering::Relaxed);
                 let number = bits as u64;
                 // Not an assertion: the writers must end first.
                 is_right = bits == both(number) && number >= last;
-                changes += u64::from(number > last);
-                last = number;
-                if !is_right || changes == CHANGES {
+                if !is_right {
                     break;
                 }
+                loads += 1;
+                changes += u64::from(number > last);
+                last = number;
             }
             // ORDERING: Relaxed, as above.
             done.store(1, Ordering::Relaxed);
             assert!(is_right, "a load was torn, or went back, after {changes} changes");
-            let processors = thread::available_parallelism().map_or(1, usize::from);
-            assert!(changes > 1000 || processors == 1, "the threads did not run at the same time");
             writers.map(|writer| writer.join().unwrap()).iter().sum()
         });
         assert_eq!(pair.peek(), both(added));

@@ -18,7 +18,7 @@ pub(super) struct Example {
 }
 
 /// Returns all examples that a user of `tamis` reads: those in README.md, in `tamis`, and in the crates of ours that
-/// `tamis` depends on.
+/// `tamis` depends on. Of `tamis-sync` it offers two types only, and documents them itself.
 pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
     let packages = workspace::published(sh)?;
     let tamis = packages
@@ -26,7 +26,8 @@ pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
         .find(|package| package.name == "tamis")
         .ok_or("the workspace has no package `tamis`")?;
     let shown = packages.iter().filter(|package| {
-        package.name == "tamis" || tamis.dependencies.iter().any(|on| on.name == package.name)
+        let is_dependency = tamis.dependencies.iter().any(|on| on.name == package.name);
+        package.name == "tamis" || is_dependency && package.name != "tamis-sync"
     });
     let folders: Vec<_> = shown.map(|package| package.folder.join("src")).collect();
     let list = "--cached --others --exclude-standard".split(' ');

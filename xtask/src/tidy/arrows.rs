@@ -5,17 +5,17 @@ use crate::workspace::{Dependency, Package};
 
 /// The allowed dependencies of each published crate.
 const ALLOWED: [(&str, &str); 8] = [
-    ("tamis-sync", "crossbeam-utils loom memmap2 rustix shuttle"),
+    ("tamis-sync", "crossbeam-epoch crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
     ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
     (
         "tamis-formats",
-        "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 rustix serde_core tempfile \
-         twox-hash",
+        "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 fastmurmur3 murmur2 rustix \
+         serde_core sha1 sha2 tempfile twox-hash zerocopy",
     ),
-    ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash"),
+    ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash tamis-sync"),
     (
         "tamis-cli",
         "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \

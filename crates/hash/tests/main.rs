@@ -1,0 +1,6 @@
+//! The tests of the public interface, in one program, so that they are linked once and share the processors.
+
+mod golden;
+mod keys;
+mod portable;
+mod statistics;
