@@ -43,6 +43,7 @@
 //! it.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use tamis_sync::{AllocError, BitSlice, LINE_WORDS, Line, Lines, Ordering};
 
@@ -151,6 +152,11 @@ impl<W: Writer> Bits<W> {
         self.lines.len()
     }
 
+    /// Makes the pages of some lines present, and changes no bit. Lines that do not exist are ignored.
+    pub(crate) fn touch(&self, lines: Range<usize>) {
+        self.lines.touch(lines);
+    }
+
     /// Requests a line ahead of the access to it.
     #[inline]
     pub(crate) fn prefetch(&self, line: u64) {
@@ -204,6 +210,13 @@ impl<W: Writer> Bits<W> {
             missing |= Self::missing(line, index, mask);
         }
         missing == 0
+    }
+
+    /// Returns the bits that the line lacks of a pattern, those of all words in one number: 0 if it contains the pattern.
+    #[inline(always)]
+    pub(crate) fn missing_of(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> u64 {
+        let line = self.line(line);
+        pattern.fold(0, |missing, (index, mask)| missing | Self::missing(line, index, mask))
     }
 
     /// Sets the bits of the pattern; returns whether one was missing. With locks, exactly one of any number of

@@ -484,6 +484,38 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         Self { shared: self.shared.snapshot() }
     }
 
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
+    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    ///
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
+    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Alloc`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::BloomFilter;
+    /// let filter = BloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// let empty = filter.empty_like()?;
+    /// assert!(!empty.contains("a"));
+    /// assert_eq!(empty.geometry(), filter.geometry());
+    /// // Both hash alike, so one can be added to the other.
+    /// empty.union_with(&filter)?;
+    /// assert!(empty.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn empty_like(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        self.shared.empty_like().map(|shared| Self { shared })
+    }
+
     /// Returns the number of distinct items that the filter was built for.
     ///
     /// # Examples

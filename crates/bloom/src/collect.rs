@@ -1,4 +1,4 @@
-//! The traits of a collection for all three filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and their parallel
+//! The traits of a collection for all filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and their parallel
 //! counterparts.
 
 use alloc::vec::Vec;
@@ -12,6 +12,7 @@ use crate::array::Array;
 use crate::blocked::BlockedBloomFilter;
 use crate::builder::DEFAULT_RATE;
 use crate::classic::BloomFilter;
+use crate::counting::CountingBloomFilter;
 use crate::filter::Buildable;
 use crate::geometry::Geometry;
 use crate::once::OnceBloomFilter;
@@ -196,4 +197,4 @@ macro_rules! collection {
     )*};
 }
 
-collection! { BloomFilter BlockedBloomFilter OnceBloomFilter }
+collection! { BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter }

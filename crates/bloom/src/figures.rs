@@ -90,7 +90,7 @@ pub(crate) fn ones(line: LineBits) -> u64 {
 }
 
 /// The probability that a query for an absent item that falls on a given line finds all its bits set.
-struct LineRate {
+pub(crate) struct LineRate {
     /// The probability that a query finds its bits in a word, by the number of ones in the word: for groups in which an
     /// item has the most bits, and for groups with one bit less.
     chances: [[f64; 65]; 2],
@@ -101,10 +101,10 @@ struct LineRate {
 impl LineRate {
     /// Returns the tables for a filter in lines. For a classic filter, which has no rate per line, returns the number
     /// of probes.
-    fn new(geometry: Geometry) -> Result<Self, f64> {
+    pub(crate) fn new(geometry: Geometry) -> Result<Self, f64> {
         let shape = match geometry.layout() {
             Layout::Classic { probes } => return Err(f64::from(probes)),
-            Layout::Line { shape, .. } => shape,
+            Layout::Line { shape, .. } | Layout::Counting { shape } => shape,
         };
         let table = |probes: u32| -> [f64; 65] {
             core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
@@ -116,7 +116,7 @@ impl LineRate {
     }
 
     /// Returns the rate of a line: the product over its groups.
-    fn of(&self, line: LineBits) -> f64 {
+    pub(crate) fn of(&self, line: LineBits) -> f64 {
         let most = self.shape.group_probes(0);
         let words = self.shape.group_words() as usize;
         let groups = line.chunks(words).zip(0..).map(|(group, number)| {

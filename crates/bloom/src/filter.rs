@@ -1,4 +1,4 @@
-//! The traits that the three filter types have in common: for generic types of this crate, and for signatures of users.
+//! The traits that the filter types have in common: for generic types of this crate, and for signatures of users.
 
 /// Access to the shared part of a filter, for this crate only.
 ///

@@ -44,13 +44,19 @@ pub(crate) enum Layout {
     Classic { probes: u32 },
     /// In one line; `once` if exactly one of concurrent inserts of an item returns `true`.
     Line { shape: Shape, once: bool },
+    /// As `Line`, with a counter of four bits for each bit.
+    Counting { shape: Shape },
 }
+
+/// Lines of counters per line of the layout: four bits for each bit.
+const LINES_OF_COUNTERS: u64 = 4;
 
 /// A layout without its sizes: one for each type of filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Classic,
     Line { once: bool },
+    Counting,
 }
 
 impl Geometry {
@@ -88,6 +94,8 @@ impl Geometry {
                 .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
             Kind::Line { once } => solve::line(items, rate, once, words)
                 .map(|(lines, shape)| Self::of_lines(lines, shape, once)),
+            Kind::Counting => solve::line(items, rate, false, words)
+                .map(|(lines, shape)| Self::of_lines(lines, shape, false).counting()),
         };
         sizes.ok_or(BuildError::TooLarge)
     }
@@ -106,21 +114,23 @@ impl Geometry {
         }
         let max = match kind {
             Kind::Classic => MAX_CLASSIC_PROBES,
-            Kind::Line { .. } => MAX_LINE_PROBES,
+            Kind::Line { .. } | Kind::Counting => MAX_LINE_PROBES,
         };
         if !(1..=max).contains(&probes) {
             return Err(BuildError::Probes { probes, max });
         }
         Ok(match kind {
             Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
-            Kind::Line { once } => {
+            Kind::Line { .. } | Kind::Counting => {
                 let words = words.unwrap_or(words_for(probes));
                 if !WORDS.contains(&words) || probes < words || probes > words * MAX_PROBES_PER_WORD
                 {
                     return Err(BuildError::Words { words });
                 }
                 let shape = Shape { words, probes };
-                Self::of_lines(bits.div_ceil(LINE_BITS), shape, once)
+                let once = kind == Kind::Line { once: true };
+                let sizes = Self::of_lines(bits.div_ceil(LINE_BITS), shape, once);
+                if kind == Kind::Counting { sizes.counting() } else { sizes }
             }
         })
     }
@@ -131,7 +141,18 @@ impl Geometry {
         Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, once } }
     }
 
-    /// Returns the number of bits. The line layouts have a multiple of 512, the lock bits included.
+    /// Returns the sizes of a counting filter with these lines and this shape.
+    fn counting(self) -> Self {
+        Self { layout: Layout::Counting { shape: self.shape() }, ..self }
+    }
+
+    /// Returns the sizes of the blocked filter in which an item sets the bits that it counts in this filter.
+    pub(crate) fn blocked(self) -> Self {
+        Self { layout: Layout::Line { shape: self.shape(), once: false }, ..self }
+    }
+
+    /// Returns the number of bits; in a counting filter, the number of counters. The line layouts have a multiple of
+    /// 512, the lock bits included.
     ///
     /// # Examples
     ///
@@ -147,7 +168,8 @@ impl Geometry {
         self.bits
     }
 
-    /// Returns the number of bits that an item sets. In the classic layout some may coincide.
+    /// Returns the number of bits that an item sets, or of counters that it increases. In the classic layout some may
+    /// coincide.
     ///
     /// # Examples
     ///
@@ -162,12 +184,13 @@ impl Geometry {
     pub const fn probes(&self) -> u32 {
         match self.layout {
             Layout::Classic { probes } => probes,
-            Layout::Line { shape, .. } => shape.probes,
+            Layout::Line { shape, .. } | Layout::Counting { shape } => shape.probes,
         }
     }
 
     /// Returns the largest number of 64-bit words that an item touches: the price of an atomic insert. In the line
-    /// layouts they share one cache line; in the classic layout each usually lies in a line of its own.
+    /// layouts they share one cache line; in the classic layout each usually lies in a line of its own. In a counting
+    /// filter each stands for four words of counters, in half a cache line.
     ///
     /// # Examples
     ///
@@ -182,11 +205,11 @@ impl Geometry {
     pub const fn words(&self) -> u32 {
         match self.layout {
             Layout::Classic { probes } => probes,
-            Layout::Line { shape, .. } => shape.words,
+            Layout::Line { shape, .. } | Layout::Counting { shape } => shape.words,
         }
     }
 
-    /// Returns the size of the bit array in bytes: whole cache lines.
+    /// Returns the size of the array in bytes: whole cache lines. A counting filter has four bits per counter.
     ///
     /// # Examples
     ///
@@ -199,7 +222,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
-        self.lines().saturating_mul(LINE_BYTES as u64)
+        self.array_lines().saturating_mul(LINE_BYTES as u64)
     }
 
     /// Returns the share of bits that is expected to be set after `items` distinct items.
@@ -241,7 +264,7 @@ impl Geometry {
     pub fn false_positive_rate_at(&self, items: usize) -> f64 {
         let of_bits = match self.layout {
             Layout::Classic { probes } => classic::rate(self.bits, probes, items as u64),
-            Layout::Line { shape, .. } => {
+            Layout::Line { shape, .. } | Layout::Counting { shape } => {
                 line::rate(self.lines(), shape, self.locked(), items as u64)
             }
         };
@@ -256,13 +279,14 @@ impl Geometry {
         match self.layout {
             Layout::Classic { .. } => Kind::Classic,
             Layout::Line { once, .. } => Kind::Line { once },
+            Layout::Counting { .. } => Kind::Counting,
         }
     }
 
     /// Returns the shape of an item's pattern in its line. The classic layout has none and returns one word.
     pub(crate) const fn shape(&self) -> Shape {
         match self.layout {
-            Layout::Line { shape, .. } => shape,
+            Layout::Line { shape, .. } | Layout::Counting { shape } => shape,
             Layout::Classic { probes } => Shape { words: 1, probes },
         }
     }
@@ -272,9 +296,17 @@ impl Geometry {
         matches!(self.layout, Layout::Line { shape, once: true } if shape.words > 1)
     }
 
-    /// Returns the number of cache lines of the array.
+    /// Returns the number of lines of 512 bits or counters.
     pub(crate) const fn lines(&self) -> u64 {
         self.bits.div_ceil(LINE_BITS)
+    }
+
+    /// Returns the number of cache lines of the array.
+    pub(crate) const fn array_lines(&self) -> u64 {
+        match self.layout {
+            Layout::Counting { .. } => self.lines().saturating_mul(LINES_OF_COUNTERS),
+            Layout::Classic { .. } | Layout::Line { .. } => self.lines(),
+        }
     }
 
     /// Returns the number of bits that items can set.
@@ -310,7 +342,9 @@ impl Geometry {
     fn fill(&self, items: f64) -> f64 {
         match self.layout {
             Layout::Classic { probes } => classic::fill(self.bits, probes, items),
-            Layout::Line { shape, .. } => line::fill(self.lines(), shape, items),
+            Layout::Line { shape, .. } | Layout::Counting { shape } => {
+                line::fill(self.lines(), shape, items)
+            }
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use tamis_sync::{BATCH, BatchWork};
 
-use crate::array::Array;
+use crate::array::{Array, Removable};
 use crate::probe::batch::Batch;
 
 /// Implements an operation: by `$one` on one hash, and by `$batch` on a batch.
 macro_rules! works {
-    ($($(#[$doc:meta])* $name:ident: $array:ty, $one:ident, $batch:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident<$kind:ident>: $array:ty, $one:ident, $batch:ident;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name<'a, A>(pub(crate) $array);
 
-        impl<A: Array> BatchWork for $name<'_, A> {
+        impl<A: $kind> BatchWork for $name<'_, A> {
             type Batch = Batch;
             type Answer = bool;
             const EMPTY: Batch = Batch::EMPTY;
@@ -50,14 +50,16 @@ macro_rules! works {
 
 works! {
     /// Queries.
-    Contains: &'a A, contains, contains_batch;
+    Contains<Array>: &'a A, contains, contains_batch;
     /// Inserts by atomic operations.
-    Insert: &'a A, insert, insert_batch;
+    Insert<Array>: &'a A, insert, insert_batch;
     /// Inserts by plain stores.
-    InsertMut: &'a mut A, insert_mut, insert_batch_mut;
+    InsertMut<Array>: &'a mut A, insert_mut, insert_batch_mut;
+    /// Removals.
+    Remove<Removable>: &'a A, remove, remove_batch;
 }
 
-/// Inserts item by item and passes on each result: for filters in which a batch would not be faster.
+/// Inserts or removes item by item and passes on each result: for filters in which a batch would not be faster.
 #[inline]
 pub(crate) fn singly(
     hashes: impl IntoIterator<Item = u64>,

@@ -3,6 +3,11 @@
 //! A filter is an array of lines ([`Lines`]) and a [`Geometry`], which says which bits of them an item has. This module
 //! gives access to both. It knows no bytes and no files: a crate such as `tamis-formats` does.
 //!
+//! The lines of a [`CountingBloomFilter`](crate::CountingBloomFilter) have counters: four lines for each line of a
+//! blocked filter with the same bits. Counter words `4w` to `4w + 3` belong to word `w` of the blocked filter's array.
+//! Bit `b` of that word has counter `b / 4` of counter word `4w + b % 4`, in bits `4 (b / 4)` to `4 (b / 4) + 3` of it.
+//! Any value of a counter is valid.
+//!
 //! # Examples
 //!
 //! ```
@@ -37,8 +42,16 @@ pub use tamis_sync::{LINE_WORDS, Lines};
 use crate::array::Array;
 use crate::bits::LOCK;
 use crate::filter::{Buildable, sealed};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Kind};
+pub use crate::rotating::raw::{
+    Rotation, RotationError, read_rotating_line, rotating_from_lines, rotating_lines, rotation,
+    try_rotating_snapshot,
+};
 use crate::shared::Shared;
+
+mod slices;
+
+pub use self::slices::{Growth, SliceSizes, from_slices, growth, read_slice_line, slices};
 
 /// The reason why lines are not those of a filter.
 ///
@@ -71,6 +84,15 @@ pub enum LinesError {
         /// The number of lines given.
         found: u64,
     },
+    /// An allocation failed.
+    Alloc {
+        /// Bytes requested.
+        bytes: u64,
+    },
+    /// A growing filter has no slice, or more than 64.
+    Slices,
+    /// The rate of a growing filter is not between 0 and 1.
+    Rate,
 }
 
 impl fmt::Display for LinesError {
@@ -80,6 +102,9 @@ impl fmt::Display for LinesError {
             Self::Count { expected, found } => {
                 write!(f, "the geometry needs {expected} lines, and {found} were given")
             }
+            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
+            Self::Slices => f.write_str("a growing filter has 1 to 64 slices"),
+            Self::Rate => f.write_str("the rate of a growing filter must be between 0 and 1"),
         }
     }
 }
@@ -93,17 +118,21 @@ impl core::error::Error for LinesError {}
 /// See [the module](self).
 #[must_use]
 pub const fn lines(geometry: Geometry) -> u64 {
-    geometry.lines()
+    geometry.array_lines()
 }
 
 /// Returns the bits of a line that items can set. All others are 0 in every filter: the bits behind the last one of a
-/// classic filter, and the lock bit of each line of a once filter with several words per item.
+/// classic filter, and the lock bit of each line of a once filter with several words per item. In a line of counters
+/// items can set all bits.
 ///
 /// # Examples
 ///
 /// See [the module](self).
 #[must_use]
 pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
+    if geometry.kind() == Kind::Counting {
+        return [u64::MAX; LINE_WORDS];
+    }
     let left = geometry.bits().saturating_sub(line.saturating_mul(LINE_BITS));
     core::array::from_fn(|index| {
         let in_word = left.saturating_sub(64 * index as u64).min(64);
@@ -113,7 +142,7 @@ pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
 }
 
 /// Reads the words of a line, without the lock bit, while other threads may write. If an insert happens before, its
-/// bits are in the words.
+/// bits are in the words. In a line of counters it counts, unless a removal has taken it back.
 ///
 /// # Panics
 ///
@@ -124,11 +153,12 @@ pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
 /// See [the module](self).
 #[must_use]
 pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
-    filter.shared().array.read(line)
+    filter.shared().array.read_stored(line)
 }
 
-/// Sets the given bits in a line, as [`union_with`](crate::BloomFilter::union_with) does, while other threads may
-/// write. The bits must be among [`item_bits`].
+/// Sets the given bits in a line, or adds the given counters to those of a line, as
+/// [`union_with`](crate::BloomFilter::union_with) does, while other threads may write. The bits must be among
+/// [`item_bits`].
 ///
 /// # Panics
 ///
@@ -173,7 +203,7 @@ pub fn from_lines<F: Buildable>(
     if geometry.kind() != <F as sealed::Sealed>::Array::KIND {
         return Err(LinesError::Kind);
     }
-    let (expected, found) = (geometry.lines(), lines.len() as u64);
+    let (expected, found) = (geometry.array_lines(), lines.len() as u64);
     if expected != found {
         return Err(LinesError::Count { expected, found });
     }
@@ -186,7 +216,7 @@ mod tests {
     use tamis_hash::{HashItem, Rapid};
 
     use super::*;
-    use crate::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+    use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
 
     /// The bits that items can set are exactly those that a union with all of them sets, and those that an overfilled
     /// filter has.
@@ -224,7 +254,47 @@ mod tests {
                 filter.insert_hash(hash);
             };
             check(builder.geometry().unwrap(), insert);
+            // Until every counter is saturated.
+            let builder =
+                CountingBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
+            let insert = |filter: &CountingBloomFilter<u64, Rapid>, hash| {
+                filter.insert_hash(hash);
+            };
+            check(builder.geometry().unwrap(), insert);
         }
+    }
+
+    /// The words that are read make the same filter again, and the counters lie where the documentation says.
+    #[test]
+    fn counters_are_read_and_rebuilt() {
+        let builder = CountingBloomFilter::<u64>::builder().capacity(500).words(2);
+        let filter = builder.hasher(Rapid::with_seed(1)).build().unwrap();
+        for item in 0..1000 {
+            filter.insert(&(item % 700));
+        }
+        let geometry = filter.geometry();
+        let mut copied = Lines::zeroed(lines(geometry)).unwrap();
+        for (number, line) in (0..).zip(copied.iter_mut()) {
+            for (to, word) in line.words.iter_mut().zip(read_line(&filter, number)) {
+                to.update(|to| *to = word);
+            }
+        }
+        let copy: CountingBloomFilter<u64, Rapid> =
+            from_lines(geometry, 500, Rapid::with_seed(1), copied).unwrap();
+        assert!((0..2000).all(|item| copy.count_estimate(&item) == filter.count_estimate(&item)));
+        let blocked = filter.to_blocked();
+        for line in 0..lines(geometry) {
+            let counters = read_line(&filter, line);
+            for (word, bit) in (0..2).flat_map(|word| (0..64).map(move |bit| (word, bit))) {
+                let counter = counters[4 * word + bit % 4] >> (4 * (bit / 4)) & 15;
+                let of_blocked = read_line(&blocked, line / 4)[(line % 4) as usize * 2 + word];
+                assert_eq!(counter != 0, of_blocked >> bit & 1 == 1, "{line} {word} {bit}");
+            }
+        }
+        union_line(&copy, 0, read_line(&filter, 0));
+        let doubled = read_line(&copy, 0).map(|word| word & 15);
+        let once = read_line(&filter, 0).map(|word| (2 * (word & 15)).min(15));
+        assert_eq!(doubled, once);
     }
 
     /// The lock bit is part of the words in memory, and never of what is read.

@@ -1,4 +1,4 @@
-//! The part that the three filter types share: from an item to its hash, and to the operation on the array.
+//! The part that the filter types share: from an item to its hash, and to the operation on the array.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -9,13 +9,13 @@ use tamis_core::{AsItem, BuildError};
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{LINE_WORDS, out_of_memory, run_batches};
 
-use crate::array::Array;
+use crate::array::{Array, Removable};
 use crate::build::insert_all;
 #[cfg(feature = "rayon")]
 use crate::build::parallel;
 use crate::error::UnionError;
 use crate::geometry::Geometry;
-use crate::many::{Contains, Insert, InsertMut, singly};
+use crate::many::{Contains, Insert, InsertMut, Remove, singly};
 
 /// A filter: the bits, their layout, and the hasher. The public types wrap it.
 pub struct Shared<A, T: ?Sized, S> {
@@ -199,9 +199,9 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         if self.hasher.hash_probe() != other.hasher.hash_probe() {
             return Err(UnionError::Hash);
         }
-        for line in 0..self.geometry.lines() {
+        for line in 0..self.geometry.array_lines() {
             // Read first, then write: no lock is held while the thread waits for another line.
-            let bits = other.array.read(line);
+            let bits = other.array.read_stored(line);
             if bits != [0; LINE_WORDS] {
                 self.array.union_line(line, bits);
             }
@@ -216,6 +216,37 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let Self { geometry, capacity, .. } = *self;
         let array = self.array.copy().unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
         Self { array, geometry, capacity, hasher: self.hasher.clone(), item: PhantomData }
+    }
+
+    pub(crate) fn empty_like(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        Self::new(self.geometry, self.capacity, self.hasher.clone())
+    }
+}
+
+impl<A: Removable, T: ?Sized, S> Shared<A, T, S> {
+    #[inline]
+    pub(crate) fn remove_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        // As for inserts: item by item, where that is faster.
+        if self.array.inserts_singly() {
+            return singly(hashes, |hash| self.array.remove(hash), on_result);
+        }
+        run_batches(Remove(&self.array), hashes, on_result);
+    }
+
+    /// Removes many items and collects the results. Pulls all hashes before it removes the first.
+    #[inline]
+    pub(crate) fn remove_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+        let hashes: Vec<u64> = hashes.collect();
+        let mut results = Vec::with_capacity(hashes.len());
+        self.remove_many(hashes, |_, removed| results.push(removed));
+        results
     }
 }
 

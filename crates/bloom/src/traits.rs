@@ -1,4 +1,4 @@
-//! The common traits, implemented for the three filter types.
+//! The common traits, implemented for the filter types.
 
 use core::convert::Infallible;
 
@@ -6,12 +6,14 @@ use tamis_core::{BuildError, Filter, OnceFilter, Sampled, WithRate};
 use tamis_hash::HashItem;
 
 use crate::array::classic::Classic;
+use crate::array::counting::Counting;
 use crate::array::line::InLine;
 use crate::array::once::OnceArray;
 use crate::bits::Free;
 use crate::blocked::BlockedBloomFilter;
 use crate::builder::Builder;
 use crate::classic::BloomFilter;
+use crate::counting::CountingBloomFilter;
 use crate::filter::{Buildable, InLines, sealed};
 use crate::once::OnceBloomFilter;
 use crate::shared::Shared;
@@ -126,9 +128,11 @@ filters! {
     BloomFilter, Classic;
     BlockedBloomFilter, InLine<Free>;
     OnceBloomFilter, OnceArray;
+    CountingBloomFilter, Counting;
 }
 
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceBloomFilter<T, S> {}
 
 impl<T: ?Sized, S> InLines for BlockedBloomFilter<T, S> {}
 impl<T: ?Sized, S> InLines for OnceBloomFilter<T, S> {}
+impl<T: ?Sized, S> InLines for CountingBloomFilter<T, S> {}

@@ -6,10 +6,12 @@ use core::hash::BuildHasherDefault;
 #[cfg(feature = "rayon")]
 use std::hash::DefaultHasher;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tamis_bloom::{
-    BlockedBloomFilter, BloomFilter, BuildError, Buildable, Builder, Geometry, InLines,
-    OnceBloomFilter, UnionError,
+    BlockedBloomFilter, BloomFilter, BuildError, Buildable, Builder, CountingBloomFilter, Geometry,
+    InLines, OnceBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
+    UnionError,
 };
 use tamis_hash::{DefaultHashBuilder, Rapid, SipHash13};
 
@@ -19,6 +21,7 @@ fn filters_are_send_and_sync_whatever_the_item() {
     assert::<BloomFilter<Rc<str>>>();
     assert::<BlockedBloomFilter<Rc<str>>>();
     assert::<OnceBloomFilter<*const u8>>();
+    assert::<CountingBloomFilter<*const u8>>();
     assert::<Builder<OnceBloomFilter<Rc<str>>>>();
 }
 
@@ -37,6 +40,8 @@ fn items_are_queried_by_their_borrowed_form() -> Result<(), BuildError> {
         .capacity(10)
         .build()?;
     assert!(pairs.insert(&("a".to_owned(), 1)));
+    let counted = CountingBloomFilter::<String>::with_capacity(100)?;
+    assert!(counted.insert("a") && counted.remove(&String::from("a")) && !counted.contains("a"));
     let std_hasher =
         BloomFilter::<str>::builder().capacity(10).hasher(std::hash::RandomState::new()).build()?;
     assert!(std_hasher.insert("a"));
@@ -60,6 +65,12 @@ fn collections_collect() {
     assert!((0..20).all(|item| blocked.contains(&item)));
     assert!((18.0..22.0).contains(&blocked.len_estimate()));
 
+    let mut counting: CountingBloomFilter<u64> = (0..10_u64).collect();
+    counting.extend(&[10, 11]);
+    (&counting).extend(12..20_u64);
+    assert!((0..20).all(|item| counting.count_estimate(&item) >= 1));
+    assert!((18.0..22.0).contains(&counting.len_estimate()));
+
     let empty: BlockedBloomFilter<u64> = core::iter::empty::<u64>().collect();
     assert!(!empty.contains(&1));
 }
@@ -76,6 +87,11 @@ fn collections_collect_in_parallel() {
     let more: Vec<u64> = (10_000..20_000).collect();
     (&filter).par_extend(&more);
     assert!((0..20_000).all(|item| filter.contains(&item)));
+    let mut counting: CountingBloomFilter<u64> = (0..10_000_u64).into_par_iter().collect();
+    counting.par_extend(0..10_000_u64);
+    (&counting).par_extend(&more);
+    assert!((0..10_000).all(|item| counting.count_estimate(&item) >= 2));
+    assert!((0..20_000).all(|item| counting.remove(&item)));
 }
 
 /// Collecting gives the same filter with a known and an unknown length, in parallel and not.
@@ -127,6 +143,37 @@ fn clones_are_copies_and_clear_removes_all_items() -> Result<(), BuildError> {
     assert_eq!((filter.fill(), filter.len_estimate()), (0.0, 0.0));
     assert_eq!(filter.false_positive_rate(), 0.0);
     assert!((0..50).all(|item| copy.contains(&item) && !filter.contains(&item)));
+    Ok(())
+}
+
+/// Checks the empty filter that is like `filter`, which contains the items below 1000.
+macro_rules! check_empty_like {
+    ($builder:expr) => {{
+        let filter = $builder.capacity(5000).false_positive_rate(1e-4).build()?;
+        for item in 0..1000_u64 {
+            filter.insert(&item);
+        }
+        let (size, fill) = (filter.size_in_bytes(), filter.fill());
+        let empty = filter.empty_like()?;
+        assert_eq!((empty.fill(), empty.size_in_bytes()), (0.0, size));
+        assert_eq!((empty.geometry(), empty.capacity()), (filter.geometry(), 5000));
+        // The hashers are the same, with the same random keys: the bits mean the same items.
+        empty.union_with(&filter).expect("both hash alike");
+        assert!((0..1000).all(|item| empty.contains(&item)) && empty.fill() == fill);
+        assert_eq!(filter.fill(), fill, "the filter itself is unchanged");
+        // A capacity that does not follow from the sizes is the same, too.
+        let other = $builder.like(filter.geometry()).capacity(7).build()?;
+        assert_eq!(other.empty_like()?.capacity(), 7);
+    }};
+}
+
+#[test]
+fn an_empty_filter_like_another_has_its_sizes_and_its_hash() -> Result<(), BuildError> {
+    check_empty_like!(BloomFilter::<u64>::builder());
+    check_empty_like!(BlockedBloomFilter::<u64>::builder());
+    check_empty_like!(OnceBloomFilter::<u64>::builder());
+    check_empty_like!(CountingBloomFilter::<u64>::builder());
+    check_empty_like!(OnceBloomFilter::<u64>::builder().hasher(SipHash13::with_key([7; 16])));
     Ok(())
 }
 
@@ -210,6 +257,9 @@ fn bad_sizes_are_typed_errors() {
     bad_sizes(BloomFilter::<str>::builder, 64, of_once);
     bad_sizes(BlockedBloomFilter::<str>::builder, 32, of_once);
     bad_sizes(OnceBloomFilter::<str>::builder, 32, of_blocked);
+    bad_sizes(CountingBloomFilter::<str>::builder, 32, of_blocked);
+    let of_counting = CountingBloomFilter::<str>::builder().capacity(5).geometry().unwrap();
+    bad_sizes(BlockedBloomFilter::<str>::builder, 32, of_counting);
 }
 
 #[test]
@@ -310,6 +360,7 @@ fn words_are_a_choice_between_memory_and_speed() {
     }
     check(BlockedBloomFilter::<u64>::builder);
     check(OnceBloomFilter::<u64>::builder);
+    check(CountingBloomFilter::<u64>::builder);
 }
 
 #[test]
@@ -320,4 +371,59 @@ fn arrays_become_filters_as_collections_do() {
     assert!(!numbers.insert(&2) && numbers.insert(&4));
     let none = BloomFilter::<str>::from([]);
     assert_eq!((none.capacity(), none.fill()), (1, 0.0));
+    let counted = CountingBloomFilter::<str>::from(["a", "a"]);
+    assert_eq!(counted.count_estimate("a"), 2);
+}
+
+/// Numbers at the ends of their ranges give a filter or a typed error, never a panic. What is asked for is larger than
+/// any memory or as small as it can be.
+#[test]
+fn extreme_sizes_of_the_newer_types_are_typed_errors() {
+    let rates =
+        [1e-300, f64::MIN_POSITIVE, 1e-18, 0.5, 1.0 - f64::EPSILON, f64::NAN, 0.0, 1.0, -1.0];
+    for rate in rates {
+        for capacity in [0, 1, usize::MAX / 2, usize::MAX] {
+            let small = capacity < 2;
+            let built = [
+                ScalableBloomFilter::<u64>::builder()
+                    .capacity(capacity)
+                    .false_positive_rate(rate)
+                    .build()
+                    .map(|filter| filter.insert(&1)),
+                OnceScalableBloomFilter::<u64>::builder()
+                    .capacity(capacity)
+                    .false_positive_rate(rate)
+                    .build()
+                    .map(|filter| filter.insert(&1)),
+                CountingBloomFilter::<u64>::builder()
+                    .capacity(capacity)
+                    .false_positive_rate(rate)
+                    .build()
+                    .map(|filter| filter.insert(&1)),
+            ];
+            let rotating = [2, 16].map(|generations| {
+                let builder = RotatingBloomFilter::<u64>::builder().capacity(capacity);
+                let builder = builder.false_positive_rate(rate).generations(generations);
+                builder.span(Duration::MAX).build().map(|filter| {
+                    filter.advance(Duration::MAX);
+                    filter.insert(&1)
+                })
+            });
+            for result in built.into_iter().chain(rotating) {
+                match result {
+                    Ok(new) => assert!(new && small && rate > 0.0 && rate < 1.0),
+                    Err(BuildError::Rate { .. }) => assert!(!(rate > 0.0 && rate < 1.0)),
+                    // From 2^63 items on, the limit of 64-bit hashes exceeds even a high rate.
+                    Err(BuildError::RateTooLow { .. }) => assert!(rate < 0.5 || !small),
+                    Err(_) => assert!(!small),
+                }
+            }
+        }
+    }
+    for bits in [1, u64::MAX - 1, u64::MAX] {
+        let built = CountingBloomFilter::<u64>::builder().bits(bits).probes(1).build();
+        assert_eq!(built.is_ok(), bits == 1);
+    }
+    let none = ScalableBloomFilter::<u64>::builder().max_size_in_bytes(0).build();
+    assert!(matches!(none, Err(BuildError::Alloc { .. })));
 }

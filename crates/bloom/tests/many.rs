@@ -1,7 +1,7 @@
 //! Batch methods have the results of single calls, and set the same bits.
 
 use proptest::prelude::*;
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use tamis_bloom::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
 use tamis_hash::Rapid;
 
 macro_rules! same {
@@ -51,6 +51,7 @@ same! {
     classic BloomFilter;
     blocked BlockedBloomFilter;
     once OnceBloomFilter;
+    counting CountingBloomFilter;
 }
 
 macro_rules! same_in_memory {

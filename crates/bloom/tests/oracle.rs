@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use tamis_bloom::{
-    BlockedBloomFilter, BloomFilter, Buildable, Builder, Exclusive, OnceBloomFilter,
+    BlockedBloomFilter, BloomFilter, Buildable, Builder, CountingBloomFilter, Exclusive,
+    OnceBloomFilter,
 };
 use tamis_hash::Rapid;
 
@@ -108,7 +109,8 @@ proptest! {
         let hasher = || Rapid::with_seed(1);
         run(|| BloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BloomFilter));
         run(|| BlockedBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BlockedBloomFilter));
-        run(|| OnceBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops, &on!(OnceBloomFilter));
+        run(|| OnceBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(OnceBloomFilter));
+        run(|| CountingBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops, &on!(CountingBloomFilter));
     }
 
     /// Atomic inserts and exclusive inserts set the same bits, for every shape.

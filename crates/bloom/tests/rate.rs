@@ -5,11 +5,9 @@
 //! are independent. (The planted mutants that the test must reject are in `src/probe/line.rs`, where patterns are
 //! exchangeable.)
 
-mod common;
-
-use common::sample;
+use crate::common::sample;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use tamis_bloom::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
 use tamis_hash::Rapid;
 
 const ITEMS: u64 = 100_000;
@@ -97,6 +95,40 @@ fn the_published_rates_are_measured() {
         // The rate of one filter lies within a few per cent of the mean over all filters.
         let ratio = filter.false_positive_rate() * 100.0 / per_cent;
         assert!((0.95..1.05).contains(&ratio), "{probes} probes: {ratio} of the published rate");
+    }
+}
+
+/// A counting filter has the reported rate after removals: what was removed leaves nothing behind.
+#[test]
+fn the_rate_after_removals_is_the_reported_one() {
+    for (bits_per_item, probes, (family, item)) in [(10, 6, FAMILIES[0]), (16, 9, FAMILIES[2])] {
+        let hasher = Rapid::with_seed(bits_per_item);
+        let filter = CountingBloomFilter::<[u8], _>::builder_with_hasher(hasher)
+            .bits(bits_per_item * ITEMS)
+            .probes(probes)
+            .build()
+            .unwrap();
+        // Fill it to twice its load with other items and remove these.
+        let others = |with: &dyn Fn(&[u8]) -> bool| {
+            (1 << 40..(1 << 40) + 2 * ITEMS).for_each(|i: u64| {
+                with(&i.to_be_bytes());
+            });
+        };
+        others(&|other| filter.insert(other));
+        others(&|other| filter.remove(other));
+        assert_eq!((filter.fill(), filter.saturated()), (0.0, 0), "{family}");
+        let what = format!("counting, {bits_per_item} bits per item, {family} items");
+        measure(
+            &what,
+            ITEMS,
+            item,
+            |item| filter.insert(item),
+            |item| filter.contains(item),
+            || filter.false_positive_rate(),
+        );
+        let expected = filter.geometry().false_positive_rate_at(ITEMS as usize);
+        let ratio = filter.false_positive_rate() / expected;
+        assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");
     }
 }
 

@@ -1,17 +1,16 @@
 //! The sizes keep the promised rates (DESIGN P2), and agree with published ones.
 
-mod common;
-
-use common::sample;
+use crate::common::sample;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use tamis_bloom::{
-    BlockedBloomFilter, BloomFilter, BuildError, Filter, Geometry, OnceBloomFilter, Sampled,
+    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, Filter, Geometry,
+    OnceBloomFilter, Sampled,
 };
 use tamis_hash::Rapid;
 
 type Sizing = fn(usize, f64) -> Result<Geometry, BuildError>;
 
-const TYPES: [(&str, Sizing); 3] = [
+const TYPES: [(&str, Sizing); 4] = [
     ("classic", |items, rate| {
         BloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
     }),
@@ -20,6 +19,9 @@ const TYPES: [(&str, Sizing); 3] = [
     }),
     ("once", |items, rate| {
         OnceBloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
+    }),
+    ("counting", |items, rate| {
+        CountingBloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry()
     }),
 ];
 
@@ -208,6 +210,7 @@ fn the_number_of_items_is_estimated() {
         check!(BloomFilter);
         check!(BlockedBloomFilter);
         check!(OnceBloomFilter);
+        check!(CountingBloomFilter);
     }
 }
 
@@ -275,5 +278,6 @@ fn a_sample_of_all_lines_is_exact() {
         check!(BloomFilter);
         check!(BlockedBloomFilter);
         check!(OnceBloomFilter);
+        check!(CountingBloomFilter);
     }
 }

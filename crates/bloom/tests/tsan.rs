@@ -8,7 +8,7 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::thread;
 
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use tamis_bloom::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
 use tamis_hash::Rapid;
 
 const THREADS: u64 = 4;
@@ -54,6 +54,7 @@ macro_rules! race {
 fn main() {
     race!(BloomFilter, 1e-2);
     race!(BlockedBloomFilter, 1e-2);
+    race!(CountingBloomFilter, 1e-2);
     // In one word, and under locks.
     for new in [race!(OnceBloomFilter, 1e-2), race!(OnceBloomFilter, 1e-3)] {
         assert!(new <= ITEMS, "an item was new twice");

@@ -1,7 +1,9 @@
 //! The array of lines: all bits of an item lie in one cache line.
 
+use core::{array, iter};
+
 use tamis_hash::split;
-use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS, Lines, SimdLevel};
+use tamis_sync::{AllocError, BATCH, LINE_BYTES, LINE_WORDS, Lines, SimdLevel};
 
 use super::{Answers, Array, answer_all};
 use crate::bits::{Bits, Writer};
@@ -106,6 +108,128 @@ impl<W: Writer> InLine<W> {
         // A copy, so that the array can be borrowed mutably.
         let tables = self.tables;
         with_words!(self.shape, shape => self.insert_mut_in(shape, &tables, hash))
+    }
+}
+
+/// Batches of which only some items are left, in filters of several arrays.
+impl<W: Writer> InLine<W> {
+    /// Requests the lines of some items of a batch that was spread for an array of another size.
+    #[inline]
+    pub(crate) fn prefetch_items(&self, batch: &Batch, items: &[u8]) {
+        for &item in items {
+            self.bits.prefetch(split::place(batch.hashes[usize::from(item) % BATCH], self.lines));
+        }
+    }
+
+    /// Requests the lines of a batch that was spread for this array.
+    pub(crate) fn prefetch_batch(&self, batch: &Batch) {
+        (0..BATCH).for_each(|item| self.bits.prefetch(batch.line(item)));
+    }
+
+    /// As [`contains_batch`](Array::contains_batch), for a batch whose lines were requested, and without a next one.
+    pub(crate) fn contains_spread(&self, batch: &Batch, answers: &mut Answers) {
+        with_words!(self.shape, shape => {
+            let tables = shape.tables();
+            answer_all(answers, |item| {
+                self.bits.contains_branchless(batch.line(item), batch.pattern(shape, &tables, item))
+            });
+        });
+    }
+
+    /// Returns whether the items have the same bits in the line of either array.
+    #[inline]
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        self.shape == other.shape
+    }
+
+    /// Answers for some items of a batch whether one of the arrays contains them; the arrays have the same shape, and the
+    /// batch was spread for `spread`. Sets the answer of each item, moves those that no array contains to the front, and
+    /// returns their number.
+    pub(crate) fn contains_items(
+        spread: &Self,
+        arrays: &[&Self],
+        batch: &Batch,
+        items: &mut [u8],
+        answers: &mut Answers,
+    ) -> usize {
+        let Some(&first) = arrays.first() else { return items.len() };
+        let mut left = 0;
+        let mut answer = |items: &mut [u8], item: usize, hit: bool| {
+            answers[item] = hit;
+            items[left] = item as u8;
+            left += usize::from(!hit);
+        };
+        if first.shape.words > spread.shape.words {
+            // The batch may lack a pattern that these arrays need.
+            for at in 0..items.len() {
+                let item = usize::from(items[at]) % BATCH;
+                let hit = Self::any_contains(arrays.iter().copied(), batch.hashes[item]);
+                answer(items, item, hit);
+            }
+            return left;
+        }
+        with_words!(first.shape, shape => {
+            let tables = shape.tables();
+            for at in 0..items.len() {
+                let item = usize::from(items[at]) % BATCH;
+                let pattern = batch.pattern(shape, &tables, item);
+                let arrays = arrays.iter().copied();
+                answer(items, item, Self::any_has(arrays, shape, batch.hashes[item], pattern));
+            }
+        });
+        left
+    }
+
+    /// Returns whether one of the arrays contains an item; they have the same shape.
+    #[inline(never)]
+    pub(crate) fn any_contains<'a>(mut arrays: impl Iterator<Item = &'a Self>, hash: u64) -> bool
+    where
+        W: 'a,
+    {
+        let Some(first) = arrays.next() else { return false };
+        let arrays = iter::once(first).chain(arrays);
+        with_words!(first.shape, shape => {
+            Self::any_has(arrays, shape, hash, shape.pattern(&first.tables, hash))
+        })
+    }
+
+    /// Returns whether one of the arrays has all bits of a pattern.
+    ///
+    /// The masks are computed once, and tested in all arrays without a branch in between: which array has an item cannot
+    /// be predicted, and the lines are loaded all at once.
+    #[inline(always)]
+    fn any_has<'a>(
+        arrays: impl Iterator<Item = &'a Self>,
+        shape: Shape,
+        hash: u64,
+        pattern: impl Iterator<Item = (usize, u64)>,
+    ) -> bool
+    where
+        W: 'a,
+    {
+        match shape.words {
+            1 => Self::any_has_parts::<1>(arrays, hash, pattern),
+            2 => Self::any_has_parts::<2>(arrays, hash, pattern),
+            4 => Self::any_has_parts::<4>(arrays, hash, pattern),
+            _ => Self::any_has_parts::<LINE_WORDS>(arrays, hash, pattern),
+        }
+    }
+
+    #[inline(always)]
+    fn any_has_parts<'a, const WORDS: usize>(
+        arrays: impl Iterator<Item = &'a Self>,
+        hash: u64,
+        mut pattern: impl Iterator<Item = (usize, u64)>,
+    ) -> bool
+    where
+        W: 'a,
+    {
+        let parts: [_; WORDS] = array::from_fn(|_| pattern.next().unwrap_or_default());
+        // The least number is 0 if one is. (From a logical or, the compiler could make a branch.)
+        let least = arrays.fold(u64::MAX, |least, array| {
+            least.min(array.bits.missing_of(split::place(hash, array.lines), parts.into_iter()))
+        });
+        least == 0
     }
 }
 

@@ -172,33 +172,34 @@ mod tests {
 
     fn assert_same_bits<W: Writer + Sync>(lines: u64, probes: u32, count: u64) {
         let what = std::format!("{lines} lines, {probes} probes, {count} hashes");
+        let numbers: Vec<u64> = hashes(count).collect();
+        let hashes = || numbers.iter().copied();
         let mut one = zeroed::<W>(lines, probes);
-        hashes(count).for_each(|hash| {
+        hashes().for_each(|hash| {
             one.insert_mut(hash);
         });
         let mut all = zeroed::<W>(lines, probes);
-        insert_all(&mut all, hashes(count));
+        insert_all(&mut all, hashes());
         assert_same(&one, &all, &what);
         // Of unknown length: the first hashes do not wait.
         let mut all = zeroed::<W>(lines, probes);
-        insert_all(&mut all, hashes(count).filter(|_| true));
+        insert_all(&mut all, hashes().filter(|_| true));
         assert_same(&one, &all, &what);
         // Through the buffers, also where `insert_all` uses none.
-        if let Some(first) = hashes(count).next() {
+        if let Some(first) = hashes().next() {
             let mut all = zeroed::<W>(lines, probes);
             let waiting = all.regions(LOG_LINES).and_then(PartitionBuffers::new);
-            waiting.unwrap().insert_all(first, hashes(count).skip(1));
+            waiting.unwrap().insert_all(first, hashes().skip(1));
             assert_same(&one, &all, &what);
         }
         #[cfg(feature = "rayon")]
         {
             use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-            let hashes: Vec<u64> = hashes(count).collect();
             let mut all = zeroed::<W>(lines, probes);
-            parallel::insert_all(&mut all, hashes.clone().into_par_iter());
+            parallel::insert_all(&mut all, numbers.clone().into_par_iter());
             assert_same(&one, &all, &what);
             let mut all = zeroed::<W>(lines, probes);
-            parallel::insert_all(&mut all, hashes.into_par_iter().filter(|_| true));
+            parallel::insert_all(&mut all, numbers.into_par_iter().filter(|_| true));
             assert_same(&one, &all, &what);
         }
     }

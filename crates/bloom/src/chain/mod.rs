@@ -1,0 +1,177 @@
+//! A growing filter: a chain of blocked arrays, its hasher, and the kind of its inserts. The public types wrap it.
+//!
+//! | file | job |
+//! |---|---|
+//! | `plan.rs` | pure: the sizes of the slices, and the counts at which they grow |
+//! | `state.rs` | the shared words apart from the bits: counts, claims, locks |
+//! | `slice.rs`, `slices.rs` | one slice; all of them, and the query |
+//! | `prepare.rs` | growth in portions |
+//! | `claim.rs` | the two kinds of insert, with the proofs of what they return |
+//! | `many.rs`, `figures.rs` | batches; estimates |
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
+use core::marker::PhantomData;
+
+use tamis_core::{AsItem, BuildError};
+use tamis_hash::HashItem;
+use tamis_sync::{out_of_memory, run_batches};
+
+use self::claim::Claim;
+use self::many::{Contains, Insert};
+use self::plan::Plan;
+use self::slice::Slice;
+use self::slices::Slices;
+
+pub(crate) mod claim;
+mod figures;
+mod many;
+#[cfg(all(test, tamis_loom))]
+mod models;
+pub(crate) mod plan;
+mod prepare;
+#[cfg(all(test, tamis_shuttle))]
+mod schedules;
+pub(crate) mod slice;
+pub(crate) mod slices;
+mod state;
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests;
+
+/// A growing filter. `C` is the kind of its inserts.
+pub struct Chain<C, T: ?Sized, S> {
+    pub(crate) slices: Slices,
+    claim: C,
+    hasher: S,
+    /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
+    item: PhantomData<fn(&T)>,
+}
+
+impl<C: Claim, T: ?Sized, S> Chain<C, T, S> {
+    pub(crate) fn new(plan: Plan, hasher: S) -> Result<Self, BuildError> {
+        Slices::new(plan).and_then(|slices| Self::of_slices(slices, hasher))
+    }
+
+    pub(crate) fn of_slices(slices: Slices, hasher: S) -> Result<Self, BuildError> {
+        let claim = C::new().map_err(|error| BuildError::Alloc {
+            bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
+        })?;
+        Ok(Self { slices, claim, hasher, item: PhantomData })
+    }
+
+    #[inline]
+    pub(crate) fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        // The user's code runs in `hash_item`, before anything is locked.
+        self.insert_hash(self.hasher.hash_item(item))
+    }
+
+    #[inline]
+    pub(crate) fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.contains_hash(self.hasher.hash_item(item))
+    }
+
+    #[inline]
+    pub(crate) fn insert_hash(&self, hash: u64) -> bool {
+        claim::insert(&self.claim, &self.slices, hash)
+    }
+
+    #[inline]
+    pub(crate) fn contains_hash(&self, hash: u64) -> bool {
+        self.slices.contains(hash)
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.slices.prefetch(hash);
+    }
+
+    #[inline]
+    pub(crate) fn insert_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        let work = Insert { query: Contains::new(&self.slices), claim: &self.claim };
+        run_batches(work, hashes, on_result);
+    }
+
+    #[inline]
+    pub(crate) fn contains_many(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Contains::new(&self.slices), hashes, on_result);
+    }
+
+    /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
+    /// iterator loses no result.
+    pub(crate) fn insert_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+        let hashes: Vec<u64> = hashes.collect();
+        let mut results = Vec::with_capacity(hashes.len());
+        self.insert_many(hashes, |_, new| results.push(new));
+        results
+    }
+
+    /// Queries many items and collects the results.
+    pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+        let mut results = Vec::with_capacity(hashes.size_hint().0);
+        self.contains_many(hashes, |_, hit| results.push(hit));
+        results
+    }
+
+    /// Hashes items. The user's code runs here, before anything is locked.
+    #[inline]
+    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
+    }
+
+    /// Makes a chain of one empty slice like the first. (The plan of a loaded filter may compute other sizes.) If the
+    /// allocation fails, ends as std's collections do.
+    pub(crate) fn clear(&mut self) {
+        let (plan, first) = (self.slices.plan, &self.slices.slice(0).filter);
+        let slice = Slice::zeroed(first.geometry(), first.capacity() as u64)
+            .unwrap_or_else(|_| out_of_memory(self.size_in_bytes()));
+        self.slices = Slices::of_first(plan, slice);
+    }
+
+    pub(crate) fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        self.slices.size_in_bytes()
+    }
+
+    /// Copies the filter while other threads insert. If an allocation fails, ends as std's collections do.
+    pub(crate) fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        let copy = Self::of_slices(self.slices.copy(), self.hasher.clone());
+        copy.unwrap_or_else(|_| out_of_memory(self.size_in_bytes()))
+    }
+}
+
+/// Shows the sizes, never the bits.
+impl<C, T: ?Sized, S> fmt::Debug for Chain<C, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain")
+            .field("slices", &self.slices.len())
+            .field("capacity", &self.slices.capacity())
+            .finish_non_exhaustive()
+    }
+}

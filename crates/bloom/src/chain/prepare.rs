@@ -1,0 +1,70 @@
+//! Growth: counts new items, and prepares and publishes the next slice in small portions.
+//!
+//! When 7/8 of a slice are used (half of a small one), one insert reserves the memory of the next slice. From then on
+//! inserts touch one portion each, claimed by a counter, so that the system places the pages. When the slice is full and
+//! all portions are claimed, the next slice is published.
+//!
+//! **No insert waits for growth.** There is no lock. An insert that finds the next slice not yet reserved, or some of
+//! its portions still claimed by others, does its own part, if any, and returns. It has already written its item. A
+//! thread that stops after it has claimed a portion delays nobody: the slice is published without that portion, and its
+//! pages are placed when an insert first writes to them.
+//!
+//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: 16
+//! KiB, or one huge page where the system has them. Apart from that an insert writes one line.
+//!
+//! **A slice holds its capacity**, and what is still added by the threads that loaded the number of slices before it
+//! changed: one item each. It holds more only if the next slice is not there in time. If the system stops the thread that
+//! reserves it, another one does it after a further 64th of the slice, so that `n` stopped threads cost less than `n`
+//! 64ths. If the memory cannot be had, all items go to the last slice, and its saturation rises above 1.
+
+use super::plan::sample;
+use super::slice::Slice;
+use super::slices::Slices;
+
+impl Slices {
+    /// Counts a new item of slice `index`, and does this item's share of preparing the next slice.
+    #[inline]
+    pub(crate) fn added(&self, index: usize, hash: u64) {
+        let sample = sample(hash);
+        if self.slice(index).steps.helps(sample) {
+            self.grow(index, sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, index: usize, sample: u64) {
+        let slice = self.slice(index);
+        let counts = slice.counts();
+        let counted = if slice.steps.counts(sample) { counts.add() } else { counts.counted() };
+        if counted < slice.steps.reserve || self.len() > index + 1 {
+            return;
+        }
+        let Some(next) = self.get(index + 1) else {
+            if counts.claim_reserve(counted, slice.steps.again)
+                && let Some(next) = self.reserve(index + 1)
+            {
+                self.set(index + 1, next);
+            }
+            return;
+        };
+        if next.touch_portion() && counted >= slice.steps.full {
+            self.publish(index + 1);
+        }
+    }
+
+    /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation failed.
+    fn reserve(&self, index: usize) -> Option<Slice> {
+        if index >= Self::MAX {
+            return None;
+        }
+        #[cfg(test)]
+        if self.fails() {
+            return None;
+        }
+        let newest = self.slice(index - 1).filter.capacity() as u64;
+        let used = self.iter().take(index).map(Slice::rate).sum();
+        let (geometry, capacity) = self.plan.next(newest, used, self.size_in_bytes()).ok()?;
+        Slice::reserved(geometry, capacity)
+    }
+}

@@ -1,0 +1,115 @@
+//! One slice of a growing filter: a blocked array, and the counts that say when it is full.
+
+use tamis_core::BuildError;
+use tamis_sync::{CachePadded, Lines};
+
+use super::plan::{PORTION_LINES, Steps};
+use super::state::Counts;
+use crate::array::Array;
+use crate::array::line::InLine;
+use crate::bits::Free;
+use crate::geometry::Geometry;
+use crate::shared::Shared;
+
+/// A blocked filter of hashes, without a hasher.
+pub(crate) type Blocked = Shared<InLine<Free>, (), ()>;
+
+/// A slice. It is never changed but for its bits and its counts.
+#[derive(Debug)]
+pub(crate) struct Slice {
+    pub(crate) filter: Blocked,
+    pub(crate) steps: Steps,
+    /// The number of slices that follow each other, this one the newest of them, whose arrays have one shape.
+    pub(super) alike: usize,
+    /// In a cache line of their own: all threads read the rest of the slice in every operation.
+    counts: CachePadded<Counts>,
+}
+
+impl Slice {
+    /// Makes a slice whose memory is present.
+    pub(crate) fn zeroed(geometry: Geometry, capacity: u64) -> Result<Self, BuildError> {
+        Lines::zeroed(geometry.lines())
+            .map(|lines| Self::of_lines(geometry, capacity, lines, 0))
+            .map_err(|error| BuildError::Alloc {
+                bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
+            })
+    }
+
+    /// Makes a slice whose memory is made present portion by portion. Returns `None` if the allocation failed.
+    pub(crate) fn reserved(geometry: Geometry, capacity: u64) -> Option<Self> {
+        let lines = Lines::reserved(geometry.lines()).ok()?;
+        Some(Self::new(geometry, capacity, lines, 0, 0))
+    }
+
+    /// Makes a slice of lines that were filled before, with `items` items.
+    pub(crate) fn of_lines(geometry: Geometry, capacity: u64, lines: Lines, items: u64) -> Self {
+        // So that counting on from any number that a file states cannot overflow.
+        let counted = Steps::new(geometry, capacity).counted(items.min(1 << 62));
+        Self::new(geometry, capacity, lines, counted, portions(geometry))
+    }
+
+    fn new(geometry: Geometry, capacity: u64, lines: Lines, counted: u64, touched: u64) -> Self {
+        let array = InLine::of_lines(geometry, lines);
+        let steps = Steps::new(geometry, capacity);
+        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
+        let counts = CachePadded::new(Counts::new(counted, steps.reserve, touched));
+        Self { filter: Shared::of_array(array, geometry, capacity, ()), steps, alike: 1, counts }
+    }
+
+    /// Copies the slice while other threads insert. If the allocation fails, ends as std's collections do.
+    pub(crate) fn copy(&self) -> Self {
+        let filter = self.filter.snapshot();
+        // After the bits: the copy counts at least the items that it has, so that it does not hold more than it should.
+        let counts = Counts::new(self.counts.counted(), self.steps.reserve, self.portions());
+        Self { filter, steps: self.steps, alike: 1, counts: CachePadded::new(counts) }
+    }
+
+    #[inline]
+    pub(crate) fn array(&self) -> &InLine<Free> {
+        &self.filter.array
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Returns the number of items that the counts stand for.
+    pub(crate) fn items(&self) -> u64 {
+        self.steps.items(self.counts.counted())
+    }
+
+    /// Returns the rate of the slice when it is full.
+    pub(super) fn rate(&self) -> f64 {
+        self.filter.geometry().false_positive_rate_at(self.filter.capacity())
+    }
+
+    /// Touches the next portion of the memory, and returns whether that was the last one, or there was none left.
+    pub(crate) fn touch_portion(&self) -> bool {
+        let portions = self.portions();
+        let Some(portion) = self.counts.claim_portion(portions) else { return true };
+        let first = (portion * PORTION_LINES) as usize;
+        self.array().bits.touch(first..first + PORTION_LINES as usize);
+        #[cfg(test)]
+        tests::TOUCHED.with(|touched| touched.set(touched.get() + PORTION_LINES));
+        portion + 1 == portions
+    }
+
+    fn portions(&self) -> u64 {
+        portions(self.filter.geometry())
+    }
+}
+
+/// Returns the number of portions of a slice.
+fn portions(geometry: Geometry) -> u64 {
+    geometry.lines().div_ceil(PORTION_LINES)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use core::cell::Cell;
+
+    std::thread_local! {
+        /// The lines that this thread has touched to prepare slices.
+        pub(crate) static TOUCHED: Cell<u64> = const { Cell::new(0) };
+    }
+}

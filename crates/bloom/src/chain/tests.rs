@@ -1,0 +1,141 @@
+//! Tests of growth that need a failed allocation, the count of touched lines, or the counts of a slice.
+
+use std::vec::Vec;
+
+use tamis_hash::{HashItem, Rapid};
+
+use super::Chain;
+use super::claim::{AnyWinner, Claim, OneWinner};
+use super::plan::{PORTION_LINES, Plan};
+use super::slice::tests::TOUCHED;
+use crate::array::Array as _;
+
+type Filter<C> = Chain<C, u64, Rapid>;
+
+fn filter<C: Claim>(first: u64) -> Filter<C> {
+    Chain::new(Plan::new(first, 0.01, u64::MAX), Rapid::with_seed(1)).unwrap()
+}
+
+/// Inserts items from `next` on until this number of them was new; moves `next` behind them.
+fn fill<C: Claim>(filter: &Filter<C>, next: &mut u64, count: usize) {
+    let mut new = 0;
+    while new < count {
+        new += usize::from(filter.insert(next));
+        *next += 1;
+    }
+}
+
+/// A slice in which all items count takes exactly its capacity, and the next insert goes to the next slice.
+#[test]
+fn a_slice_takes_exactly_its_capacity() {
+    fn check<C: Claim>() {
+        let filter: Filter<C> = filter(1000);
+        let (mut next, mut capacity) = (0, 1000);
+        for slices in 1..4 {
+            fill(&filter, &mut next, capacity - 1);
+            assert_eq!(filter.slices.len(), slices, "one item is left");
+            fill(&filter, &mut next, 1);
+            assert_eq!(filter.slices.len(), slices + 1, "the slice is full");
+            assert_eq!(filter.slices.slice(slices - 1).items(), capacity as u64);
+            capacity *= 3;
+        }
+    }
+    check::<AnyWinner>();
+    check::<OneWinner>();
+}
+
+/// No insert touches more than one portion of a new slice, whatever the size of the slice; and the slices are touched
+/// as a whole, portion by portion, before they are used.
+#[test]
+fn an_insert_touches_at_most_one_portion() {
+    let filter: Filter<AnyWinner> = filter(100_000);
+    let (mut most, mut total, mut touching) = (0, 0, 0);
+    for item in 0..2_500_000_u64 {
+        TOUCHED.set(0);
+        filter.insert(&item);
+        let touched = TOUCHED.get();
+        most = touched.max(most);
+        total += touched;
+        touching += u64::from(touched > 0);
+    }
+    assert_eq!(filter.slices.len(), 4);
+    assert_eq!(most, PORTION_LINES, "one insert touched more than one portion, or none did any");
+    let prepared = filter.slices.iter().skip(1).map(|slice| slice.filter.geometry().lines());
+    let portions: u64 = prepared.map(|lines| lines.div_ceil(PORTION_LINES)).sum();
+    assert_eq!((touching, total), (portions, portions * PORTION_LINES));
+    assert!(portions > 100, "the slices have several portions: {portions}");
+}
+
+/// While the next slice cannot be allocated, items go to the last one, and the saturation rises; later it grows.
+#[test]
+fn growth_is_retried_after_a_failed_allocation() {
+    let filter: Filter<OneWinner> = filter(1000);
+    filter.slices.fail(120);
+    let mut next = 0;
+    fill(&filter, &mut next, 2000);
+    assert_eq!(filter.slices.len(), 1);
+    assert!(filter.slices.saturation() > 1.8, "{}", filter.slices.saturation());
+    assert!(filter.slices.false_positive_rate() > 4.0 * 0.003);
+    // It is tried again every 64th of the slice.
+    fill(&filter, &mut next, 1000);
+    assert_eq!(filter.slices.len(), 2);
+    assert!(filter.slices.saturation() < 1.0);
+    assert!((0..next).all(|item| filter.contains(&item)));
+}
+
+/// Batches return what single operations return, across slices, and leave the same bits.
+#[test]
+fn batches_equal_single_operations() {
+    fn check<C: Claim>() {
+        let (single, batched): (Filter<C>, Filter<C>) = (filter(1024), filter(1024));
+        let hasher = Rapid::with_seed(1);
+        // Each item twice, at distances up to 1000, so that some batches have repeated items.
+        let items = (0..60_000_u64).map(|number| match number % 2 {
+            0 => number,
+            _ => (number - 1).saturating_sub(number % 1000 / 2 * 2),
+        });
+        let hashes: Vec<u64> = items.map(|item| hasher.hash_item(&item)).collect();
+        let expected: Vec<bool> = hashes.iter().map(|&hash| single.insert_hash(hash)).collect();
+        assert_eq!(batched.insert_each(hashes.iter().copied()), expected);
+        assert_eq!(single.slices.len(), 4);
+        assert_eq!(single.slices.len(), batched.slices.len());
+        for (one, other) in single.slices.iter().zip(batched.slices.iter()) {
+            let mut lines = 0..one.filter.geometry().lines();
+            assert!(lines.all(|line| one.array().read(line) == other.array().read(line)));
+            assert_eq!(one.items(), other.items());
+        }
+        let queries: Vec<u64> = (20_000..200_000_u64).map(|item| hasher.hash_item(&item)).collect();
+        let expected: Vec<bool> = queries.iter().map(|&hash| single.contains_hash(hash)).collect();
+        assert_eq!(batched.contains_each(queries.into_iter()), expected);
+    }
+    check::<AnyWinner>();
+    check::<OneWinner>();
+}
+
+/// A copy has all items, and grows on from where the filter was.
+#[test]
+fn a_copy_grows_on() {
+    let filter: Filter<AnyWinner> = filter(1000);
+    let mut next = 0;
+    // The next slice is prepared, and not yet published.
+    fill(&filter, &mut next, 3999);
+    let copy = filter.snapshot();
+    assert_eq!((copy.slices.len(), filter.slices.len()), (2, 2));
+    fill(&copy, &mut next, 3);
+    assert_eq!(copy.slices.len(), 3);
+    assert_eq!(filter.slices.len(), 2);
+    assert!((0..next).all(|item| copy.contains(&item)));
+}
+
+/// A cleared filter is as it was built.
+#[test]
+fn a_cleared_filter_starts_again() {
+    let mut filter: Filter<OneWinner> = filter(1000);
+    let mut next = 0;
+    fill(&filter, &mut next, 30_000);
+    filter.clear();
+    assert_eq!((filter.slices.len(), filter.slices.capacity()), (1, 1000));
+    assert!(!(0..next).any(|item| filter.contains(&item)));
+    fill(&filter, &mut next, 1001);
+    assert_eq!(filter.slices.len(), 2);
+}

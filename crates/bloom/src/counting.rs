@@ -1,0 +1,998 @@
+//! The counting Bloom filter: a blocked filter with a counter for each bit, from which items can be removed.
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use tamis_core::{AsItem, BuildError, Sampled};
+use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
+use tamis_sync::out_of_memory;
+
+use crate::array::counting::Counting;
+use crate::array::line::InLine;
+use crate::array::{Array as _, Removable as _};
+use crate::blocked::BlockedBloomFilter;
+use crate::builder::Builder;
+use crate::error::UnionError;
+use crate::exclusive::Exclusive;
+use crate::geometry::Geometry;
+use crate::shared::Shared;
+
+/// A concurrent Bloom filter from which items can be removed: a multiset whose inserts never fail.
+///
+/// It has the geometry of a [`BlockedBloomFilter`], with a counter of four bits for each bit (Fan, Cao, Almeida and
+/// Broder 2000). An insert adds 1 to the counters of the item, a [`remove`](Self::remove) subtracts 1, and the filter
+/// contains an item if none of its counters is 0. So it takes four times the memory of a blocked filter: 48 bits per
+/// item at 1 %, 67 at 0.1 %, 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that;
+/// but its inserts fail when it is full, and after eight copies of an item. Here an insert never fails: an overfilled
+/// filter has a higher false-positive rate.
+///
+/// **A counter that reaches 15 stays 15**, because the filter does not know how far it should have counted. So an item
+/// that had 15 copies at one time stays in the filter when all of them are removed: a false positive, never a false
+/// negative. Items with few copies do not saturate a counter in practice, up to the capacity of the filter.
+/// [`saturated`](Self::saturated) returns the number of saturated counters.
+///
+/// **Remove only what was inserted**, as in every filter from which items can be removed: see
+/// [`remove`](Self::remove).
+///
+/// Inserts and removals are lock-free: a compare-exchange for each word of counters that the item touches, at most four
+/// for each of its [`words`](Geometry::words). A query is wait-free. An operation touches one cache line if the item
+/// has one word, as at the default rate, two with two words, and four with more. See [the crate](crate) for the
+/// guarantees under concurrency.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::CountingBloomFilter;
+///
+/// let online = CountingBloomFilter::<str>::with_capacity(1000)?;
+/// online.insert("ada");
+/// online.insert("ada");
+/// assert_eq!(online.count_estimate("ada"), 2);
+/// assert!(online.remove("ada"));
+/// assert!(online.contains("ada"));
+/// assert!(online.remove("ada"));
+/// assert!(!online.contains("ada"));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+pub struct CountingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) shared: Shared<Counting, T, S>,
+}
+
+impl<T: ?Sized> CountingBloomFilter<T> {
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
+    /// A capacity of 0 counts as 1.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1_000_000)?;
+    /// assert!(filter.size_in_bytes() < 6_400_000);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
+        Self::builder().capacity(items).build()
+    }
+
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn builder() -> Builder<Self> {
+        Builder::new(DefaultHashBuilder::default())
+    }
+}
+
+impl<T: ?Sized, S> CountingBloomFilter<T, S> {
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with the given hasher. A
+    /// capacity of 0 counts as 1.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = CountingBloomFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
+        Builder::new(hasher).capacity(items).build()
+    }
+
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = CountingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
+        Builder::new(hasher)
+    }
+
+    /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0 to 1; the filter
+    /// then certainly had no copy of the item before.
+    ///
+    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is no test-and-set (for
+    /// that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a false positive, or
+    /// becomes one during the race. Each of them adds a copy, whatever it returns. A `false` does not synchronize with
+    /// the thread that inserted the item: its other writes may be invisible.
+    ///
+    /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<String>::with_capacity(10)?;
+    /// assert!(filter.insert("a"));
+    /// assert!(!filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.insert(item)
+    }
+
+    /// Removes one copy of an item. Returns `false`, and changes nothing, if there is none.
+    ///
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before the removal.** The
+    /// insert happened before if it returned on this thread, or on a thread that has since been joined, has sent a
+    /// message or has released a mutex. Then the removal returns `true`, and no other item is affected.
+    ///
+    /// *Removing an item that was not inserted* returns `true` at the
+    /// [`false_positive_rate`](Self::false_positive_rate), and then lowers counters of other items. From then on, or
+    /// after later removals, these items may be false negatives. A check with [`contains`](Self::contains) does not
+    /// prevent this, because it errs for the same items. *Removing an item concurrently with its insert*, or one copy
+    /// by two threads, may do the same harm. No race changes a counter of another item by accident: no counter wraps
+    /// around, and none takes from its neighbour. From a snapshot or a united filter, remove only items that were
+    /// inserted before the snapshot or the union.
+    ///
+    /// *Saturated counters stay.* If all counters of the item are saturated, the removal returns `true` and changes
+    /// nothing.
+    ///
+    /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// assert!(filter.remove("a"));
+    /// assert!(!filter.contains("a"));
+    /// assert!(!filter.remove("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn remove<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.remove_hash(self.hasher().hash_item(item))
+    }
+
+    /// Returns the smallest counter of an item, from 0 to 15: at least the number of its copies. 15 means "15 or more".
+    ///
+    /// It is higher than the number of copies if other items share all counters of the item: for an item without
+    /// copies, at the [`false_positive_rate`](Self::false_positive_rate). A concurrent insert or removal of the item is
+    /// counted or not. Wait-free.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// for _ in 0..20 {
+    ///     filter.insert("a");
+    /// }
+    /// assert_eq!(filter.count_estimate("a"), 15);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn count_estimate<Q: ?Sized>(&self, item: &Q) -> u32
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.count_estimate_hash(self.hasher().hash_item(item))
+    }
+
+    /// Returns whether the filter may have a copy of the item. `false` is certain. `true` is wrong at the
+    /// [`false_positive_rate`](Self::false_positive_rate).
+    ///
+    /// Wait-free. Finds every item whose insert happens before the call and whose removal happens after it, if no item
+    /// was removed that was not inserted. Of an insert or a removal that runs concurrently, it may see all changes,
+    /// some, or none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.shared.contains(item)
+    }
+
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
+    ///
+    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = CountingBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
+    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.shared.insert_hash(hash)
+    }
+
+    /// Removes one copy of an item by its hash. See [`remove`](Self::remove) and [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert_hash(0x9E37_79B9_7F4A_7C15);
+    /// assert!(filter.remove_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn remove_hash(&self, hash: u64) -> bool {
+        self.shared.array.remove(hash)
+    }
+
+    /// Returns the smallest counter of an item by its hash. See [`count_estimate`](Self::count_estimate) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// assert_eq!(filter.count_estimate_hash(0x9E37_79B9_7F4A_7C15), 0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn count_estimate_hash(&self, hash: u64) -> u32 {
+        self.shared.array.count(hash)
+    }
+
+    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.shared.contains_hash(hash)
+    }
+
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`insert`](Self::insert) would have returned.
+    ///
+    /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
+    /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
+    /// See [batches](crate#batches) for slow iterators and panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<u64>::with_capacity(1000)?;
+    /// let mut new = 0;
+    /// filter.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// assert_eq!(new, 10);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.insert_many(self.shared.hashes(items), on_result);
+    }
+
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
+    /// [`insert_many`](Self::insert_many).
+    ///
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use = "`extend` inserts without results"]
+    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.insert_each(self.shared.hashes(items))
+    }
+
+    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`remove`](Self::remove) would have returned.
+    ///
+    /// The contract of [`remove`](Self::remove) holds for each item. Faster than single removals in filters larger than
+    /// the caches. See [batches](crate#batches) for slow iterators and panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter: CountingBloomFilter<u64> = (0..10).collect();
+    /// filter.remove_many(0..10, |_, removed| assert!(removed));
+    /// assert_eq!(filter.fill(), 0.0);
+    /// ```
+    #[inline]
+    pub fn remove_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.remove_many(self.shared.hashes(items), on_result);
+    }
+
+    /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have returned for each.
+    /// See [`remove_many`](Self::remove_many).
+    ///
+    /// Hashes all items before it removes the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been removed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// filter.insert("a");
+    /// assert_eq!(filter.remove_each(["a", "a"]), [true, false]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use = "`remove_many` removes without results"]
+    pub fn remove_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.remove_each(self.shared.hashes(items))
+    }
+
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`contains`](Self::contains) would have returned.
+    ///
+    /// Faster than single queries, most of all in filters larger than the caches.
+    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// invisible to the results after it. See [batches](crate#batches).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// filter.insert("b");
+    /// let names: Vec<String> = vec!["a".into(), "b".into()];
+    /// let mut hits = vec![];
+    /// filter.contains_many(&names, |number, hit| {
+    ///     if hit {
+    ///         hits.push(&names[number]);
+    ///     }
+    /// });
+    /// assert_eq!(hits, ["b"]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.contains_many(self.shared.hashes(items), on_result);
+    }
+
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
+    /// [`contains_many`](Self::contains_many).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// filter.insert("b");
+    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.shared.contains_each(self.shared.hashes(items))
+    }
+
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// let hash = 0x9E37_79B9_7F4A_7C15;
+    /// filter.insert_hashes([hash, hash], |number, new| assert_eq!(new, number == 0));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.shared.insert_many(hashes, on_result);
+    }
+
+    /// Removes one copy of each of many items by their hashes. See [`remove_many`](Self::remove_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// let hash = 0x9E37_79B9_7F4A_7C15;
+    /// filter.insert_hash(hash);
+    /// filter.remove_hashes([hash, hash], |number, removed| assert_eq!(removed, number == 0));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn remove_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.shared.remove_many(hashes, on_result);
+    }
+
+    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.shared.contains_many(hashes, on_result);
+    }
+
+    /// Requests the memory of an item ahead of its insert, removal or query. In a loop over many hashes, prefetch the
+    /// hash about 16 places ahead before each operation. A hint: it changes no result, and it helps only in filters
+    /// larger than the cache.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
+    /// for (at, hash) in hashes.iter().enumerate() {
+    ///     if let Some(&ahead) = hashes.get(at + 16) {
+    ///         filter.prefetch_hash(ahead);
+    ///     }
+    ///     filter.insert_hash(*hash);
+    /// }
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.shared.prefetch(hash);
+    }
+
+    /// Returns exclusive access to the filter, through which inserts are plain stores.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let mut filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(filter.get_mut().insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
+        Exclusive::new(self)
+    }
+
+    /// Clears the filter, saturated counters included. Takes `&mut self`, because a concurrent query would miss items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let mut filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// filter.clear();
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.shared.clear();
+    }
+
+    /// Adds all copies of all items of `other`: adds its counters to those of this filter. Sums above 15 become 15, and
+    /// stay.
+    ///
+    /// Both filters may be in use meanwhile. An item that is inserted into `other`, or removed from it, concurrently
+    /// may be added, partly added, or not: remove it only from `other`. The items that were inserted into `other`
+    /// before the union, and are not removed from it meanwhile, may be removed from this filter afterwards. The rate of
+    /// the united filter follows from its fill and may exceed the rate it was built for: see
+    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let builder = || CountingBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
+    /// let (a, b) = (builder().build()?, builder().build()?);
+    /// b.insert("b");
+    /// a.union_with(&b)?;
+    /// assert!(a.contains("b"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn union_with(&self, other: &Self) -> Result<(), UnionError>
+    where
+        S: ItemHasher,
+    {
+        self.shared.union_with(&other.shared)
+    }
+
+    /// Returns a [`BlockedBloomFilter`] with the same geometry, hasher and capacity that answers as this filter does,
+    /// in a quarter of the memory. It has a bit where the counter is not 0.
+    ///
+    /// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked filters of the
+    /// same sizes. It is equal to a blocked filter into which the same items were inserted, as long as no counter is
+    /// saturated. Of an item inserted or removed concurrently it may have all bits, some, or none.
+    ///
+    /// If the allocation fails, aborts as std's collections do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// filter.insert("a");
+    /// let published = filter.to_blocked();
+    /// assert!(published.contains("a"));
+    /// assert_eq!(4 * published.size_in_bytes(), filter.size_in_bytes());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn to_blocked(&self) -> BlockedBloomFilter<T, S>
+    where
+        S: Clone,
+    {
+        let geometry = self.geometry().blocked();
+        let lines = self.shared.array.counters.bits();
+        let lines = lines.unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
+        let array = InLine::of_lines(geometry, lines);
+        let hasher = self.hasher().clone();
+        BlockedBloomFilter { shared: Shared::of_array(array, geometry, self.capacity(), hasher) }
+    }
+
+    /// Returns the number of counters that are saturated: that have reached 15 and no longer change. Reads all
+    /// counters: `O(bits)`.
+    ///
+    /// Removals no longer clear these counters. They raise the [`false_positive_rate`](Self::false_positive_rate),
+    /// which accounts for them, and never cause a false negative. If there are many, [`clear`](Self::clear) the filter,
+    /// or build a new one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+    /// for _ in 0..15 {
+    ///     filter.insert("a");
+    /// }
+    /// assert_eq!(filter.saturated(), u64::from(filter.geometry().probes()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturated(&self) -> u64 {
+        self.shared.array.counters.saturated()
+    }
+
+    /// Copies the filter while other threads may insert and remove. The copy has every item that was inserted before
+    /// the call and is not removed during it. Of an item inserted or removed concurrently it may have all changes,
+    /// some, or none: do not remove such an item from the copy. `clone` does the same.
+    ///
+    /// If the allocation fails, aborts as std's collections do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// let copy = filter.snapshot();
+    /// filter.insert("b");
+    /// assert!(copy.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self { shared: self.shared.snapshot() }
+    }
+
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
+    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    ///
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
+    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Alloc`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a");
+    /// let empty = filter.empty_like()?;
+    /// assert!(!empty.contains("a"));
+    /// assert_eq!(empty.geometry(), filter.geometry());
+    /// // Both hash alike, so one can be added to the other.
+    /// empty.union_with(&filter)?;
+    /// assert!(empty.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn empty_like(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        self.shared.empty_like().map(|shared| Self { shared })
+    }
+
+    /// Returns the number of distinct items that the filter was built for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// assert_eq!(CountingBloomFilter::<str>::with_capacity(10)?.capacity(), 10);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity()
+    }
+
+    /// Estimates the number of distinct items, copies not counted, from the fill (Swamidass and Baldi 2007). The
+    /// estimate is unbiased to first order, and mostly within `2/√n` of the truth up to the capacity. The more the
+    /// filter is overfilled, the less accurate it is. Reads all counters: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<u64>::with_capacity(10_000)?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((4500.0..5500.0).contains(&filter.len_estimate()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.shared.len_estimate()
+    }
+
+    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` groups of 512 counters (all if it has fewer) and at most twice that number,
+    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter: CountingBloomFilter<u64> = (0..100_000).collect();
+    /// let sampled = filter.len_estimate_sampled(500);
+    /// assert!((sampled.value - filter.len_estimate()).abs() < 6.0 * sampled.standard_error);
+    /// ```
+    #[must_use]
+    pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+        self.shared.len_estimate_sampled(lines)
+    }
+
+    /// Returns the share of counters that are not 0, from 0 to 1. Reads all counters: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// assert_eq!(CountingBloomFilter::<str>::with_capacity(10)?.fill(), 0.0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fill(&self) -> f64 {
+        self.shared.fill()
+    }
+
+    /// Returns [`fill`](Self::fill) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` groups of 512 counters (all if it has fewer) and at most twice that number,
+    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter: CountingBloomFilter<u64> = (0..100_000).collect();
+    /// let sampled = filter.fill_sampled(500);
+    /// assert!((sampled.value - filter.fill()).abs() < 6.0 * sampled.standard_error);
+    /// ```
+    #[must_use]
+    pub fn fill_sampled(&self, lines: u64) -> Sampled {
+        self.shared.fill_sampled(lines)
+    }
+
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
+    /// and its rate is higher than the rate it was built for. Reads all counters: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<u64>::with_capacity(1000)?;
+    /// for item in 0..3000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((2.5..3.5).contains(&filter.saturation()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.shared.saturation()
+    }
+
+    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` groups of 512 counters (all if it has fewer) and at most twice that number,
+    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter: CountingBloomFilter<u64> = (0..100_000).collect();
+    /// let sampled = filter.saturation_sampled(500);
+    /// assert!((sampled.value - filter.saturation()).abs() < 6.0 * sampled.standard_error);
+    /// ```
+    #[must_use]
+    pub fn saturation_sampled(&self, lines: u64) -> Sampled {
+        self.shared.saturation_sampled(lines)
+    }
+
+    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
+    /// inserted, or whose copies were all removed, returns `true`. Computed from the contents as the mean over the
+    /// lines, with an error of a few thousandths (a hundredth in a nearly empty filter). Reads all counters: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<u64>::with_capacity(100_000)?;
+    /// for item in 0..100_000 {
+    ///     filter.insert(&item);
+    /// }
+    /// assert!((0.009..0.011).contains(&filter.false_positive_rate()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.shared.false_positive_rate()
+    }
+
+    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` groups of 512 counters (all if it has fewer) and at most twice that number,
+    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    ///
+    /// let filter: CountingBloomFilter<u64> = (0..100_000).collect();
+    /// let sampled = filter.false_positive_rate_sampled(500);
+    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 6.0 * sampled.standard_error);
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+        self.shared.false_positive_rate_sampled(lines)
+    }
+
+    /// Returns the size of the counters in bytes: half a byte each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.size_in_bytes(), 2048);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.geometry().size_in_bytes()
+    }
+
+    /// Returns the sizes that determine where the counters of an item lie.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// let filter = CountingBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+    /// assert_eq!(filter.geometry().bits(), 4096);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.shared.geometry()
+    }
+
+    /// Returns the hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::CountingBloomFilter;
+    /// use tamis::hash::HashItem;
+    ///
+    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
+    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.shared.hasher()
+    }
+}

@@ -1,0 +1,152 @@
+//! The common traits and the traits of a collection, implemented for the growing filters.
+
+use core::convert::Infallible;
+use core::fmt;
+
+use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+use tamis_hash::HashItem;
+
+use crate::chain::Chain;
+use crate::chain::claim::{AnyWinner, OneWinner};
+use crate::growing::{Growing, ScalableBuilder, sealed};
+use crate::once_scalable::OnceScalableBloomFilter;
+use crate::scalable::ScalableBloomFilter;
+
+macro_rules! filters {
+    ($($name:ident, $claim:ty;)*) => {$(
+        impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
+            type Claim = $claim;
+            type Stored = T;
+            type Hasher = S;
+
+            fn from_chain(chain: Chain<$claim, T, S>) -> Self {
+                Self { chain }
+            }
+
+            fn chain(&self) -> &Chain<$claim, T, S> {
+                &self.chain
+            }
+        }
+
+        impl<T: ?Sized, S> Growing for $name<T, S> {
+            type Item = T;
+            type WithHasher<R> = $name<T, R>;
+        }
+
+        impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
+            type Item = T;
+            type Hasher = S;
+            type InsertError = Infallible;
+
+            #[inline]
+            fn hasher(&self) -> &S {
+                self.chain.hasher()
+            }
+
+            #[inline]
+            fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
+                Ok(self.chain.insert_hash(hash))
+            }
+
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.chain.contains_hash(hash)
+            }
+
+            #[inline]
+            fn try_insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                mut on_result: impl FnMut(usize, Result<bool, Infallible>),
+            ) {
+                self.chain.insert_many(hashes, |number, new| on_result(number, Ok(new)));
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.chain.contains_many(hashes, on_result);
+            }
+
+            fn capacity(&self) -> usize {
+                self.chain.slices.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.chain.size_in_bytes()
+            }
+
+            fn len_estimate(&self) -> f64 {
+                self.chain.slices.len_estimate()
+            }
+
+            fn saturation(&self) -> f64 {
+                self.chain.slices.saturation()
+            }
+
+            fn false_positive_rate(&self) -> f64 {
+                self.chain.slices.false_positive_rate()
+            }
+
+            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+                self.chain.slices.len_estimate_sampled(lines)
+            }
+
+            fn saturation_sampled(&self, lines: u64) -> Sampled {
+                self.chain.slices.saturation_sampled(lines)
+            }
+
+            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+                self.chain.slices.false_positive_rate_sampled(lines)
+            }
+        }
+
+        /// The capacity is that of the first slice.
+        impl<T: ?Sized, S: HashItem<T>> WithRate for $name<T, S> {
+            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
+                ScalableBuilder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+        }
+
+        /// Takes a [`snapshot`](Self::snapshot).
+        impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
+            fn clone(&self) -> Self {
+                self.snapshot()
+            }
+        }
+
+        /// Shows the sizes, never the bits.
+        impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("slices", &self.slices())
+                    .field("capacity", &self.capacity())
+                    .finish_non_exhaustive()
+            }
+        }
+
+        /// Inserts all items. The filter grows as it needs.
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+                self.insert_many(items, |_, _| ());
+            }
+        }
+
+        /// Inserts through a shared reference: other threads may insert and query concurrently.
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+                self.insert_many(items, |_, _| ());
+            }
+        }
+    )*};
+}
+
+filters! {
+    ScalableBloomFilter, AnyWinner;
+    OnceScalableBloomFilter, OneWinner;
+}
+
+impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceScalableBloomFilter<T, S> {}

@@ -1,0 +1,237 @@
+//! The slices of a growing filter, for crates that save filters and load them.
+
+use alloc::vec::Vec;
+
+use tamis_core::BuildError;
+use tamis_sync::{LINE_WORDS, Lines};
+
+use super::LinesError;
+use crate::array::Array;
+use crate::chain::Chain;
+use crate::chain::plan::{KIND, Plan};
+use crate::chain::slice::Slice;
+use crate::chain::slices::Slices;
+use crate::geometry::Geometry;
+use crate::growing::{Growing, sealed};
+
+/// How a filter grows: what its builder was given.
+///
+/// # Examples
+///
+/// See [`from_slices`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// The number of items that the first slice was planned for.
+    pub first_capacity: u64,
+    /// The false-positive rate that the filter stays below.
+    pub rate: f64,
+    /// The limit for the memory of the bits; `u64::MAX` for none.
+    pub max_size_in_bytes: u64,
+}
+
+/// The sizes of one slice of a growing filter.
+///
+/// # Examples
+///
+/// See [`from_slices`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceSizes {
+    /// The geometry of a blocked filter.
+    pub geometry: Geometry,
+    /// The number of items that the slice takes at its rate.
+    pub capacity: u64,
+    /// About the number of new items that were inserted into the slice. Decides when the filter grows, and no answer.
+    pub items: u64,
+}
+
+/// Returns how a filter grows.
+///
+/// # Examples
+///
+/// See [`from_slices`].
+#[must_use]
+pub fn growth<F: Growing>(filter: &F) -> Growth {
+    let Plan { first, rate, max_bytes, .. } = filter.chain().slices.plan;
+    Growth { first_capacity: first, rate, max_size_in_bytes: max_bytes }
+}
+
+/// Returns the sizes of all slices, oldest first, while other threads may insert.
+///
+/// # Examples
+///
+/// See [`from_slices`].
+#[must_use]
+pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
+    let sizes = |slice: &Slice| SliceSizes {
+        geometry: slice.filter.geometry(),
+        capacity: slice.filter.capacity() as u64,
+        items: slice.items(),
+    };
+    filter.chain().slices.iter().map(sizes).collect()
+}
+
+/// Reads the words of a line of a slice, as [`read_line`](super::read_line) does.
+///
+/// # Panics
+///
+/// If the filter has no such slice, or the slice no such line.
+///
+/// # Examples
+///
+/// See [`from_slices`].
+#[must_use]
+pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64; LINE_WORDS] {
+    filter.chain().slices.slice(slice).array().read(line)
+}
+
+/// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines.
+///
+/// # Errors
+///
+/// [`LinesError`] if there is no slice, or more than a filter can have; if a geometry is not that of a blocked
+/// filter, or needs another number of lines; if the rate is not between 0 and 1; or if an allocation failed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::raw;
+/// use tamis::hash::Rapid;
+/// use tamis::ScalableBloomFilter;
+///
+/// let filter = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
+/// filter.insert_many(0..10_000_u64, |_, _| ());
+///
+/// // Copy the filter, word by word.
+/// let mut slices = vec![];
+/// for (number, sizes) in raw::slices(&filter).into_iter().enumerate() {
+///     let count = raw::lines(sizes.geometry);
+///     let mut lines = raw::Lines::zeroed(count)?;
+///     for line in 0..count {
+///         let words = raw::read_slice_line(&filter, number, line);
+///         for (to, word) in lines[line as usize].words.iter_mut().zip(words) {
+///             to.update(|to| *to = word);
+///         }
+///     }
+///     slices.push((sizes, lines));
+/// }
+/// let copy: ScalableBloomFilter<u64, Rapid> =
+///     raw::from_slices(raw::growth(&filter), Rapid::with_seed(1), slices)?;
+/// assert!((0..10_000).all(|item| copy.contains(&item)));
+/// assert_eq!(raw::slices(&copy), raw::slices(&filter));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn from_slices<F: Growing>(
+    growth: Growth,
+    hasher: <F as sealed::Sealed>::Hasher,
+    slices: impl IntoIterator<Item = (SliceSizes, Lines)>,
+) -> Result<F, LinesError> {
+    let Growth { first_capacity, rate, max_size_in_bytes } = growth;
+    // Written so that NaN is an error, too.
+    if !(rate > 0.0 && rate < 1.0) {
+        return Err(LinesError::Rate);
+    }
+    let plan = Plan::new(first_capacity.max(1), rate, max_size_in_bytes);
+    let mut chain: Option<Slices> = None;
+    for (sizes, lines) in slices {
+        let slice = slice_of(sizes, lines)?;
+        match &chain {
+            None => chain = Some(Slices::of_first(plan, slice)),
+            Some(chain) if chain.len() < Slices::MAX => chain.push(slice),
+            Some(_) => return Err(LinesError::Slices),
+        }
+    }
+    let chain = chain.ok_or(LinesError::Slices)?;
+    let built = Chain::of_slices(chain, hasher).map(F::from_chain);
+    // Only the allocation of the locks can fail.
+    built.map_err(|error| match error {
+        BuildError::Alloc { bytes } => LinesError::Alloc { bytes },
+        _ => LinesError::Slices,
+    })
+}
+
+/// Makes a slice, if the sizes fit the lines.
+fn slice_of(sizes: SliceSizes, lines: Lines) -> Result<Slice, LinesError> {
+    let SliceSizes { geometry, capacity, items } = sizes;
+    if geometry.kind() != KIND {
+        return Err(LinesError::Kind);
+    }
+    let (expected, found) = (geometry.lines(), lines.len() as u64);
+    if expected != found {
+        return Err(LinesError::Count { expected, found });
+    }
+    Ok(Slice::of_lines(geometry, capacity.max(1), lines, items))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+
+    use tamis_hash::Rapid;
+
+    use super::*;
+    use crate::{OnceScalableBloomFilter, ScalableBloomFilter};
+
+    type Filter = ScalableBloomFilter<u64, Rapid>;
+
+    fn sizes() -> SliceSizes {
+        let geometry = Geometry::for_items(KIND, 1024, 0.003, None).unwrap();
+        SliceSizes { geometry, capacity: 1024, items: 0 }
+    }
+
+    const GROWTH: Growth = Growth { first_capacity: 1024, rate: 0.01, max_size_in_bytes: u64::MAX };
+
+    fn load(growth: Growth, slices: Vec<(SliceSizes, Lines)>) -> Result<Filter, LinesError> {
+        from_slices(growth, Rapid::with_seed(1), slices)
+    }
+
+    fn lines(sizes: SliceSizes) -> Lines {
+        Lines::zeroed(sizes.geometry.lines()).unwrap()
+    }
+
+    #[test]
+    fn slices_that_do_not_fit_are_errors() {
+        let sizes = sizes();
+        assert_eq!(load(GROWTH, vec![]).unwrap_err(), LinesError::Slices);
+        let many = (0..=Slices::MAX).map(|_| (sizes, lines(sizes))).collect();
+        assert_eq!(load(GROWTH, many).unwrap_err(), LinesError::Slices);
+        let short = vec![(sizes, Lines::zeroed(1).unwrap())];
+        assert!(matches!(load(GROWTH, short).unwrap_err(), LinesError::Count { found: 1, .. }));
+        for rate in [0.0, 1.0, f64::NAN] {
+            let growth = Growth { rate, ..GROWTH };
+            let slices = vec![(sizes, lines(sizes))];
+            assert_eq!(load(growth, slices).unwrap_err(), LinesError::Rate);
+        }
+        let builder = crate::OnceBloomFilter::<u64>::builder().capacity(1024);
+        let once = SliceSizes { geometry: builder.geometry().unwrap(), ..sizes };
+        assert_eq!(load(GROWTH, vec![(once, lines(once))]).unwrap_err(), LinesError::Kind);
+    }
+
+    /// A loaded filter whose last slice is overfull grows with the next items; one of any counts and capacities works.
+    #[test]
+    fn a_loaded_filter_grows() {
+        for (capacity, items) in [(1024, 1024), (1024, u64::MAX), (0, 0), (u64::MAX, 5), (1, 7)] {
+            let sizes = SliceSizes { capacity, items, ..sizes() };
+            let filter: OnceScalableBloomFilter<u64, Rapid> =
+                from_slices(GROWTH, Rapid::with_seed(1), [(sizes, lines(sizes))]).unwrap();
+            for item in 0..100 {
+                filter.insert(&item);
+            }
+            assert!((0..100).all(|item| filter.contains(&item)));
+            assert_eq!(filter.slices() > 1, capacity < 1025, "{capacity} {items}");
+        }
+    }
+
+    /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are planned.
+    #[test]
+    fn a_loaded_filter_can_be_cleared() {
+        let filter = Filter::with_capacity_and_hasher(1024, Rapid::with_seed(1)).unwrap();
+        let (sizes, growth) = (slices(&filter), Growth { first_capacity: u64::MAX, ..GROWTH });
+        let lines = Lines::zeroed(sizes[0].geometry.lines()).unwrap();
+        let mut loaded = load(growth, vec![(sizes[0], lines)]).unwrap();
+        (0..5000).for_each(|item| _ = loaded.insert(&item));
+        loaded.clear();
+        assert_eq!(slices(&loaded), sizes);
+        assert!(!(0..5000).any(|item| loaded.contains(&item)));
+    }
+}

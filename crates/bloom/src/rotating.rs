@@ -1,0 +1,853 @@
+//! The rotating filter: remembers the last items or the last span of time, and claims each item once.
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
+use core::marker::PhantomData;
+use core::time::Duration;
+
+use tamis_core::{AsItem, Sampled};
+use tamis_hash::{DefaultHashBuilder, HashItem};
+use tamis_sync::{out_of_memory, run_batches};
+
+use crate::geometry::Geometry;
+
+pub(crate) mod array;
+pub(crate) mod builder;
+mod figures;
+#[cfg(all(test, tamis_loom))]
+mod models;
+pub(crate) mod plan;
+pub(crate) mod raw;
+pub(crate) mod state;
+#[cfg(all(test, not(tamis_loom)))]
+mod tests;
+mod traits;
+
+use self::array::{Contains, Insert, Rotating};
+
+#[doc = include_str!("rotating/protocol.md")]
+pub(crate) mod protocol {}
+
+/// A concurrent filter over a **window**: the last items, or the items of the last span of time. Its `insert` is a
+/// test-and-set within the window: **exactly one** of any number of inserts of an item returns `true`.
+///
+/// Use it to drop duplicate events: of all threads that see an event within the window, one gets it. Querying a filter
+/// first and inserting then gives some events to two threads; this type gives them to one, also while it forgets.
+///
+/// # The window
+///
+/// The filter has several [`generations`](Self::generations) of equal size. New items go into the current one. A
+/// **rotation** begins a new generation and forgets the oldest.
+///
+/// * A window **by items** (the default) covers the last [`capacity`](Self::capacity) new items. The filter rotates when
+///   the current generation is full.
+/// * A window **by time** ([`span`](crate::RotatingBuilder::span)) covers the items of the last span. It rotates when
+///   [`advance`](Self::advance) brings a time at which that is due. The filter reads no clock.
+///
+/// An item in the window is never missed, whatever rotates meanwhile. It is forgotten at the latest one generation after
+/// the window. The age of an item counts from a moment between the call of its insert and the return. An insert that
+/// returns `false` does not make the item younger; [`insert_or_refresh`](Self::insert_or_refresh) does.
+///
+/// # Exactly one
+///
+/// Of concurrent inserts of an item, exactly one returns `true`, and no insert returns `true` again while the item is in
+/// the window. None does if the item is a false positive, or becomes one during the race: that happens at the
+/// [`false_positive_rate`](Self::false_positive_rate). When the filter has forgotten an item, it is new again.
+///
+/// # Threads
+///
+/// Queries and inserts of present items take no lock and never wait. An insert of a new item locks one of up to 256
+/// stripes, selected by its hash, for a few loads and atomic operations. Inserts clear the oldest generation in small
+/// portions ahead of the rotation. An insert that finds the generation full waits until it has rotated, which is usually
+/// a few stores. No lock is held while code of the user runs.
+///
+/// # Size and rate
+///
+/// The false-positive rate holds with all live generations full. They hold up to `G / (G − 1)` times the window, and one
+/// spare generation is being cleared: with 7 generations the array is 4/3 of what the window needs, and each
+/// generation's rate is a seventh. At 1 %, 1e-4 and 1e-6 that is 21, 39 and 69 bits per item of the window.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::RotatingBloomFilter;
+///
+/// // Events of the last 10,000.
+/// let seen = RotatingBloomFilter::<str>::with_capacity(10_000)?;
+/// let first = std::thread::scope(|scope| {
+///     let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| seen.insert("event 1"))).collect();
+///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum::<usize>()
+/// });
+/// assert_eq!(first, 1);
+/// for number in 0..20_000 {
+///     seen.insert(&format!("other {number}"));
+/// }
+/// assert!(seen.rotations() > 0);
+/// assert!(seen.insert("event 1"), "it is new again");
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+///
+/// A window of five minutes:
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use std::time::{Duration, Instant};
+/// use tamis::RotatingBloomFilter;
+///
+/// let seen = RotatingBloomFilter::<str>::builder()
+///     .capacity(1_000_000)
+///     .span(Duration::from_secs(300))
+///     .false_positive_rate(1e-4)
+///     .build()?;
+/// let start = Instant::now();
+/// for event in ["a", "b", "a"] {
+///     seen.advance(start.elapsed());
+///     if seen.insert(event) {
+///         println!("{event} is new");
+///     }
+/// }
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+pub struct RotatingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) array: Rotating,
+    pub(crate) geometry: Geometry,
+    pub(crate) window: Window,
+    pub(crate) capacity: usize,
+    pub(crate) hasher: S,
+    /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
+    pub(crate) item: PhantomData<fn(&T)>,
+}
+
+/// What a [`RotatingBloomFilter`] remembers.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::Window;
+/// use tamis::RotatingBloomFilter;
+///
+/// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+/// assert_eq!(seen.window(), Window::Items(1000));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Window {
+    /// This number of new items.
+    Items(usize),
+    /// The items of this span of time.
+    Time(Duration),
+}
+
+impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
+    /// Inserts an item. Returns `true` if the item is new in the window; no other insert of the item returns `true`
+    /// while it is in the window.
+    ///
+    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was a false positive or
+    /// becomes one during the race. A `false` does not make the item younger, and does not synchronize with the thread
+    /// that inserted the item: its other writes may be invisible.
+    ///
+    /// A present item is found by loads alone. A new item locks its stripe for a few loads and atomic operations. If the
+    /// current generation is full, the insert rotates before it returns, or waits for the thread that does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<String>::with_capacity(10)?;
+    /// assert!(seen.insert("a"));
+    /// assert!(!seen.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        // The user's code runs in `hash_item`, before anything is locked.
+        self.insert_hash(self.hasher.hash_item(item))
+    }
+
+    /// Inserts an item, and makes it young if it is present: it stays for a whole window from now. Returns `true` if the
+    /// item is new in the window, as [`insert`](Self::insert).
+    ///
+    /// Writes the item into the current generation unless it is there. In a window by items that counts as a new item.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(2).build()?;
+    /// assert!(seen.insert_or_refresh("a") && seen.insert("b"));
+    /// seen.rotate();
+    /// assert!(!seen.insert_or_refresh("a") && !seen.insert("b"));
+    /// seen.rotate();
+    /// assert!(seen.contains("a") && !seen.contains("b"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_or_refresh<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.insert_or_refresh_hash(self.hasher.hash_item(item))
+    }
+
+    /// Returns whether the item may be in the window. `false` is certain: no insert of the item that is still in the window
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate), and right for up to
+    /// one generation after the window.
+    ///
+    /// Wait-free. Sees every insert that happens before the call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.contains_hash(self.hasher.hash_item(item))
+    }
+
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// use tamis::hash::HashItem;
+    ///
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(seen.insert_hash(seen.hasher().hash_item("a")));
+    /// assert!(seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash, false)
+    }
+
+    /// Inserts or refreshes an item by its hash. See [`insert_or_refresh`](Self::insert_or_refresh) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(seen.insert_or_refresh_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_or_refresh_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash, true)
+    }
+
+    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// assert!(!seen.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.array.contains(hash)
+    }
+
+    /// Requests the memory of an item ahead of an operation on it, by its hash.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// seen.prefetch_hash(0x9E37_79B9_7F4A_7C15);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.array.prefetch(hash);
+    }
+
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`insert`](Self::insert) would have returned.
+    ///
+    /// Faster than single inserts, most of all in filters larger than the caches. As with [`insert`](Self::insert),
+    /// **exactly one** of concurrent inserts of a new item returns `true`. See [batches](crate#batches) for slow iterators
+    /// and panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(1000)?;
+    /// let mut new = 0;
+    /// seen.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// assert_eq!(new, 10);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.insert_hashes(self.hashes(items), on_result);
+    }
+
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// seen.insert_hashes([0x9E37_79B9_7F4A_7C15], |_, is_new| assert!(is_new));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Insert { array: &self.array, refresh: false }, hashes, on_result);
+    }
+
+    /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(1000)?;
+    /// seen.insert_or_refresh_many(0..10, |_number, is_new| assert!(is_new));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_or_refresh_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        run_batches(Insert { array: &self.array, refresh: true }, self.hashes(items), on_result);
+    }
+
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
+    /// [`insert_many`](Self::insert_many).
+    ///
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// assert_eq!(seen.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use = "`extend` inserts without results"]
+    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let hashes: Vec<u64> = self.hashes(items).collect();
+        let mut results = Vec::with_capacity(hashes.len());
+        self.insert_hashes(hashes, |_, new| results.push(new));
+        results
+    }
+
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`contains`](Self::contains) would have returned.
+    ///
+    /// Faster than single queries, most of all in filters larger than the caches.
+    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// invisible to the results after it. See [batches](crate#batches).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// seen.insert("b");
+    /// let mut hits = 0;
+    /// seen.contains_many(["a", "b"], |_number, hit| hits += usize::from(hit));
+    /// assert_eq!(hits, 1);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.contains_hashes(self.hashes(items), on_result);
+    }
+
+    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// seen.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Contains(&self.array), hashes, on_result);
+    }
+
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
+    /// [`contains_many`](Self::contains_many).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// seen.insert("b");
+    /// assert_eq!(seen.contains_each(["a", "b"]), [false, true]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let hashes = self.hashes(items);
+        let mut results = Vec::with_capacity(hashes.size_hint().0);
+        self.contains_hashes(hashes, |_, hit| results.push(hit));
+        results
+    }
+
+    /// Hashes items. The user's code runs here, before anything is locked.
+    #[inline]
+    fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
+    }
+
+    /// Brings the time, and rotates as often as is due in a window by time. Returns the number of rotations that this
+    /// call made.
+    ///
+    /// `now` is the time since any fixed moment, the same for all calls, for example [`Instant::elapsed`] of a start, or
+    /// the time since the Unix epoch. The first call only sets the beginning. A time before the latest one is ignored, so
+    /// threads may bring times out of order. In a window by items it does nothing.
+    ///
+    /// Call it before each insert, or from time to time: an item has the latest time that was brought before its insert.
+    /// When it returns, items that are older than the window by one generation or more are forgotten. If time jumps
+    /// by more than the window, everything is forgotten. A call that has nothing to do is one load and one comparison.
+    ///
+    /// [`Instant::elapsed`]: https://doc.rust-lang.org/std/time/struct.Instant.html#method.elapsed
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use std::time::Duration;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
+    /// seen.advance(1000 * minute);
+    /// assert!(seen.insert("a"));
+    /// seen.advance(1001 * minute);
+    /// assert!(!seen.insert("a"));
+    /// seen.advance(1003 * minute);
+    /// assert!(seen.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn advance(&self, now: Duration) -> u64 {
+        self.array.ring.advance(plan::nanoseconds(now))
+    }
+
+    /// Rotates: begins a new generation and forgets the oldest. Returns the number of [`rotations`](Self::rotations) so
+    /// far. Other threads may work concurrently.
+    ///
+    /// Clears what is left to clear of the oldest generation: `O(size)` if no insert has done so. In a window by time the
+    /// time of the next rotation stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(3).build()?;
+    /// seen.insert("a");
+    /// assert_eq!(seen.rotate(), 1);
+    /// assert_eq!(seen.rotate(), 2);
+    /// assert!(seen.contains("a"));
+    /// assert_eq!(seen.rotate(), 3);
+    /// assert!(!seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn rotate(&self) -> u64 {
+        self.array.ring.rotate()
+    }
+
+    /// Forgets every item whose insert happens before the call, while other threads may insert and query. An item that is
+    /// inserted concurrently may be forgotten, too. `O(size)`: it rotates once per live generation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// seen.insert("a");
+    /// seen.clear();
+    /// assert!(!seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn clear(&self) {
+        for _ in 0..self.generations() {
+            self.rotate();
+        }
+    }
+
+    /// Copies the filter while other threads may insert. The copy has every item whose insert happens before, if the item is
+    /// in the window when the copy ends. It rotates on its own from then on. No rotation waits for the copy.
+    ///
+    /// If the allocation fails, ends as std's collections do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// seen.insert("a");
+    /// let copy = seen.snapshot();
+    /// seen.clear();
+    /// assert!(copy.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        let Self { geometry, window, capacity, item, .. } = *self;
+        let array = self.array.copy().unwrap_or_else(|_| out_of_memory(self.size_in_bytes()));
+        Self { array, geometry, window, capacity, hasher: self.hasher.clone(), item }
+    }
+
+    /// Returns the number of live generations. A query looks at all of them, and one more is being cleared.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(4).build()?;
+    /// assert_eq!(seen.generations(), 4);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn generations(&self) -> u32 {
+        self.array.ring.plan().generations
+    }
+
+    /// Returns the number of rotations so far. It never falls.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// assert_eq!(seen.rotations(), 0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn rotations(&self) -> u64 {
+        self.array.ring.state().rotations()
+    }
+
+    /// Returns what the filter remembers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use std::time::Duration;
+    /// use tamis::RotatingBloomFilter;
+    /// use tamis::bloom::Window;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(hour).build()?;
+    /// assert_eq!(seen.window(), Window::Time(hour));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Returns the number of new items in the window that the filter is sized for. In a window by items that is the
+    /// window.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
+    /// assert_eq!(seen.capacity(), 1000);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Returns the number of items that a generation is sized for, an upper bound in a window by items: the window divided
+    /// by the number of generations less one, and up to 1/64 more that the threads have not counted together yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(60_000).generations(7).build()?;
+    /// assert!((10_000..10_200).contains(&seen.generation_capacity()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn generation_capacity(&self) -> u64 {
+        self.array.ring.plan().sized_for()
+    }
+
+    /// Returns the sizes of one generation: those of a blocked filter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(60_000).generations(7).build()?;
+    /// assert!(seen.geometry().false_positive_rate_at(10_000) <= 0.01 / 7.0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Returns the size in bytes of the array, with the generation that is being cleared, and of the locks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(1_000_000)?;
+    /// assert!(seen.size_in_bytes() > 8 * seen.geometry().size_in_bytes());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.array.ring.size_in_bytes()
+    }
+
+    /// Estimates the number of items in the live generations. That is up to one generation more than the window has. An
+    /// item that was refreshed counts once in each generation that has it. Reads all bits: `O(size)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
+    /// seen.insert_many(0..5000, |_, _| ());
+    /// assert!((4700.0..5200.0).contains(&seen.len_estimate()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.array.len_estimate(self.geometry, u64::MAX).value
+    }
+
+    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer), and about twice that number
+    /// at most, evenly spread: `O(lines)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(100_000)?;
+    /// seen.insert_many(0..50_000, |_, _| ());
+    /// let sampled = seen.len_estimate_sampled(1000);
+    /// assert!((sampled.value - seen.len_estimate()).abs() < 6.0 * sampled.standard_error);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+        self.array.len_estimate(self.geometry, lines)
+    }
+
+    /// Returns the number of items in the live generations, divided by the number that they are sized for. In a window by
+    /// items it stays below 1. Above 1, a window by time has more items than it was built for, and its false-positive rate
+    /// is higher than requested. Reads all bits: `O(size)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use std::time::Duration;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(1000).span(hour).build()?;
+    /// seen.insert_many(0..5000, |_, _| ());
+    /// assert!(seen.saturation() > 1.0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.saturation_sampled(u64::MAX).value
+    }
+
+    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error. See
+    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(100_000)?;
+    /// assert_eq!(seen.saturation_sampled(1000).value, 0.0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation_sampled(&self, lines: u64) -> Sampled {
+        let most = self.generation_capacity() as f64 * f64::from(self.generations());
+        self.len_estimate_sampled(lines).map(|items| items / most)
+    }
+
+    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
+    /// inserted finds its bits in at least one live generation. Computed from the contents of all generations, place by
+    /// place. Reads all bits: `O(size)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
+    /// seen.insert_many(0..100_000, |_, _| ());
+    /// assert!((0.006..0.0105).contains(&seen.false_positive_rate()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.array.false_positive_rate(self.geometry, u64::MAX).value
+    }
+
+    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error. See
+    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<u64>::with_capacity(100_000)?;
+    /// seen.insert_many(0..100_000, |_, _| ());
+    /// let sampled = seen.false_positive_rate_sampled(1000);
+    /// assert!((sampled.value - seen.false_positive_rate()).abs() < 6.0 * sampled.standard_error);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+        self.array.false_positive_rate(self.geometry, lines)
+    }
+
+    /// Returns the hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// use tamis::hash::HashItem;
+    ///
+    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
+    /// seen.insert_hash(seen.hasher().hash_item("a"));
+    /// assert!(seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+}
+
+/// Shows the sizes, never the bits.
+impl<T: ?Sized, S> fmt::Debug for RotatingBloomFilter<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RotatingBloomFilter")
+            .field("window", &self.window)
+            .field("capacity", &self.capacity)
+            .field("generations", &self.generations())
+            .field("geometry", &self.geometry)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+//! The arithmetic of rotation: which slots live, how large a generation is, and when a portion of upkeep is due.
+
+use core::time::Duration;
+
+/// Fewest and most live generations.
+pub(crate) const MIN_GENERATIONS: u32 = 2;
+pub(crate) const MAX_GENERATIONS: u32 = 16;
+
+/// Most slots of an array: the live generations and the spare.
+pub(crate) const MAX_SLOTS: usize = MAX_GENERATIONS as usize + 1;
+
+/// Most stripes. A writer holds one for a few loads and atomic operations in lines that it has just read.
+const MAX_STRIPES: u64 = 256;
+
+/// Items of a generation per stripe, so that a small filter has few.
+const ITEMS_PER_STRIPE: u64 = 128;
+
+/// The part of a generation that the stripes may hold uncounted.
+const UNCOUNTED: u64 = 64;
+
+/// Most items that a stripe counts before it adds them to the shared counter.
+const MAX_PORTION: u64 = 64;
+
+/// Upkeep is done when a generation is half full.
+const UPKEEP_SPEED: u64 = 2;
+
+/// Portions of upkeep per generation of a window in time.
+const TICKS: u64 = 64;
+
+/// The number of rotations and, so that no operation divides, the slot of the current generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State(u64);
+
+impl State {
+    const SLOT_BITS: u32 = 8;
+
+    /// The number of rotations that a state cannot reach. At a rotation per nanosecond that takes two years.
+    pub(crate) const ROTATIONS: u64 = 1 << (64 - Self::SLOT_BITS);
+
+    /// Returns the state after a number of rotations below [`ROTATIONS`](Self::ROTATIONS).
+    pub(crate) const fn after(rotations: u64, slots: usize) -> Self {
+        Self(rotations << Self::SLOT_BITS | (rotations % slots as u64))
+    }
+
+    pub(crate) const fn of_word(word: u64) -> Self {
+        Self(word)
+    }
+
+    pub(crate) const fn word(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn rotations(self) -> u64 {
+        self.0 >> Self::SLOT_BITS
+    }
+
+    /// Returns the slot of the current generation.
+    #[inline(always)]
+    pub(crate) const fn current(self) -> usize {
+        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
+    }
+
+    /// Returns the slot that holds no live generation.
+    #[inline(always)]
+    pub(crate) const fn spare(self, slots: usize) -> usize {
+        let next = self.current() + 1;
+        if next == slots { 0 } else { next }
+    }
+
+    /// Returns the slot of the generation that is `age` rotations old.
+    pub(crate) const fn slot_of_age(self, age: usize, slots: usize) -> usize {
+        (self.current() + slots - age) % slots
+    }
+
+    /// Returns the slots of live generations, as bits.
+    #[inline(always)]
+    pub(crate) const fn live(self, slots: usize) -> u32 {
+        ((1 << slots) - 1) & !(1 << self.spare(slots))
+    }
+
+    pub(crate) const fn next(self, slots: usize) -> Self {
+        let rotations = (self.rotations() + 1) % Self::ROTATIONS;
+        Self(rotations << Self::SLOT_BITS | self.spare(slots) as u64)
+    }
+}
+
+/// The sizes of a rotating filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// New items after which a window by items rotates.
+    pub(crate) items: u64,
+    /// Live generations.
+    pub(crate) generations: u32,
+    /// Locks for writers.
+    pub(crate) stripes: u64,
+    /// New items that a stripe counts before it adds them to the shared counter.
+    pub(crate) portion: u64,
+    /// Nanoseconds of a generation, if the window is one of time.
+    pub(crate) length: Option<u64>,
+}
+
+impl Plan {
+    /// Returns the sizes for a window of `capacity` items, or for that number of items in a span of time.
+    pub(crate) fn new(capacity: u64, span: Option<Duration>, generations: u32) -> Self {
+        let full = u64::from(generations - 1);
+        let items = capacity.max(1).div_ceil(full);
+        let stripes = (items / ITEMS_PER_STRIPE).clamp(1, MAX_STRIPES);
+        let stripes = 1 << stripes.ilog2();
+        let portion = (items / UNCOUNTED / stripes + 1).min(MAX_PORTION);
+        let length = span.map(|span| nanoseconds(span).div_ceil(full).max(1));
+        Self { items, generations, stripes, portion, length }
+    }
+
+    /// Returns the number of items that a generation is sized for: with those that the stripes have not counted yet.
+    pub(crate) fn sized_for(&self) -> u64 {
+        self.items.saturating_add(self.stripes * (self.portion - 1))
+    }
+
+    pub(crate) const fn slots(&self) -> usize {
+        self.generations as usize + 1
+    }
+
+    /// Returns the share of `units` of upkeep that must be done after `total` of the new items of a generation.
+    pub(crate) fn due_after(&self, total: u64, units: u64) -> u64 {
+        share(total, self.items, units)
+    }
+
+    /// Returns the share of `units` of upkeep that must be done after `elapsed` of a generation of `length` nanoseconds.
+    pub(crate) fn due_at(elapsed: u64, length: u64, units: u64) -> u64 {
+        share(elapsed, length, units)
+    }
+
+    /// Returns the time of the next portion of upkeep.
+    pub(crate) fn next_tick(now: u64, length: u64, due: u64) -> u64 {
+        now.saturating_add((length / TICKS).max(1)).min(due)
+    }
+}
+
+fn share(done: u64, of: u64, units: u64) -> u64 {
+    let share = u128::from(units) * u128::from(done) * u128::from(UPKEEP_SPEED) / u128::from(of);
+    u64::try_from(share).unwrap_or(u64::MAX).min(units)
+}
+
+/// Returns the rate of one generation at which `generations` full ones have this rate together.
+pub(crate) fn rate_per_generation(rate: f64, generations: u32) -> f64 {
+    -libm::expm1(libm::log1p(-rate) / f64::from(generations))
+}
+
+/// Returns a time or span in nanoseconds; one of more than 584 years counts as the largest.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(u64::MAX - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The slots follow each other in a circle, and the spare is the only one that is not live.
+        #[test]
+        fn generations_take_slots_in_turn(rotations in 0..1_u64 << 50, slots in 3..MAX_SLOTS + 1) {
+            let state = State::after(rotations, slots);
+            prop_assert_eq!(state.rotations(), rotations);
+            prop_assert_eq!(state.next(slots), State::after(rotations + 1, slots));
+            let live = (0..slots - 1).fold(0, |live, age| live | 1_u32 << state.slot_of_age(age, slots));
+            prop_assert_eq!(live, state.live(slots));
+            prop_assert_eq!(state.live(slots).count_ones() as usize, slots - 1);
+            prop_assert_eq!(state.live(slots) >> state.spare(slots) & 1, 0);
+        }
+
+        /// Full generations cover the window, and the stripes hold little uncounted.
+        #[test]
+        fn a_plan_covers_its_window(capacity in 0..1_u64 << 50, generations in MIN_GENERATIONS..=MAX_GENERATIONS) {
+            let plan = Plan::new(capacity, None, generations);
+            prop_assert!(plan.items * u64::from(generations - 1) >= capacity);
+            prop_assert!(plan.sized_for() - plan.items <= plan.items / UNCOUNTED);
+            prop_assert!(plan.stripes.is_power_of_two());
+        }
+
+        /// Upkeep is done when half of the generation is, and never runs backwards.
+        #[test]
+        fn upkeep_is_done_at_half(items in 1..1_u64 << 40, units in 1..1_u64 << 40, at in 0.0..1.0) {
+            let plan = Plan { items, ..Plan::new(1, None, 2) };
+            prop_assert_eq!(plan.due_after(items.div_ceil(2), units), units);
+            let earlier = (items as f64 * at) as u64;
+            prop_assert!(plan.due_after(earlier, units) <= plan.due_after(earlier + 1, units));
+        }
+    }
+
+    #[test]
+    fn the_rates_of_the_generations_make_the_rate() {
+        for generations in [2, 3, 7, 16] {
+            for rate in [1e-9, 1e-4, 0.01, 0.5] {
+                let each = rate_per_generation(rate, generations);
+                let all = -libm::expm1(f64::from(generations) * libm::log1p(-each));
+                assert!((all / rate - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}

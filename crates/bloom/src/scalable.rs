@@ -1,0 +1,663 @@
+//! The growing filter: a chain of blocked filters that needs no size.
+
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use tamis_core::{AsItem, BuildError, Sampled};
+use tamis_hash::{DefaultHashBuilder, HashItem};
+
+use crate::chain::Chain;
+use crate::chain::claim::AnyWinner;
+use crate::growing::ScalableBuilder;
+
+/// A Bloom filter that grows: it needs no size, stays below its false-positive rate for ever, and any number of threads
+/// use it while it grows.
+///
+/// It is a chain of blocked filters, called slices. Each is three times as large as the one before it, with a lower
+/// rate, so that the sum of their rates stays below the request. New items go into the newest slice until it holds
+/// the items it was sized for. The next slice is reserved before that, and its memory is made present in portions of
+/// at most 16 KiB (or one huge page) per insert. No insert waits for growth, no item is moved, and no slice is freed
+/// before the filter.
+///
+/// # What it costs
+///
+/// Bits per item of a filter that starts with 10,000 items, by its rate:
+///
+/// | | 1 % | 0.05 % | 1e-6 |
+/// |---|---|---|---|
+/// | one slice, full (10,000 items) | 14.0 | 24.7 | 47.9 |
+/// | 5 slices, full (1,200,000 items) | 17.3 | 29.7 | 54.5 |
+/// | 6 slices, the last one new (1,200,000 items) | 54.9 | 93.8 | 169.5 |
+/// | 7 slices, full (10,930,000 items) | 19.2 | 28.6 | 57.7 |
+/// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
+///
+/// A query looks into all slices: one cache line each. Of items in batches that are mostly present, each looks into the
+/// fullest slice, and only those that it lacks look into the others. From 10,000 items, a filter grows to 10 million in
+/// 7 slices, and to 10 billion in 14. If you know the number of items, use a filter of
+/// that size, or give it as the [`capacity`](ScalableBuilder::capacity).
+///
+/// # When it cannot grow
+///
+/// If the memory for the next slice cannot be allocated, or would exceed
+/// [`max_size_in_bytes`](ScalableBuilder::max_size_in_bytes), all items go to the last slice. No item is lost, but the
+/// false-positive rate rises, and [`saturation`](Self::saturation) exceeds 1. A failed allocation is tried again.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::ScalableBloomFilter;
+///
+/// let seen = ScalableBloomFilter::<u64>::builder().capacity(1024).build()?;
+/// for item in 0..100_000 {
+///     seen.insert(&item);
+/// }
+/// assert!(seen.slices() > 3);
+/// assert!((0..100_000).all(|item| seen.contains(&item)));
+/// assert!(seen.false_positive_rate() < 0.01);
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
+    pub(crate) chain: Chain<AnyWinner, T, S>,
+}
+
+impl<T: ?Sized> ScalableBloomFilter<T> {
+    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
+    /// 65,536 items.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn new() -> Result<Self, BuildError> {
+        Self::builder().build()
+    }
+
+    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
+    /// `items` items, at least 1024.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::with_capacity(1_000_000)?;
+    /// assert_eq!(filter.slices(), 1);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
+        Self::builder().capacity(items).build()
+    }
+
+    /// Returns a builder, which takes a first size, a rate, a limit for the memory, and any hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::builder().false_positive_rate(1e-4).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn builder() -> ScalableBuilder<Self> {
+        ScalableBuilder::new(DefaultHashBuilder::default())
+    }
+}
+
+impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
+    /// Builds an empty filter with the given hasher; otherwise as
+    /// [`with_capacity`](ScalableBloomFilter::with_capacity).
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
+        ScalableBuilder::new(hasher).capacity(items).build()
+    }
+
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = ScalableBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).build()?;
+    /// assert!(filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn builder_with_hasher(hasher: S) -> ScalableBuilder<Self> {
+        ScalableBuilder::new(hasher)
+    }
+
+    /// Inserts an item. Returns `true` if it was certainly new.
+    ///
+    /// Of concurrent inserts of a new item **at least one** returns `true`, also if a slice is added meanwhile. Several
+    /// may, because a bit does not record which item set it: see
+    /// [`OnceScalableBloomFilter`](crate::OnceScalableBloomFilter). An item that is a false positive is not new. A
+    /// `false` does not synchronize with the thread that inserted the item: its other writes may be invisible.
+    ///
+    /// Lock-free. Looks into each slice, one cache line each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<String>::new()?;
+    /// assert!(filter.insert("a"));
+    /// assert!(!filter.insert("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.chain.insert(item)
+    }
+
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
+    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    ///
+    /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert that runs
+    /// concurrently, it may see all bits, some, or none. Looks into the slices until one contains the item, the newest
+    /// first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        S: HashItem<Q>,
+    {
+        self.chain.contains(item)
+    }
+
+    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
+    /// [`insert`](Self::insert).
+    ///
+    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate, and
+    /// the filter may grow too early or too late.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::builder().hasher(Rapid::with_seed(1)).build()?;
+    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hash(&self, hash: u64) -> bool {
+        self.chain.insert_hash(hash)
+    }
+
+    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        self.chain.contains_hash(hash)
+    }
+
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`insert`](Self::insert) would have returned.
+    ///
+    /// Faster than single inserts: 32 items pass all slices together.
+    /// As with [`insert`](Self::insert), **at least one** of concurrent inserts of a new item returns `true`.
+    /// See [batches](crate#batches) for slow iterators and panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<u64>::new()?;
+    /// let mut new = 0;
+    /// filter.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// assert_eq!(new, 10);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.chain.insert_many(self.chain.hashes(items), on_result);
+    }
+
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
+    /// [`insert_many`](Self::insert_many).
+    ///
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
+    /// panics, nothing has been inserted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use = "`extend` inserts without results"]
+    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.chain.insert_each(self.chain.hashes(items))
+    }
+
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
+    /// [`contains`](Self::contains) would have returned.
+    ///
+    /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result` may be invisible to
+    /// the results after it. See [batches](crate#batches).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.insert("b");
+    /// let names: Vec<String> = vec!["a".into(), "b".into()];
+    /// let mut hits = vec![];
+    /// filter.contains_many(&names, |number, hit| {
+    ///     if hit {
+    ///         hits.push(&names[number]);
+    ///     }
+    /// });
+    /// assert_eq!(hits, ["b"]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.chain.contains_many(self.chain.hashes(items), on_result);
+    }
+
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
+    /// [`contains_many`](Self::contains_many).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.insert("b");
+    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.chain.contains_each(self.chain.hashes(items))
+    }
+
+    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let hash = 0x9E37_79B9_7F4A_7C15;
+    /// filter.insert_hashes([hash, hash], |number, new| assert_eq!(new, number == 0));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.chain.insert_many(hashes, on_result);
+    }
+
+    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// [`insert_hash`](Self::insert_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.chain.contains_many(hashes, on_result);
+    }
+
+    /// Requests the memory of an item, in all slices, ahead of its insert or query. A hint: it changes no result. See
+    /// [`BlockedBloomFilter::prefetch_hash`](crate::BlockedBloomFilter::prefetch_hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.prefetch_hash(0x9E37_79B9_7F4A_7C15);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn prefetch_hash(&self, hash: u64) {
+        self.chain.prefetch(hash);
+    }
+
+    /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
+    /// Takes `&mut self`, because a concurrent query would miss items.
+    ///
+    /// If the allocation of the first slice fails, aborts as std's collections do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let mut filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.insert("a");
+    /// filter.clear();
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.chain.clear();
+    }
+
+    /// Copies the filter while other threads may insert. The copy has every item whose insert happened before the call.
+    /// Of an item inserted concurrently it may have all bits, some, or none. `clone` does the same.
+    ///
+    /// If the allocation fails, aborts as std's collections do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.insert("a");
+    /// let copy = filter.snapshot();
+    /// filter.insert("b");
+    /// assert!(copy.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> Self
+    where
+        S: Clone,
+    {
+        Self { chain: self.chain.snapshot() }
+    }
+
+    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+    /// assert_eq!(filter.capacity(), 2000);
+    /// filter.insert_many(0..5000_u64, |_, _| ());
+    /// assert_eq!(filter.capacity(), 2000 + 6000);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.chain.slices.capacity()
+    }
+
+    /// Returns the number of slices: 1 as long as the filter has not grown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+    /// filter.insert_many(0..5000_u64, |_, _| ());
+    /// assert_eq!(filter.slices(), 2);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn slices(&self) -> usize {
+        self.chain.slices.len()
+    }
+
+    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth. Reads all
+    /// bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+    /// filter.insert_many(0..50_000_u64, |_, _| ());
+    /// assert!((48_000.0..52_000.0).contains(&filter.len_estimate()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate(&self) -> f64 {
+        self.chain.slices.len_estimate()
+    }
+
+    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    ///
+    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer), evenly spread over the
+    /// slices: `O(lines)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<u64>::new()?;
+    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// let sampled = filter.len_estimate_sampled(500);
+    /// assert!((sampled.value - filter.len_estimate()).abs() < 6.0 * sampled.standard_error);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
+        self.chain.slices.len_estimate_sampled(lines)
+    }
+
+    /// Returns the estimated number of items divided by the [capacity](Self::capacity). Above 1 the filter could not
+    /// grow, all new items go to its last slice, and its rate is higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(2500).build()?;
+    /// filter.insert_many(0..3000_u64, |_, _| ());
+    /// assert!((2.5..3.5).contains(&filter.saturation()));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        self.chain.slices.saturation()
+    }
+
+    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error. See
+    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<u64>::new()?;
+    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// assert!(filter.saturation_sampled(500).value < 1.0);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn saturation_sampled(&self, lines: u64) -> Sampled {
+        self.chain.slices.saturation_sampled(lines)
+    }
+
+    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
+    /// inserted returns `true`. Computed from the bits of each slice. Reads all bits: `O(bits)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// assert!(filter.false_positive_rate() < 0.01);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(&self) -> f64 {
+        self.chain.slices.false_positive_rate()
+    }
+
+    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error. See
+    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    ///
+    /// let filter = ScalableBloomFilter::<u64>::new()?;
+    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// assert!(filter.false_positive_rate_sampled(500).value < 0.01);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
+        self.chain.slices.false_positive_rate_sampled(lines)
+    }
+
+    /// Returns the size of the bits of all slices in bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(1024)?;
+    /// let before = filter.size_in_bytes();
+    /// filter.insert_many(0..2000_u64, |_, _| ());
+    /// assert!(filter.size_in_bytes() > 4 * before);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.chain.size_in_bytes()
+    }
+
+    /// Returns the hasher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis::hash::HashItem;
+    ///
+    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// assert!(filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn hasher(&self) -> &S {
+        self.chain.hasher()
+    }
+}
