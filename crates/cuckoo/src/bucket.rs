@@ -226,14 +226,14 @@ impl Shape {
         self.zeros(bucket ^ self.in_every_slot(fingerprint)).count_ones()
     }
 
-    /// Counts the slots that hold a fingerprint.
-    #[inline]
+    /// Counts the slots that hold a fingerprint. [`line_len`](crate::line_len) counts those of whole lines.
+    #[cfg(test)]
     pub(crate) const fn len(self, bucket: u128) -> u32 {
         self.slots() - self.zeros(bucket).count_ones()
     }
 
     /// Returns whether a bit above the last slot is set.
-    #[inline]
+    #[cfg(test)]
     pub(crate) const fn has_spare_bits(self, bucket: u128) -> bool {
         bucket & !self.in_every_slot(self.mask()) != 0
     }

@@ -20,7 +20,7 @@ pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErr
 #[cold]
 fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), InsertError> {
     let buckets = table.buckets();
-    let class = Class::of(fingerprint, bucket, buckets.geometry().buckets());
+    let class = buckets.geometry().class(fingerprint, bucket);
     loop {
         // No search can help if both buckets are full of this class: its copies have nowhere else to go.
         if has_max_copies(buckets, class) {
@@ -96,7 +96,7 @@ fn once_result_for(
 #[cold]
 fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
     let geometry = buckets.geometry();
-    let mut search = Search::new(geometry.shape(), geometry.buckets());
+    let mut search = Search::new(geometry);
     loop {
         // Find the shortest path, without a lock.
         let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));

@@ -6,10 +6,12 @@ use tamis_sync::{LINE_BITS, LINE_BYTES};
 
 use crate::BuildError;
 use crate::bucket::{Shape, shapes};
+use crate::nesting;
+use crate::place::Class;
 use crate::sizing;
 
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
-const MAX_BUCKETS: u64 = 1 << 56;
+pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
 
 /// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do nothing else rarely
 /// want the same stripe.
@@ -41,6 +43,8 @@ const MAX_PARTS: u64 = 1 << 6;
 pub struct Geometry {
     buckets: u64,
     shape: Shape,
+    /// How often the buckets were doubled, in a generation of a filter that grows: see [`nesting`](crate::nesting).
+    doublings: u32,
 }
 
 impl Geometry {
@@ -107,7 +111,32 @@ impl Geometry {
 
     /// Returns the geometry with the given number of buckets, which must be even, and a shape.
     pub(crate) const fn of(buckets: u64, shape: Shape) -> Result<Self, BuildError> {
-        if buckets > MAX_BUCKETS { Err(BuildError::TooLarge) } else { Ok(Self { buckets, shape }) }
+        Self::doubled(buckets, shape, 0)
+    }
+
+    /// Returns the geometry of a generation with the given number of buckets, the result of this many doublings.
+    pub(crate) const fn doubled(
+        buckets: u64,
+        shape: Shape,
+        doublings: u32,
+    ) -> Result<Self, BuildError> {
+        if buckets > MAX_BUCKETS {
+            Err(BuildError::TooLarge)
+        } else {
+            Ok(Self { buckets, shape, doublings })
+        }
+    }
+
+    /// Returns the class of a fingerprint in this bucket.
+    #[inline]
+    pub(crate) const fn class(&self, fingerprint: u64, bucket: u64) -> Class {
+        Class { fingerprint, buckets: [bucket, self.alternate(fingerprint, bucket)] }
+    }
+
+    /// Returns the other bucket of a fingerprint in this bucket.
+    #[inline]
+    pub(crate) const fn alternate(&self, fingerprint: u64, bucket: u64) -> u64 {
+        nesting::alternate(fingerprint, bucket, self.buckets, self.doublings)
     }
 
     /// Returns the number of buckets, which is even.

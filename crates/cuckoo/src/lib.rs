@@ -12,6 +12,9 @@
 //! | insert into full buckets | relocates other items, under one lock at a time | the same |
 //! | query | no lock, except after eight attempts that relocations or removals disturbed | the same |
 //!
+//! [`ScalableCuckooFilter`] is a [`CuckooFilter`] that grows: it adds a table of twice the size when it is full. Removals
+//! stay safe, because all of its tables give an item the same class. A query reads two buckets of each table.
+//!
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has two buckets. The
 //! builder chooses the shape of the buckets that needs the fewest bits, or nearly the fewest:
 //!
@@ -109,12 +112,21 @@ mod builder;
 mod error;
 mod evict;
 mod filter;
+mod generations;
 mod geometry;
+mod growing;
+mod line_len;
 mod many;
 mod multiset;
+mod nesting;
+mod occupancy;
 mod once;
 mod place;
+mod plan;
 pub mod raw;
+mod scalable;
+mod scalable_builder;
+mod scalable_traits;
 mod search;
 mod shared;
 mod sizing;
@@ -130,6 +142,8 @@ pub use crate::error::{InsertError, MergeError};
 pub use crate::geometry::Geometry;
 pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
+pub use crate::scalable::ScalableCuckooFilter;
+pub use crate::scalable_builder::ScalableBuilder;
 pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
 pub use tamis_hash as hash;
 

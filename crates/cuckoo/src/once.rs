@@ -508,6 +508,36 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         Self { shared: self.shared.snapshot() }
     }
 
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
+    ///
+    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the crate `tamis` it
+    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear) needs no second
+    /// table.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Alloc`] if the allocation fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::OnceCuckooFilter;
+    /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
+    /// filter.insert("a")?;
+    /// let empty = filter.empty_like()?;
+    /// assert!(empty.is_empty() && empty.geometry() == filter.geometry());
+    /// // Both hash alike, so they can be merged.
+    /// assert!(OnceCuckooFilter::merge(&empty, &filter)?.contains("a"));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn empty_like(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        self.shared.empty_like().map(|shared| Self { shared })
+    }
+
     /// Returns a new filter of the same geometry with the items of both.
     ///
     /// An item that is in both is stored once. Both filters may be in use meanwhile: the merge takes a

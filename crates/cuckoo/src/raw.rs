@@ -57,6 +57,7 @@
 //! ```
 
 use core::fmt;
+use core::ops::Range;
 
 use tamis_core::Frozen;
 pub use tamis_sync::{AllocError, LINE_WORDS, Lines};
@@ -64,9 +65,12 @@ use tamis_sync::{LINE_BITS, PairAccess};
 
 use crate::bucket::{Shape, with_known_shape};
 use crate::builder::sealed::Sealed;
+use crate::line_len::checked_len_of_line;
 use crate::shared::{self, Shared};
-use crate::table::Table;
+use crate::table::{self, Table};
 use crate::{BuildError, Buildable, Filter, Geometry};
+
+pub mod scalable;
 
 /// The error of [`from_lines`] and [`frozen_from_lines`].
 ///
@@ -308,6 +312,124 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     table.line(line as usize)
 }
 
+/// Returns a copy of the lines of the filter, and the number of fingerprints in them: what [`try_snapshot`] holds, without
+/// a filter around it.
+///
+/// # Errors
+///
+/// [`AllocError`] if the allocation fails.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::raw;
+/// use tamis::{CuckooFilter, hash::Rapid};
+///
+/// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(1)).build()?;
+/// filter.insert("a")?;
+/// let (lines, len) = raw::try_copy_lines(&filter)?;
+/// let copy: CuckooFilter<str, Rapid> =
+///     raw::from_lines(filter.geometry(), filter.capacity(), Rapid::with_seed(1), lines, len)?;
+/// assert!(copy.contains("a") && len == 1);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocError> {
+    filter.shared().table.copy_lines()
+}
+
+/// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as long as no thread relocates
+/// a fingerprint meanwhile.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::cuckoo::raw;
+/// use tamis::{CuckooFilter, hash::Rapid};
+///
+/// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(1)).build()?;
+/// filter.insert("a")?;
+/// let (mut pass, mut set_bits) = (raw::pass(&filter), 0);
+/// pass.read(0..raw::lines(filter.geometry()), |words| {
+///     set_bits += words.iter().map(|word| word.count_ones()).sum::<u32>();
+/// });
+/// // No other thread changed the filter.
+/// assert_eq!(pass.finish(), Some(1));
+/// assert!(set_bits > 0);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
+    Pass(filter.shared().table.pass())
+}
+
+/// A pass over the lines of a filter in use. [`pass`] begins it.
+///
+/// # Examples
+///
+/// See [`pass`].
+#[derive(Debug)]
+#[must_use = "only `finish` reports whether the lines belong together"]
+pub struct Pass<'f>(table::pass::Pass<'f>);
+
+impl Pass<'_> {
+    /// Calls `on_line` with the words of each of these lines. Each line of the filter must be read once in a pass, in any
+    /// order.
+    ///
+    /// # Panics
+    ///
+    /// If a line is not below the number of [`lines`](fn@lines).
+    ///
+    /// # Examples
+    ///
+    /// See [`pass`].
+    #[inline]
+    pub fn read(&mut self, lines: Range<u64>, on_line: impl FnMut(&[u64; LINE_WORDS])) {
+        let (start, end) = (usize::try_from(lines.start), usize::try_from(lines.end));
+        self.0.read(start.unwrap_or(usize::MAX)..end.unwrap_or(usize::MAX), on_line);
+    }
+
+    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check between two parts of a pass.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::cuckoo::raw;
+    /// use tamis::{CuckooFilter, hash::Rapid};
+    ///
+    /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(16);
+    /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
+    /// // A bucket has four slots: five copies are in two buckets.
+    /// (0..5).try_for_each(|_| filter.insert("a"))?;
+    /// let pass = raw::pass(&filter);
+    /// assert!(!pass.is_torn());
+    /// filter.remove("a");
+    /// assert!(pass.is_torn());
+    /// assert_eq!(pass.finish(), None);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_torn(&self) -> bool {
+        self.0.is_torn()
+    }
+
+    /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None` if the lines do not
+    /// belong together, because another thread relocated a fingerprint meanwhile, or removed one of several equal ones.
+    /// Then a snapshot gives lines that do.
+    ///
+    /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not begun, was read exactly
+    /// once. Those inserted or removed meanwhile were read or not.
+    ///
+    /// # Examples
+    ///
+    /// See [`pass`].
+    #[must_use]
+    pub fn finish(&self) -> Option<u64> {
+        self.0.finish()
+    }
+}
+
 /// Returns the number of fingerprints in the words of a line, or `None` if these are not the words of a filter: a bit
 /// above the last slot of a bucket is set, or a word behind the last bucket is not 0.
 ///
@@ -336,25 +458,16 @@ pub fn line_len(geometry: Geometry, line: u64, words: &[u64; LINE_WORDS]) -> Opt
 /// Computes [`line_len`] for a filter with this shape and number of buckets.
 #[inline(always)]
 fn len_in(shape: Shape, buckets: u64, line: u64, words: &[u64; LINE_WORDS]) -> Option<u32> {
+    // A line has an even number of buckets, and so has the filter.
     let per_line = LINE_BITS / u64::from(shape.bits());
-    // The number of buckets from the start of the line.
-    let present = buckets.saturating_sub(line.saturating_mul(per_line));
-    let mut len = 0;
-    for at in 0..per_line {
-        // A line has an even number of buckets, so `at` is as even as the number of the bucket.
-        let bucket = if shape.is_pair() {
-            let [low, high] = [0, 1].map(|half| u128::from(words[2 * at as usize + half]));
-            high << 64 | low
-        } else {
-            u128::from(shape.cut(words[shape.word(at)], shape.offset(at)))
-        };
-        let is_valid = if at < present { !shape.has_spare_bits(bucket) } else { bucket == 0 };
-        if !is_valid {
-            return None;
-        }
-        len += shape.len(bucket);
+    if line < buckets / per_line {
+        return checked_len_of_line(shape, words);
     }
-    Some(len)
+    // The last line, or none of the filter: the words behind the last bucket are 0, and then the count is right.
+    let present = buckets.saturating_sub(line.saturating_mul(per_line));
+    let words_present = (present * u64::from(shape.bits()) / 64) as usize;
+    let rest = &words[words_present..];
+    if rest.iter().any(|word| *word != 0) { None } else { checked_len_of_line(shape, words) }
 }
 
 #[cfg(test)]
@@ -504,6 +617,10 @@ mod tests {
             };
             let sum: u64 = words.chunks_exact(LINE_WORDS).enumerate().map(len).sum();
             assert_eq!(sum, model.len, "{shape:?}");
+            let (lines, len) =
+                try_copy_lines(&model.filter::<CuckooFilter<u64, Rapid>>(None)).unwrap();
+            let copied = lines.iter().flat_map(|line| line.words.iter().map(|word| word.peek()));
+            assert!(copied.eq(words) && len == model.len, "{shape:?}");
         }
     }
 

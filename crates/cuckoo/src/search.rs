@@ -6,8 +6,9 @@
 
 use arrayvec::ArrayVec;
 
-use crate::bucket::{SHAPES, Shape};
-use crate::place::{Class, alternate};
+use crate::bucket::SHAPES;
+use crate::geometry::Geometry;
+use crate::place::Class;
 
 /// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of stack.
 const MAX: usize = 1024;
@@ -78,14 +79,13 @@ const ROOT: u16 = u16::MAX;
 pub(crate) struct Search {
     /// One more than the budget, for the bucket at the end of the path.
     nodes: ArrayVec<Node, { MAX + 1 }>,
-    shape: Shape,
-    buckets: u64,
+    geometry: Geometry,
 }
 
 impl Search {
-    /// Creates a search in buckets of this shape and number. It may be used several times.
-    pub(crate) fn new(shape: Shape, buckets: u64) -> Self {
-        Self { nodes: ArrayVec::new(), shape, buckets }
+    /// Creates a search in a table of this geometry. It may be used several times.
+    pub(crate) fn new(geometry: Geometry) -> Self {
+        Self { nodes: ArrayVec::new(), geometry }
     }
 
     /// Returns the relocations that give an empty slot to one of the two buckets, in the order in which they must be
@@ -113,20 +113,21 @@ impl Search {
     /// Returns the node of the nearest bucket with an empty slot.
     fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u128) -> Option<u16> {
         self.nodes.clear();
+        let shape = self.geometry.shape();
         // Start at both buckets of the item. If one has an empty slot, there is nothing to relocate.
         for bucket in roots {
             let node = self.push(Node::new(bucket, 0, ROOT));
-            if self.shape.find(read(bucket), 0).is_some() {
+            if shape.find(read(bucket), 0).is_some() {
                 return Some(node);
             }
         }
         // Expand the nodes in the order in which they were found, so that the first hit is the nearest.
-        let most = budget(self.buckets);
+        let most = budget(self.geometry.buckets());
         let mut parent = 0;
         while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
-            for fingerprint in self.shape.fingerprints_of(read(bucket)) {
-                let to = alternate(fingerprint, bucket, self.buckets);
-                let found = self.shape.find(read(to), 0).is_some();
+            for fingerprint in shape.fingerprints_of(read(bucket)) {
+                let to = self.geometry.alternate(fingerprint, bucket);
+                let found = shape.find(read(to), 0).is_some();
                 if !found && self.nodes.len() >= most {
                     // The budget is spent, so this bucket is not expanded. But the other buckets at the border are
                     // still read.

@@ -11,9 +11,8 @@ use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{AllocError, Counter, out_of_memory};
 
 use crate::bucket::{Shape, with_known_shape};
-use crate::place::{Class, alternate};
 use crate::table::Table;
-use crate::{BuildError, Geometry, InsertError, MergeError, evict, sizing};
+use crate::{BuildError, Geometry, InsertError, MergeError, evict, occupancy, sizing};
 
 /// A filter: its table, its number of copies, and its hasher. Each public type wraps one.
 ///
@@ -200,6 +199,14 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.try_snapshot().unwrap_or_else(|error| out_of_memory(bytes(error)))
     }
 
+    /// Returns an empty filter with the same sizes and hasher.
+    pub(crate) fn empty_like(&self) -> Result<Self, BuildError>
+    where
+        S: Clone,
+    {
+        Self::new(self.geometry(), self.capacity, self.hasher.clone())
+    }
+
     /// Returns a filter with the copies of both, or if `once`, with one copy of each class of either.
     pub(crate) fn merge(a: &Self, b: &Self, once: bool) -> Result<Self, MergeError>
     where
@@ -220,7 +227,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without their items.
         for bucket in 0..geometry.buckets() {
             for fingerprint in geometry.shape().fingerprints_of(other.buckets().read(bucket)) {
-                let class = Class::of(fingerprint, bucket, geometry.buckets());
+                let class = geometry.class(fingerprint, bucket);
                 let inserted = if once {
                     evict::insert_once(merged.table.buckets(), class).map(drop)
                 } else {
@@ -250,19 +257,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         let geometry = self.geometry();
         let shape = geometry.shape();
         let table = self.table.buckets();
-        let share_of = |bucket| {
-            let value = table.read_any(bucket);
-            let mut pairs = 0_u32;
-            // Count each fingerprint of the bucket once, however many copies there are.
-            for (before, fingerprint) in shape.fingerprints_of(value).enumerate() {
-                if shape.fingerprints_of(value).take(before).any(|other| other == fingerprint) {
-                    continue;
-                }
-                let other = alternate(fingerprint, bucket, geometry.buckets());
-                pairs += if shape.contains(table.read_any(other), fingerprint) { 1 } else { 2 };
-            }
-            f64::from(pairs)
-        };
+        let share_of = |bucket| f64::from(occupancy::pairs_in(table, bucket));
         // The mean over the buckets that are read, as a share of all pairs.
         let all = geometry.buckets();
         let buckets = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));

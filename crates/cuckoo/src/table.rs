@@ -18,14 +18,21 @@ use tamis_sync::{
 };
 
 use crate::batch::{Classes, Words};
-use crate::bucket::Shape;
+use crate::bucket::{Shape, with_known_shape};
 use crate::geometry::Geometry;
+use crate::line_len::len_of_line;
 use crate::place::Class;
 use crate::unpaired;
 
+#[path = "copy.rs"]
+mod copy;
 #[cfg(all(test, tamis_loom))]
 #[path = "models/mod.rs"]
 mod models;
+#[path = "pages.rs"]
+mod pages;
+#[path = "pass.rs"]
+pub(crate) mod pass;
 #[cfg(all(test, tamis_shuttle))]
 #[path = "schedules.rs"]
 mod schedules;
@@ -152,60 +159,22 @@ impl Table {
         AllStripesGuard { table: self }
     }
 
-    /// Returns a copy of the table, and the number of fingerprints in it.
-    ///
-    /// Each copy whose insert happened before and whose removal has not begun is in it exactly once, even if other
-    /// threads relocate that copy meanwhile.
-    pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
-        let geometry = self.geometry;
-        // Allocate first: an allocator is foreign code and may be slow, so it must not run under the locks.
-        let lines = Lines::zeroed(geometry.lines())?;
-        // The copy of an unpaired table is unpaired.
-        let access = PairAccess::detect().filter(|_| self.pairs.is_some());
-        let mut copy = Self::from_lines(geometry, lines, self.locks.len() as u64, access)?;
-        {
-            // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is
-            // in exactly one slot until the guard is dropped.
-            let _guard = self.lock_all_stripes();
-            match &mut copy.pairs {
-                Some(pairs) => self.copy_pairs(pairs.get_mut()),
-                None => self.copy_words(&mut copy.words),
-            }
-        }
-        // Count in the copy: in the table, copies may be added meanwhile.
-        let len = copy.len();
-        Ok((copy, len))
-    }
-
-    /// Copies all words, for buckets of at most 64 bits and for an unpaired table.
-    fn copy_words(&self, to: &mut Lines) {
-        for (to, from) in to.iter_mut().zip(&*self.words) {
-            for (to, from) in to.words.iter_mut().zip(&from.words) {
-                // ORDERING: Relaxed: the locks order all clears, and coherence shows every add that happened before.
-                let bits = from.load(Ordering::Relaxed);
-                to.update(|to| *to = bits);
-            }
-        }
-    }
-
-    /// Copies all words in pairs, for buckets of 128 bits: each is read in one access, as all accesses of shared pairs
-    /// are.
-    fn copy_pairs(&self, to: &mut Lines) {
-        for number in 0..self.pairs().count() {
-            // ORDERING: Relaxed, as in `copy_words`.
-            let bits = self.pairs().pair(number).load(Ordering::Relaxed);
-            to.word_mut(2 * number).update(|to| *to = bits as u64);
-            to.word_mut(2 * number + 1).update(|to| *to = (bits >> 64) as u64);
-        }
+    /// Returns the sum of all versions, read without the locks.
+    fn unlocked_versions(&self) -> u64 {
+        // ORDERING: Relaxed: a hint that a pass is torn; the pass decides under the locks (proof: claim 3).
+        let versions = self.versions.iter().map(|stripe| stripe.words[0].load(Ordering::Relaxed));
+        versions.fold(0, u64::wrapping_add)
     }
 
     /// Returns the words of a line of buckets. While other threads write, the words may be of different times.
+    #[inline]
     pub(crate) fn line(&self, number: usize) -> [u64; LINE_WORDS] {
         let mut words = [0; LINE_WORDS];
         if let Some(pairs) = &self.pairs {
             // Shared pairs are read as pairs only.
             for (at, two) in words.chunks_exact_mut(2).enumerate() {
-                // ORDERING: Relaxed: the caller orders the writes before this call; nothing else is published.
+                // ORDERING: Relaxed: a snapshot holds all locks, which order all clears, and coherence shows every add
+                // that happened before. Other callers order the writes before this call. Nothing else is published.
                 let bits = pairs.pair(number * LINE_WORDS / 2 + at).load(Ordering::Relaxed);
                 two.copy_from_slice(&[bits as u64, (bits >> 64) as u64]);
             }
@@ -234,8 +203,7 @@ impl Table {
     /// Returns whether an unpaired table contains a copy of the class.
     #[cold]
     fn contains_unpaired(&self, fingerprint: u64, bucket: u64) -> bool {
-        let (shape, class) =
-            (self.geometry.shape(), Class::of(fingerprint, bucket, self.geometry.buckets()));
+        let (shape, class) = (self.geometry.shape(), self.geometry.class(fingerprint, bucket));
         let [one, other] = class.buckets.map(|bucket| unpaired::read(&self.words, bucket));
         // Nothing writes, so one read is exact.
         shape.contains(one, fingerprint) | shape.contains(other, fingerprint)
@@ -244,7 +212,7 @@ impl Table {
     /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
     #[cold]
     fn contains_contended(&self, fingerprint: u64, bucket: u64) -> bool {
-        let class = Class::of(fingerprint, bucket, self.geometry.buckets());
+        let class = self.geometry.class(fingerprint, bucket);
         // Try again without the lock, until a result is valid.
         let result = (1..MAX_ATTEMPTS).find_map(|_| self.buckets().try_contains(class));
         // Every attempt failed: read under the lock, where one read is exact (proof: claim 2).
@@ -266,9 +234,19 @@ impl Table {
     /// Counts the fingerprints in all buckets. While other threads relocate, it may count a fingerprint in relocation
     /// twice or not at all.
     pub(crate) fn len(&self) -> u64 {
-        let buckets = self.buckets();
-        let len = |bucket| u64::from(buckets.shape.len(buckets.read_any(bucket)));
-        (0..self.geometry.buckets()).map(len).sum()
+        with_known_shape!(self.geometry.shape(), shape => {
+            let lines = 0..self.geometry.lines() as usize;
+            lines.map(|line| u64::from(len_of_line(shape, &self.line(line)))).sum()
+        })
+    }
+
+    /// As [`release`](Self::release), by stores, for a mutant.
+    #[cfg(all(test, tamis_loom))]
+    pub(crate) fn release_by_stores(&self) {
+        for word in self.words.iter().flat_map(|line| &line.words) {
+            // ORDERING: Relaxed: a reader of the zero sees nothing that came before it.
+            word.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Empties all buckets.

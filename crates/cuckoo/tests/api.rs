@@ -146,6 +146,32 @@ fn sizes_can_be_copied_to_another_filter() -> Result<(), BuildError> {
     Ok(())
 }
 
+/// Checks the empty filter that is like a filter with the items below 1000, for every shape of a slot.
+macro_rules! check_empty_like {
+    ($type:ident) => {
+        for rate in [1e-2, 1e-4, 1e-6, 1e-9] {
+            let filter =
+                $type::<u64>::builder().capacity(5000).false_positive_rate(rate).build()?;
+            filter.try_extend(0..1000_u64)?;
+            let empty = filter.empty_like()?;
+            assert!(empty.is_empty() && (0..1000).all(|item| !empty.contains(&item)));
+            assert_eq!((empty.geometry(), empty.capacity()), (filter.geometry(), 5000));
+            // The hashers are the same, with the same random keys: the fingerprints mean the same items.
+            let merged = $type::merge(&empty, &filter)?;
+            assert!((0..1000).all(|item| merged.contains(&item)));
+            assert!(filter.len() >= 990, "the filter itself is unchanged");
+        }
+    };
+}
+
+#[test]
+fn an_empty_filter_like_another_has_its_sizes_and_its_hash()
+-> Result<(), Box<dyn core::error::Error>> {
+    check_empty_like!(CuckooFilter);
+    check_empty_like!(OnceCuckooFilter);
+    Ok(())
+}
+
 #[test]
 fn debug_shows_the_sizes_and_not_the_contents() -> Result<(), Box<dyn core::error::Error>> {
     let new = || {

@@ -2,9 +2,7 @@
 //!
 //! Everything is seeded, so a test always passes or always fails. `examples/load.rs` fills one filter of any size.
 
-mod common;
-
-use common::sample;
+use crate::common::sample;
 use tamis_cuckoo::{CuckooFilter, Geometry, InsertError};
 use tamis_hash::{HashItem as _, Rapid};
 

@@ -1,11 +1,9 @@
 //! Real threads insert the same items concurrently: exactly one insert of each item returns `true`.
 
-mod common;
-
 use std::sync::Barrier;
 use std::thread;
 
-use common::sample;
+use crate::common::sample;
 use statrs::distribution::{DiscreteCDF, Poisson};
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};

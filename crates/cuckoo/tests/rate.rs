@@ -7,9 +7,7 @@
 
 use core::fmt::Write as _;
 
-mod common;
-
-use common::sample;
+use crate::common::sample;
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 use tamis_cuckoo::{CuckooFilter, Geometry, Sampled};
 use tamis_hash::{HashItem as _, Rapid};

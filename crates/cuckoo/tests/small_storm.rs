@@ -1,7 +1,7 @@
 //! A present item is found while items of the same class are inserted and removed, in filters of 2 to 32 buckets with
 //! 8-bit fingerprints. Here a removal that does not advance the version is detected.
 //!
-//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test small_storm` runs the long form.
+//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test races small_storm::` runs the long form.
 
 use std::env;
 use std::sync::Barrier;

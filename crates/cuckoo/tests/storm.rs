@@ -1,7 +1,7 @@
 //! Resident items are found, and snapshots contain their exact copies, while other threads relocate and remove items
 //! around them.
 //!
-//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test storm` runs the long form.
+//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test races storm::` runs the long form.
 
 use std::collections::VecDeque;
 use std::env;

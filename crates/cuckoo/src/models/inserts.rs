@@ -66,7 +66,7 @@ fn model_a_relocating_insert_loses_nothing() {
 #[test]
 fn mutant_steps_that_are_not_checked_again() {
     fn insert(table: &Table, new: Class) -> Result<(), InsertError> {
-        let mut search = crate::search::Search::new(table.geometry().shape(), BUCKETS);
+        let mut search = crate::search::Search::new(table.geometry());
         let Some(steps) = search.steps(new.buckets, |bucket| table.buckets().peek(bucket)) else {
             return Err(InsertError::Full);
         };

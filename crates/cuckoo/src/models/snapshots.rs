@@ -2,6 +2,7 @@
 
 use tamis_sync::Word;
 
+use super::super::pass::Pass;
 use super::*;
 
 // A snapshot during a relocation contains each item once, and two snapshots do not deadlock.
@@ -196,4 +197,121 @@ fn mutants_of_the_orderings_of_a_snapshot() {
             check(1, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_snapshot));
         });
     }
+}
+
+// A pass without a copy. Where it reports that its lines do not belong together, its user takes a snapshot.
+
+/// Copies the table in a pass, and returns the number that the pass reports.
+fn copy_in_a_pass(table: &Table, pass: fn(&Table) -> Pass<'_>) -> Option<(Table, u64)> {
+    let mut pass = pass(table);
+    let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();
+    pass.read(0..1, |line| {
+        for (to, bits) in copy.words[0].words.iter_mut().zip(*line) {
+            to.update(|to| *to = bits);
+        }
+    });
+    pass.finish().map(|len| (copy, len))
+}
+
+fn pass_or_copy(table: &Table) -> (Table, u64) {
+    copy_in_a_pass(table, Table::pass).unwrap_or_else(|| table.copy().unwrap())
+}
+
+fn copies_in_a_pass(table: &Table, class: Class) -> u32 {
+    let (copy, len) = pass_or_copy(table);
+    let copies = copies(&copy, class);
+    assert_eq!(u64::from(copies), len);
+    copies
+}
+
+/// Two copies of a class are in one bucket, and one of them is removed, which advances no version. Then one is added to
+/// the other bucket, and one removed. One copy is never removed.
+fn a_pass_during_a_quiet_removal(copy: fn(&Table, Class) -> u32) {
+    let table = table(4, 1);
+    let x = class(NEAR[0], 1);
+    add(&table, x);
+    add(&table, x);
+    let other = Arc::clone(&table);
+    let thread = spawn(move || {
+        assert!(other.buckets().lock_stripe(x).remove(), "nothing to remove");
+        add(&other, mirrored(x));
+        assert!(other.buckets().lock_stripe(x).remove(), "nothing to remove");
+    });
+    let copies = copy(&table, x);
+    assert!((1..=3).contains(&copies), "{COPIES}: {copies}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn model_a_pass() {
+    check(5, None, || a_snapshot_contains_each_item_once(copies_in_a_pass));
+    check(40, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_pass));
+    check(40, None, || a_pass_during_a_quiet_removal(copies_in_a_pass));
+    // Bounded: unbounded, these take minutes.
+    // ORDERING: Release publishes the add and the removal, as in the model of a snapshot.
+    let publish = Ordering::Release;
+    check(5, Some(2), move || a_snapshot_contains_what_is_present(1, publish, pass_or_copy));
+    check(5, Some(2), move || a_snapshot_contains_what_is_present(2, publish, pass_or_copy));
+}
+
+/// A pass without a concurrent relocation is valid, and its user needs no copy.
+#[test]
+fn model_a_pass_during_an_add_is_valid() {
+    check(2, None, || {
+        let table = table(4, 2);
+        let x = class(NEAR[0], 0);
+        add(&table, x);
+        let other = Arc::clone(&table);
+        let thread = spawn(move || add(&other, class(FAR[0], 1)));
+        let (copy, len) = copy_in_a_pass(&table, Table::pass).expect("no copy was relocated");
+        assert!(copies(&copy, x) == 1 && (1..=2).contains(&len), "{COPIES}: {len}");
+        thread.join().unwrap();
+    });
+}
+
+/// Checks no version at the end.
+#[test]
+fn mutant_a_pass_without_a_check() {
+    fn unchecked(table: &Table, class: Class) -> u32 {
+        let mut pass = table.pass();
+        let mut count = 0;
+        pass.read(0..1, |words| {
+            let copy = Table::with_stripes(table.geometry(), 1).unwrap();
+            for (to, bits) in copy.words[0].words.iter().zip(words) {
+                // ORDERING: Relaxed: one thread has this copy.
+                to.store(*bits, Ordering::Relaxed);
+            }
+            count = copies(&copy, class);
+        });
+        count
+    }
+    must_fail(COPIES, || check(1, None, || a_snapshot_contains_each_item_once(unchecked)));
+    must_fail(COPIES, || check(1, None, || a_snapshot_during_an_add_and_a_removal(unchecked)));
+}
+
+/// Reads the versions without the locks: a relocation between its advance and its clear is not noticed.
+#[test]
+fn mutant_a_pass_that_begins_without_the_locks() {
+    fn copies_in(table: &Table, class: Class) -> u32 {
+        copy_in_a_pass(table, |table| Pass { table, before: table.unlocked_versions(), len: 0 })
+            .map_or_else(|| copies_in_a_snapshot(table, class), |(copy, _)| copies(&copy, class))
+    }
+    must_fail(COPIES, || check(1, None, || a_snapshot_contains_each_item_once(copies_in)));
+}
+
+/// The same at the end: a relocation between its add and its advance is not noticed.
+#[test]
+fn mutant_a_pass_that_ends_without_the_locks() {
+    fn copies_in(table: &Table, class: Class) -> u32 {
+        let mut pass = table.pass();
+        let copy = Table::with_stripes(table.geometry(), 1).unwrap();
+        pass.read(0..1, |words| {
+            for (to, bits) in copy.words[0].words.iter().zip(words) {
+                // ORDERING: Relaxed: one thread has this copy.
+                to.store(*bits, Ordering::Relaxed);
+            }
+        });
+        if pass.is_torn() { copies_in_a_snapshot(table, class) } else { copies(&copy, class) }
+    }
+    must_fail(COPIES, || check(1, None, || a_snapshot_contains_each_item_once(copies_in)));
 }
