@@ -1,6 +1,7 @@
 //! The program on which `cargo xtask faults` inflicts errors and kills: it saves a filter, or loads one.
 //!
-//! `faults save KIND PATH SEED` saves a filter, `faults load KIND PATH` loads it. KIND is `bloom`, `cuckoo` or `live`.
+//! `faults save KIND PATH SEED` saves a filter, `faults load KIND PATH` loads it. KIND is `bloom`, `cuckoo`, `live`, or
+//! `set` for a set of two filters.
 //! The status is 0 if that was successful.
 
 use std::error::Error;
@@ -9,7 +10,7 @@ use std::{env, fmt};
 
 use tamis_bloom::BloomFilter;
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Live, Options, Parts, load, save};
+use tamis_formats::{FilterSet, Live, Options, Parts, SetWriter, load, save};
 use tamis_hash::Rapid;
 
 /// The bits of each filter: two chunks of the body, and a part of a third one.
@@ -53,6 +54,17 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
                     let parts = Parts { geometry: builder.geometry()?, capacity: 1, hasher };
                     Live::<Bloom>::create_file(path, &parts, &Options::new())?;
                 }
+                "set" => {
+                    let mut set = SetWriter::create(path)?;
+                    let filter: Bloom = builder.hasher(hasher.clone()).build()?;
+                    (0..ITEMS).for_each(|item| assert!(filter.insert(&item) || item > 0));
+                    set.add("one", &filter)?;
+                    let filter: Cuckoo =
+                        CuckooFilter::<u64>::builder().capacity(2000).hasher(hasher).build()?;
+                    (0..ITEMS).try_for_each(|item| filter.insert(&item))?;
+                    set.add("two", &filter)?;
+                    set.finish()?;
+                }
                 _ => return Err(unknown(kind)),
             }
         }
@@ -66,6 +78,11 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         }))?,
         ["load", "live", path] => {
             let _: Bloom = Options::new().live(true).load(path)?;
+        }
+        ["load", "set", path] => {
+            let set = FilterSet::<u64>::open(path, u64::MAX)?;
+            let found = set.which_many(0..ITEMS)?;
+            lost(found.iter().any(|filters| *filters != [0, 1]))?;
         }
         _ => return Err(unknown(format!("{arguments:?}"))),
     }

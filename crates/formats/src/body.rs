@@ -1,35 +1,67 @@
 //! The body of a file, chunk by chunk: from the lines of a filter to bytes, and back with all checks.
 
+use core::ops::Range;
 use std::io::{self, Read};
 
-use tamis_sync::LINE_BYTES;
+use tamis_sync::{LINE_BYTES, Lines};
 
 use crate::LoadError;
 use crate::checksum::checksum;
 use crate::file::fill;
 use crate::header::{CHUNK, Header};
-use crate::line_check::{LineCheck, Words};
+use crate::line_bytes::{Bytes, Words, swap_on_big_endian, words_of};
+use crate::line_check::LineCheck;
+use crate::source::Source;
 use crate::table::Table;
 
 /// Lines per chunk.
 const LINES: usize = CHUNK / LINE_BYTES;
 
-/// Converts the lines of a filter to the chunks of a body, and calls `on_chunk` with each.
+/// What the body of a file is read into.
+pub trait Body: Sized {
+    /// Asks the system for the memory of a body. Its pages are placed as they are filled.
+    fn reserve(header: &Header) -> Result<Self, LoadError>;
+
+    /// Reads the body and checks it.
+    fn fill(self, from: &mut impl Read, header: &Header, table: &Table) -> Result<Self, LoadError>;
+}
+
+/// One array.
+impl Body for Lines {
+    fn reserve(header: &Header) -> Result<Self, LoadError> {
+        reserve(header.lines())
+    }
+
+    fn fill(
+        mut self,
+        from: &mut impl Read,
+        header: &Header,
+        table: &Table,
+    ) -> Result<Self, LoadError> {
+        read_into(from, header, table, &mut self)?;
+        Ok(self)
+    }
+}
+
+/// Returns zeroed lines. The system places the pages of a large array as they are filled.
+pub(crate) fn reserve(lines: u64) -> Result<Lines, LoadError> {
+    Lines::reserved(lines)
+        .map_err(|error| LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) })
+}
+
+/// Calls `on_chunk` with each chunk of a body. Returns whether these are all chunks: `false` if the lines do not belong
+/// together.
 pub(crate) fn for_each_chunk(
     header: &Header,
-    line: impl Fn(u64) -> Words,
+    source: &mut impl Source,
     mut on_chunk: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut buffer = buffer(header);
+) -> io::Result<bool> {
+    let mut buffer = Vec::new();
     for lines in chunks(header) {
-        let bytes = &mut buffer[..(lines.end - lines.start) as usize];
-        for (to, line_number) in bytes.iter_mut().zip(lines) {
-            let (words, _) = to.as_chunks_mut::<8>();
-            words.iter_mut().zip(line(line_number)).for_each(|(to, word)| *to = word.to_le_bytes());
-        }
-        on_chunk(bytes.as_flattened())?;
+        let Some(chunk) = source.chunk(lines, &mut buffer) else { return Ok(false) };
+        on_chunk(chunk)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Reads a body and checks it. Calls `store` with each line, after all checks of its chunk.
@@ -43,48 +75,86 @@ pub(crate) fn read(
     mut store: impl FnMut(u64, Words),
 ) -> Result<(), LoadError> {
     let check = LineCheck::new(header.geometry);
-    let items_in = |line, words: &Words| check.items_in(line, words);
-    let sink = &mut |lines: core::ops::Range<u64>, bytes: &[[u8; LINE_BYTES]]| {
-        for (line, bytes) in lines.zip(bytes) {
-            store(line, words_of(bytes));
-        }
-    };
-    read_chunks(from, header, table, items_in, sink)
+    let items_in = |first, bytes: &Bytes| check.items_in(first, bytes.iter().map(words_of));
+    let items_in = |first, bytes: &Bytes| items_in(first, bytes).map_err(spare_bits);
+    read_chunks(from, header, table, items_in, |first, bytes| {
+        (first..).zip(bytes).for_each(|(line, bytes)| store(line, words_of(bytes)));
+    })
 }
 
-/// Reads a body as [`read`] does. `items_in` returns the number of items in a line, or `None` if it is damaged, and sees
-/// all lines of a chunk before `store` gets them.
+/// Reads a body into lines, at least those of the header, and checks it. After an error, their content is arbitrary.
+fn read_into(
+    from: &mut impl Read,
+    header: &Header,
+    table: &Table,
+    to: &mut Lines,
+) -> Result<(), LoadError> {
+    let check = LineCheck::new(header.geometry);
+    let items_in = |first, bytes: &Bytes| check.items_in(first, bytes.iter().map(words_of));
+    let mut items_in = |first, bytes: &Bytes| items_in(first, bytes).map_err(spare_bits);
+    // The bytes arrive where they stay.
+    let (bytes, _) = to.bytes_mut().as_chunks_mut();
+    let mut items = 0;
+    for (chunk, lines) in (0..).zip(chunks(header)) {
+        let bytes = &mut bytes[lines.start as usize..lines.end as usize];
+        items += read_chunk(from, header, table, chunk, bytes, &mut items_in)?;
+        swap_on_big_endian(bytes);
+    }
+    check_items(header, items)
+}
+
+/// Reads a body as [`read`] does. `items_in` checks the lines of a chunk, and returns the number of items in them.
+/// `store` gets the chunk then.
 pub(crate) fn read_chunks(
     from: &mut impl Read,
     header: &Header,
     table: &Table,
-    mut items_in: impl FnMut(u64, &Words) -> Option<u32>,
-    store: &mut impl FnMut(core::ops::Range<u64>, &[[u8; LINE_BYTES]]),
+    mut items_in: impl FnMut(u64, &Bytes) -> Result<u64, LoadError>,
+    mut store: impl FnMut(u64, &Bytes),
 ) -> Result<(), LoadError> {
-    let mut buffer = buffer(header);
+    let mut buffer = vec![[0; LINE_BYTES]; header.lines().min(LINES as u64) as usize];
     let mut items = 0;
     for (chunk, lines) in (0..).zip(chunks(header)) {
-        // The whole chunk must be there and have its checksum.
         let bytes = &mut buffer[..(lines.end - lines.start) as usize];
-        let read = fill(from, bytes.as_flattened_mut())?;
-        if read < bytes.as_flattened().len() {
-            let before = header.body_offset() + chunk * CHUNK as u64;
-            let (found, expected) = (before + read as u64, header.file_len());
-            return Err(LoadError::Truncated { found, expected });
-        }
-        if !header.is_live {
-            let (found, expected) = (table.of_chunk(chunk), checksum(bytes.as_flattened()));
-            if found != expected {
-                return Err(LoadError::ChunkChecksum { chunk, found, expected });
-            }
-        }
-        // Its lines must be those of a filter.
-        for (line, bytes) in lines.clone().zip(bytes.iter()) {
-            let found = items_in(line, &words_of(bytes));
-            items += u64::from(found.ok_or(LoadError::SpareBits { line })?);
-        }
-        store(lines, bytes);
+        items += read_chunk(from, header, table, chunk, bytes, &mut items_in)?;
+        store(lines.start, bytes);
     }
+    check_items(header, items)
+}
+
+/// Reads a chunk and checks it. Returns the number of items in it.
+fn read_chunk(
+    from: &mut impl Read,
+    header: &Header,
+    table: &Table,
+    chunk: u64,
+    bytes: &mut Bytes,
+    items_in: &mut impl FnMut(u64, &Bytes) -> Result<u64, LoadError>,
+) -> Result<u64, LoadError> {
+    // The whole chunk must be there and have its checksum.
+    let read = fill(from, bytes.as_flattened_mut())?;
+    if read < bytes.as_flattened().len() {
+        let before = header.body_offset() + chunk * CHUNK as u64;
+        let (found, expected) = (before + read as u64, header.file_len());
+        return Err(LoadError::Truncated { found, expected });
+    }
+    if !header.is_live {
+        let (found, expected) = (table.of_chunk(chunk), checksum(bytes.as_flattened()));
+        if found != expected {
+            return Err(LoadError::ChunkChecksum { chunk, found, expected });
+        }
+    }
+    // Its lines must be those of a filter.
+    items_in(chunk * LINES as u64, bytes)
+}
+
+/// The error for a line with a bit that no item can set.
+pub(crate) const fn spare_bits(line: u64) -> LoadError {
+    LoadError::SpareBits { line }
+}
+
+/// Checks the number of items in the header.
+const fn check_items(header: &Header, items: u64) -> Result<(), LoadError> {
     if items != header.items {
         return Err(LoadError::ItemCount { found: header.items, expected: items });
     }
@@ -92,20 +162,10 @@ pub(crate) fn read_chunks(
 }
 
 /// Returns the lines of each chunk.
-fn chunks(header: &Header) -> impl Iterator<Item = core::ops::Range<u64>> + use<> {
+fn chunks(header: &Header) -> impl Iterator<Item = Range<u64>> + use<> {
     let all = header.lines();
     (0..header.chunks()).map(move |chunk| {
         let first = chunk * LINES as u64;
         first..all.min(first + LINES as u64)
     })
-}
-
-/// Returns a buffer for one chunk, or for a body that is shorter.
-fn buffer(header: &Header) -> Vec<[u8; LINE_BYTES]> {
-    vec![[0; LINE_BYTES]; header.lines().min(LINES as u64) as usize]
-}
-
-fn words_of(bytes: &[u8; LINE_BYTES]) -> Words {
-    let (words, _) = bytes.as_chunks::<8>();
-    core::array::from_fn(|word| u64::from_le_bytes(words[word]))
 }

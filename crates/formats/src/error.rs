@@ -69,6 +69,17 @@ pub enum LoadError {
         /// The value required.
         expected: u64,
     },
+    /// A field of the header is out of its range.
+    Range {
+        /// The name of the field in the specification.
+        field: &'static str,
+        /// The value in the file.
+        found: u64,
+        /// The lowest value that the other fields allow.
+        min: u64,
+        /// The highest value.
+        max: u64,
+    },
     /// The kind of filter is unknown.
     Kind {
         /// The number in the file.
@@ -135,6 +146,24 @@ pub enum LoadError {
         /// The number of the line of 64 bytes in the body, from 0.
         line: u64,
     },
+    /// A number in the directory of a body is not the one that the header or the array requires.
+    Directory {
+        /// The number of the line in the directory, from 0.
+        entry: u32,
+        /// The name of the number.
+        field: &'static str,
+        /// The number in the file.
+        found: u64,
+        /// The number required.
+        expected: u64,
+    },
+    /// No array has the sizes in the directory of a body.
+    DirectorySizes {
+        /// The number of the line in the directory, from 0.
+        entry: u32,
+        /// What is wrong.
+        error: BuildError,
+    },
     /// The body holds another number of fingerprints than the header says.
     ItemCount {
         /// The number in the header.
@@ -176,12 +205,29 @@ pub enum LoadError {
         /// The kind in the file.
         kind: Kind,
     },
+    /// The file is marked live, but processes cannot share filters of its kind.
+    LiveKind {
+        /// The kind in the file.
+        kind: Kind,
+    },
     /// The buckets have 128 bits, which this processor cannot write atomically. The filter can be loaded for queries.
     Unsupported {
         /// The number of slots per bucket.
         slots: u32,
         /// The number of bits per slot.
         fingerprint_bits: u32,
+    },
+    /// A generation of a cuckoo filter that grows has buckets of 128 bits, which this processor cannot access atomically.
+    UnsupportedGeneration {
+        /// The number of slots per bucket.
+        slots: u32,
+        /// The number of bits per slot.
+        fingerprint_bits: u32,
+    },
+    /// The kind of filter in the file can be loaded, but not be used in a set.
+    NotInSet {
+        /// The kind in the file.
+        kind: Kind,
     },
     /// The allocation failed.
     Alloc {
@@ -214,6 +260,10 @@ impl fmt::Display for LoadError {
             Self::Field { field, found, expected } => {
                 write!(f, "the header is wrong: its {field} is {found}; it must be {expected}")
             }
+            Self::Range { field, found, min, max } => write!(
+                f,
+                "the header is wrong: its {field} is {found}; it must be from {min} to {max}"
+            ),
             Self::Kind { found } => write!(f, "the file has the unknown kind {found} of filter"),
             Self::Flags { found } => write!(f, "the file has unknown flags: {found:#x}"),
             Self::Algorithm { found } => write!(f, "the file has the unknown hash algorithm {found}"),
@@ -246,6 +296,13 @@ impl fmt::Display for LoadError {
             Self::SpareBits { line } => {
                 write!(f, "line {line} of the body has a bit that no item can set")
             }
+            Self::Directory { entry, field, found, expected } => write!(
+                f,
+                "line {entry} of the directory is wrong: its {field} is {found}; it must be {expected}"
+            ),
+            Self::DirectorySizes { entry, error } => {
+                write!(f, "line {entry} of the directory is wrong: {error}")
+            }
             Self::ItemCount { found, expected } => {
                 write!(f, "the header says {found} items; the body holds {expected}")
             }
@@ -277,11 +334,20 @@ impl fmt::Display for LoadError {
                 f,
                 "the file is marked live, but this {kind} needs locks: a killed process would leave one locked"
             ),
+            Self::LiveKind { kind } => {
+                write!(f, "the file is marked live, but processes cannot share a {kind}")
+            }
             Self::Unsupported { slots, fingerprint_bits } => write!(
                 f,
                 "this processor cannot write buckets of {slots} slots of {fingerprint_bits} bits; load the \
                  filter for queries only"
             ),
+            Self::UnsupportedGeneration { slots, fingerprint_bits } => write!(
+                f,
+                "a generation of the filter has buckets of {slots} slots of {fingerprint_bits} bits, which this \
+                 processor cannot access atomically"
+            ),
+            Self::NotInSet { kind } => write!(f, "a set of filters cannot hold a {kind}"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
             Self::BigEndian => {
                 f.write_str("this processor is big-endian: it can load the file, but not use it in place")

@@ -1,6 +1,6 @@
 //! Reading of files: regular files only, and from any offset.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -16,11 +16,16 @@ pub(crate) struct File {
 impl File {
     /// Opens a regular file. A pipe or a device could block or never end.
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
-        // Look before the file is opened: to open a pipe waits for a writer.
+        // Look before the file is opened: to open a pipe or a device may have effects.
         if !fs::metadata(path)?.is_file() {
             return Err(LoadError::NotAFile);
         }
-        let file = fs::File::open(path)?;
+        // Another process may have replaced the file since, so look again, at the open file.
+        Self::new(without_waiting(fs::File::options().read(true)).open(path)?)
+    }
+
+    /// Takes an open file if it is a regular one.
+    pub(crate) fn new(file: fs::File) -> Result<Self, LoadError> {
         let len = len_of(&file)?;
         Ok(Self { file, len })
     }
@@ -34,6 +39,18 @@ impl File {
     pub(crate) const fn at(&self, offset: u64) -> At<'_> {
         At { file: &self.file, offset }
     }
+}
+
+/// Lets an open return at once if the path names a pipe, instead of waiting for a writer. A terminal does not become that
+/// of the process. It has no effect on a regular file.
+pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    }
+    options
 }
 
 /// Returns the length of a regular file.
@@ -95,4 +112,36 @@ pub(crate) fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// What happens if a process replaces the file by a pipe or a folder after the first look.
+    #[test]
+    fn a_pipe_that_replaces_a_file_is_an_error_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [&pipe, folder.path(), Path::new("/dev/zero"), Path::new("/dev/tty")] {
+            // In a thread: an open that waits must not keep the test from its end.
+            let (send, receive) = mpsc::channel();
+            let to_open = path.to_owned();
+            thread::spawn(move || {
+                send.send(without_waiting(fs::File::options().read(true)).open(to_open))
+            });
+            let opened = receive.recv_timeout(Duration::from_secs(20)).expect("the open waits");
+            match opened.map_err(LoadError::Io).and_then(File::new) {
+                // A process without a terminal has no /dev/tty.
+                Err(LoadError::NotAFile | LoadError::Io(_)) => {}
+                other => panic!("{}: {other:?}", path.display()),
+            }
+        }
+    }
 }

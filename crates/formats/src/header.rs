@@ -6,7 +6,7 @@ use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 use tamis_sync::LINE_BYTES;
 
 use crate::checksum::checksum;
-use crate::geometry::{Numbers, require};
+use crate::numbers::{Numbers, require};
 use crate::{Geometry, Kind, LoadError, Policy};
 
 /// The length of a header in bytes.
@@ -47,7 +47,7 @@ mod at {
     pub(super) const BODY_LEN: usize = 128;
     pub(super) const CHUNK_LEN: usize = 136;
     pub(super) const TABLE_CHECKSUM: usize = 144;
-    pub(super) const RESERVED: usize = 152;
+    pub(super) const RECORD: usize = 152;
     pub(super) const CHECKSUM: usize = 248;
 }
 
@@ -100,7 +100,7 @@ impl Header {
     pub(crate) fn to_bytes(&self) -> Result<[u8; HEADER], Algorithm> {
         let algorithm = ALGORITHMS.iter().find(|(_, algorithm)| *algorithm == self.algorithm);
         let (algorithm, _) = algorithm.ok_or(self.algorithm)?;
-        let Numbers { size, probes_or_slots, words_or_fingerprint_bits } =
+        let Numbers { size, probes_or_slots, words_or_fingerprint_bits, record } =
             self.geometry.numbers(self.kind);
         let mut bytes = [0; HEADER];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
@@ -123,6 +123,7 @@ impl Header {
         put(at::BODY_LEN, &self.body_len().to_le_bytes());
         put(at::CHUNK_LEN, &(CHUNK as u64).to_le_bytes());
         put(at::TABLE_CHECKSUM, &self.table_checksum.to_le_bytes());
+        put(at::RECORD, record.map(u64::to_le_bytes).as_flattened());
         let sum = checksum(&bytes[..at::CHECKSUM]);
         bytes[at::CHECKSUM..].copy_from_slice(&sum.to_le_bytes());
         Ok(bytes)
@@ -156,9 +157,7 @@ impl Header {
         // The bytes are those that were written. From here on, a fault is one of the program that wrote them.
         let header = Self::of_fields(bytes)?;
         header.check_lengths(bytes)?;
-        if let Some(byte) = bytes[at::RESERVED..at::CHECKSUM].iter().position(|byte| *byte != 0) {
-            return Err(LoadError::NotZero { offset: (at::RESERVED + byte) as u64 });
-        }
+        header.check_record(bytes)?;
         Ok(header)
     }
 
@@ -188,8 +187,12 @@ impl Header {
             size: u64_at(bytes, at::SIZE),
             probes_or_slots: u32_at(bytes, at::PROBES),
             words_or_fingerprint_bits: u32_at(bytes, at::WORDS),
+            record: core::array::from_fn(|number| u64_at(bytes, at::RECORD + 8 * number)),
         };
         let geometry = Geometry::of_numbers(kind, numbers)?;
+        if is_live && !kind.is_mappable() && kind != Kind::Table {
+            return Err(LoadError::LiveKind { kind });
+        }
         if is_live && !geometry.is_lock_free(kind) {
             return Err(LoadError::LiveLocks { kind });
         }
@@ -228,6 +231,16 @@ impl Header {
             require("checksum of the checksums", self.table_checksum, 0)?;
         }
         Ok(())
+    }
+
+    /// Checks that the record has nothing but the fields of the kind, which the geometry has taken.
+    fn check_record(&self, bytes: &[u8; HEADER]) -> Result<(), LoadError> {
+        let fields = self.geometry.numbers(self.kind).record.map(u64::to_le_bytes);
+        let mut record = bytes[at::RECORD..at::CHECKSUM].iter().zip(fields.as_flattened());
+        match record.position(|(byte, of_field)| byte != of_field) {
+            None => Ok(()),
+            Some(byte) => Err(LoadError::NotZero { offset: (at::RECORD + byte) as u64 }),
+        }
     }
 
     /// Checks the length of the file that has this header.

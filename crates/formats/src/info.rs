@@ -155,8 +155,10 @@ impl Info {
     #[must_use]
     pub const fn items(&self) -> Option<u64> {
         match self.0.geometry {
-            Geometry::Bloom(_) => None,
-            Geometry::Cuckoo(_) | Geometry::Table(_) => Some(self.0.items),
+            Geometry::Bloom(_) | Geometry::Chain(_) | Geometry::Window(_) => None,
+            Geometry::Cuckoo(_) | Geometry::Generations(_) | Geometry::Table(_) => {
+                Some(self.0.items)
+            }
         }
     }
 

@@ -23,6 +23,16 @@ pub enum Kind {
     Cuckoo,
     /// `OnceCuckooFilter`.
     OnceCuckoo,
+    /// `ScalableBloomFilter`.
+    ScalableBloom,
+    /// `OnceScalableBloomFilter`.
+    OnceScalableBloom,
+    /// `CountingBloomFilter`.
+    CountingBloom,
+    /// `RotatingBloomFilter`.
+    RotatingBloom,
+    /// `ScalableCuckooFilter`.
+    ScalableCuckoo,
     /// The growing table of the program `tamis`.
     Table,
 }
@@ -43,6 +53,11 @@ impl Kind {
         Self::OnceBloom,
         Self::Cuckoo,
         Self::OnceCuckoo,
+        Self::ScalableBloom,
+        Self::OnceScalableBloom,
+        Self::CountingBloom,
+        Self::RotatingBloom,
+        Self::ScalableCuckoo,
         Self::Table,
     ];
 
@@ -54,7 +69,30 @@ impl Kind {
             Self::OnceBloom => 3,
             Self::Cuckoo => 4,
             Self::OnceCuckoo => 5,
+            Self::ScalableBloom => 6,
+            Self::OnceScalableBloom => 7,
+            Self::CountingBloom => 8,
+            Self::RotatingBloom => 9,
+            Self::ScalableCuckoo => 10,
             Self::Table => 16,
+        }
+    }
+
+    /// Returns whether a file of this kind can be used in place. The others have several arrays, or locks, or counters
+    /// that a killed process would leave half changed.
+    pub(crate) const fn is_mappable(self) -> bool {
+        match self {
+            Self::Bloom
+            | Self::BlockedBloom
+            | Self::OnceBloom
+            | Self::Cuckoo
+            | Self::OnceCuckoo => true,
+            Self::ScalableBloom
+            | Self::OnceScalableBloom
+            | Self::CountingBloom
+            | Self::RotatingBloom
+            | Self::ScalableCuckoo
+            | Self::Table => false,
         }
     }
 
@@ -68,6 +106,10 @@ impl Kind {
             Self::Bloom => 1,
             Self::BlockedBloom | Self::OnceBloom => 2,
             Self::Cuckoo | Self::OnceCuckoo => 3,
+            Self::ScalableBloom | Self::OnceScalableBloom => 4,
+            Self::CountingBloom => 5,
+            Self::RotatingBloom => 6,
+            Self::ScalableCuckoo => 7,
             Self::Table => 16,
         }
     }
@@ -82,6 +124,11 @@ impl fmt::Display for Kind {
             Self::OnceBloom => "OnceBloomFilter",
             Self::Cuckoo => "CuckooFilter",
             Self::OnceCuckoo => "OnceCuckooFilter",
+            Self::ScalableBloom => "ScalableBloomFilter",
+            Self::OnceScalableBloom => "OnceScalableBloomFilter",
+            Self::CountingBloom => "CountingBloomFilter",
+            Self::RotatingBloom => "RotatingBloomFilter",
+            Self::ScalableCuckoo => "ScalableCuckooFilter",
             Self::Table => "table",
         })
     }

@@ -10,7 +10,7 @@
 //! | use a file in place, in constant time | [`map`] | |
 //! | share a filter between processes | [`Live`] | |
 //! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
-//! | query a set of filters, each loaded on demand | [`FilterSet`] | |
+//! | query a set of filters, each loaded or mapped on demand | [`FilterSet`] | |
 //!
 //! [`Options`] offers the same functions with a [`Policy`], the name of the normal form that the items had before they
 //! were hashed.
@@ -55,35 +55,51 @@
 pub extern crate self as formats;
 
 mod body;
+mod chain_sizes;
 mod checksum;
+mod directory;
+mod early_sync;
 mod error;
 mod file;
+pub mod foreign;
+mod generation_entry;
+mod generation_sizes;
 mod geometry;
 mod header;
 mod info;
 mod kind;
+mod line_bytes;
 mod line_check;
 mod live;
 mod load;
 mod map;
 mod merge;
+mod numbers;
 mod options;
 mod policy;
 mod read;
 mod save;
 mod save_error;
 mod saved;
+mod saved_chain;
+mod saved_generations;
+mod saved_window;
 #[cfg(feature = "serde")]
 pub mod serde;
 mod set;
 mod shards;
+mod slice_entry;
+mod source;
 mod table;
 mod table_sizes;
+mod window_sizes;
 mod write;
 
 pub use tamis_sync::MapFile;
 
+pub use crate::chain_sizes::ChainSizes;
 pub use crate::error::LoadError;
+pub use crate::generation_sizes::GenerationSizes;
 pub use crate::geometry::Geometry;
 pub use crate::info::Info;
 pub use crate::kind::Kind;
@@ -96,17 +112,21 @@ pub use crate::policy::{Policy, PolicyError};
 pub use crate::read::{read, read_frozen};
 pub use crate::save::save;
 pub use crate::save_error::SaveError;
-pub use crate::saved::{Saved, SavedBloom};
+pub use crate::saved::{Mappable, Mergeable, Saved, SavedBloom};
 pub use crate::set::{FilterSet, SetError, SetFilter, SetInfo, SetSaveError, SetStream, SetWriter};
 pub use crate::shards::TableParts;
 pub use crate::table_sizes::TableSizes;
+pub use crate::window_sizes::WindowSizes;
 pub use crate::write::{encoded_len, write};
 #[doc(hidden)]
-pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+pub use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
+    RotatingBloomFilter, ScalableBloomFilter,
+};
 #[doc(hidden)]
 pub use tamis_core::Frozen;
 #[doc(hidden)]
-pub use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+pub use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 #[doc(hidden)]
 pub use tamis_hash as hash;
 

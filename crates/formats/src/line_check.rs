@@ -2,12 +2,9 @@
 
 use tamis_bloom as bloom;
 use tamis_cuckoo as cuckoo;
-use tamis_sync::LINE_WORDS;
 
 use crate::Geometry;
-
-/// The words of a line.
-pub(crate) type Words = [u64; LINE_WORDS];
+use crate::line_bytes::Words;
 
 /// The check of the lines of one body.
 #[derive(Debug)]
@@ -23,8 +20,15 @@ pub(crate) enum LineCheck {
     },
     /// The buckets of a cuckoo filter.
     Cuckoo(cuckoo::Geometry),
-    /// A table, whose reader checks the lines.
-    Table,
+    /// The words of a rotating filter, of which those of the spare generation are zero.
+    Window {
+        /// The generations with the spare one, whose words alternate.
+        slots: u64,
+        /// The place of the spare one among them.
+        spare: u64,
+    },
+    /// A body whose own reader checks the lines.
+    Other,
 }
 
 impl LineCheck {
@@ -37,26 +41,45 @@ impl LineCheck {
                 Self::Bloom { inner, last, last_line }
             }
             Geometry::Cuckoo(sizes) => Self::Cuckoo(sizes),
-            Geometry::Table(_) => Self::Table,
+            Geometry::Window(sizes) => Self::Window { slots: sizes.slots(), spare: sizes.spare() },
+            Geometry::Chain(_) | Geometry::Generations(_) | Geometry::Table(_) => Self::Other,
         }
     }
 
-    /// Returns the number of fingerprints in a line (0 in a Bloom filter), or `None` if a bit is set that no item can
-    /// set.
-    #[inline]
-    pub(crate) fn items_in(&self, line: u64, words: &Words) -> Option<u32> {
+    /// Returns the number of fingerprints in consecutive lines (0 in a Bloom filter), from line `first` on. Returns the
+    /// number of a line as an error if a bit is set in it that no item can set.
+    pub(crate) fn items_in(
+        &self,
+        first: u64,
+        lines: impl Iterator<Item = Words>,
+    ) -> Result<u64, u64> {
         match self {
             Self::Bloom { inner, last, last_line } => {
-                let of_items = if line == *last_line { last } else { inner };
-                // One branch for all words: none is ever taken in a correct file.
-                let spare = words
-                    .iter()
-                    .zip(of_items)
-                    .fold(0, |spare, (word, of_items)| spare | word & !of_items);
-                (spare == 0).then_some(0)
+                let has_spare = |&(line, words): &(u64, Words)| {
+                    let of_items = if line == *last_line { last } else { inner };
+                    // One branch for all words: none is ever taken in a correct file.
+                    let words = words.iter().zip(of_items);
+                    words.fold(0, |spare, (word, of_items)| spare | word & !of_items) != 0
+                };
+                match (first..).zip(lines).find(has_spare) {
+                    None => Ok(0),
+                    Some((line, _)) => Err(line),
+                }
             }
-            Self::Cuckoo(sizes) => cuckoo::raw::line_len(*sizes, line, words),
-            Self::Table => None,
+            Self::Cuckoo(sizes) => (first..).zip(lines).try_fold(0, |sum, (line, words)| {
+                let len = cuckoo::raw::line_len(*sizes, line, &words).ok_or(line)?;
+                Ok(sum + u64::from(len))
+            }),
+            Self::Window { slots, spare } => {
+                let has_spare = |&(line, words): &(u64, Words)| {
+                    (8 * line..).zip(words).any(|(word, bits)| bits != 0 && word % slots == *spare)
+                };
+                match (first..).zip(lines).find(has_spare) {
+                    None => Ok(0),
+                    Some((line, _)) => Err(line),
+                }
+            }
+            Self::Other => Err(first),
         }
     }
 }

@@ -11,7 +11,7 @@ use tamis_core::BuildError;
 use tamis_hash::{ItemHasher, StableHasher};
 use tamis_sync::{Lines, MapFile};
 
-use crate::file::{At, len_of};
+use crate::file::{At, len_of, without_waiting};
 use crate::header::{CHUNK, Header};
 use crate::map::header_of;
 use crate::save::Target;
@@ -209,7 +209,7 @@ impl<F: SavedBloom> Live<F> {
     /// # Errors
     ///
     /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds another filter than
-    /// asked for, if it is not live, or on a big-endian processor.
+    /// asked for, if it is not live, if it has a policy (use [`Options::open_live`] then), or on a big-endian processor.
     ///
     /// # Examples
     ///
@@ -228,10 +228,15 @@ impl<F: SavedBloom> Live<F> {
         &self.info
     }
 
-    /// Writes all changes to the disk, and waits for that. What other processes changed before is written, too.
+    /// Writes all changes to the disk, and waits for that: each insert that returned before the call, in any process.
     ///
     /// Processes share the filter without it. Only a crash of the system, not of a process, loses changes that were not
-    /// flushed. Windows writes mapped pages at a time of its own: there, save the filter instead.
+    /// flushed. A crash during the call may leave some of the changed pages on the disk and not others. Bits are only
+    /// set, so the filter then has some of the newer items, and all that were flushed before.
+    ///
+    /// It calls [`File::sync_data`] (`fdatasync`), which on Linux writes the pages that are changed through a mapping,
+    /// as `msync` with `MS_SYNC` does, and the caches of the disk. POSIX promises this of `msync` only: on another Unix,
+    /// and on Windows, which writes mapped pages at a time of its own, save the filter instead.
     ///
     /// # Errors
     ///
@@ -253,7 +258,8 @@ impl<F: SavedBloom> Live<F> {
 }
 
 impl Options {
-    /// Maps the filter in a live file with this policy, as [`Live::open`] does.
+    /// Maps the filter in a live file with this policy, as [`Live::open`] does. Live files are accepted whether or not
+    /// [`live`](Self::live) is set.
     ///
     /// # Errors
     ///
@@ -261,7 +267,27 @@ impl Options {
     ///
     /// # Examples
     ///
-    /// See [`Live`].
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Live, LoadError, MapFile, Options, Parts, Policy};
+    /// use tamis::{BlockedBloomFilter, hash::Rapid};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("urls.tamis");
+    /// type Urls = BlockedBloomFilter<str, Rapid>;
+    ///
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
+    /// let parts = Parts { geometry: builder.geometry()?, capacity: 1000, hasher: Rapid::with_seed(7) };
+    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let file = Live::<Urls>::create_file(&path, &parts, &options)?;
+    /// // SAFETY: no process makes the file shorter.
+    /// let open = || unsafe { file.try_clone().map(|file| MapFile::new(file)) };
+    /// let urls = options.open_live::<Urls>(open()?)?;
+    /// assert_eq!(urls.info().policy().name(), "url-v1");
+    /// // A program that does not normalize URLs must not use this filter.
+    /// assert!(matches!(Live::<Urls>::open(open()?), Err(LoadError::OtherPolicy { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_live<F: SavedBloom>(&self, file: MapFile) -> Result<Live<F>, LoadError> {
         let header = header_of(&file)?;
         let hasher = expect::<F>(&header, &self.live(true))?;
@@ -269,7 +295,7 @@ impl Options {
             return Err(LoadError::NotLive);
         }
         let lines = Lines::map_shared(&file, header.body_offset(), header.lines())?;
-        let filter = F::of_lines(&header, hasher, lines)?;
+        let filter = F::of_body(&header, hasher, lines)?;
         Ok(Live { filter, file, info: Info(header) })
     }
 }
@@ -358,11 +384,13 @@ fn write_zeros(file: &mut File, len: u64) -> io::Result<()> {
 
 /// Opens a regular file for reading and writing.
 fn open_file(path: &Path) -> Result<File, SaveError> {
-    // Look before the file is opened: to open a device may have effects.
+    // Look before the file is opened: to open a device may have effects. Another process may replace the file then, so
+    // look again.
     if !fs::metadata(path)?.is_file() {
         return Err(SaveError::NotAFile);
     }
-    Ok(File::options().read(true).write(true).open(path)?)
+    let file = without_waiting(File::options().read(true).write(true)).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(SaveError::NotAFile) }
 }
 
 /// Checks that a file is a live filter with these parts and this policy.

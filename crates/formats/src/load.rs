@@ -4,9 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use tamis_core::Frozen;
-use tamis_sync::{AllocError, Lines};
 
-use crate::body;
+use crate::body::Body;
 use crate::file::File;
 use crate::header::{HEADER, Header};
 use crate::saved::{expect, expect_writable};
@@ -22,7 +21,7 @@ use crate::{Info, LoadError, Options, Saved};
 ///
 /// [`LoadError`] if the file cannot be read, if a byte is wrong, or if the file holds another filter than asked for. On
 /// a processor without atomics of 128 bits, a cuckoo filter with buckets of 128 bits is an error; [`load_frozen`] can
-/// load it.
+/// load it, unless it is one that grows.
 ///
 /// # Examples
 ///
@@ -53,7 +52,7 @@ pub fn load<F: Saved>(path: impl AsRef<Path>) -> Result<F, LoadError> {
 ///
 /// # Errors
 ///
-/// As [`load`], but buckets of 128 bits are possible on every processor.
+/// As [`load`], but buckets of 128 bits are possible on every processor, except those of a filter that grows.
 ///
 /// # Examples
 ///
@@ -89,7 +88,7 @@ impl Options {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
         expect_writable(&header)?;
-        F::of_lines(&header, hasher, load_lines(&file, &header)?)
+        F::of_body(&header, hasher, load_body(&file, &header)?)
     }
 
     /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen) does.
@@ -104,7 +103,7 @@ impl Options {
     pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
-        F::frozen_of_lines(&header, hasher, load_lines(&file, &header)?)
+        F::frozen_of_body(&header, hasher, load_body(&file, &header)?)
     }
 }
 
@@ -116,41 +115,19 @@ pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
     Ok((file, header))
 }
 
-/// Reads what follows the header of a file, with all checks, into new lines.
-fn load_lines(file: &File, header: &Header) -> Result<Lines, LoadError> {
+/// Reads what follows the header of a file, with all checks.
+fn load_body<B: Body>(file: &File, header: &Header) -> Result<B, LoadError> {
     // The file has the length of the filter, but a sparse file takes no space for it. So first ask for the memory of the
     // filter: a size that the system refuses is an error before the table is read.
-    let lines = reserve(header)?;
+    let body = B::reserve(header)?;
     let from = &mut file.at(HEADER as u64);
     let table = Table::read(from, header)?;
-    fill_lines(lines, from, header, &table)
+    body.fill(from, header, &table)
 }
 
-/// Reads what follows a header in a stream, with all checks, into new lines.
-pub(crate) fn read_lines(from: &mut impl Read, header: &Header) -> Result<Lines, LoadError> {
+/// Reads what follows a header in a stream, with all checks.
+pub(crate) fn read_body<B: Body>(from: &mut impl Read, header: &Header) -> Result<B, LoadError> {
     // The header alone proves no length, so first read the table.
     let table = Table::read(from, header)?;
-    fill_lines(reserve(header)?, from, header, &table)
-}
-
-/// Returns zeroed lines. The system places the pages of a large array as they are filled.
-fn reserve(header: &Header) -> Result<Lines, LoadError> {
-    Lines::reserved(header.lines()).map_err(alloc)
-}
-
-fn fill_lines(
-    mut lines: Lines,
-    from: &mut impl Read,
-    header: &Header,
-    table: &Table,
-) -> Result<Lines, LoadError> {
-    body::read(from, header, table, |line, words| {
-        let line = &mut lines[line as usize];
-        line.words.iter_mut().zip(words).for_each(|(to, word)| to.update(|to| *to = word));
-    })?;
-    Ok(lines)
-}
-
-fn alloc(error: AllocError) -> LoadError {
-    LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) }
+    B::reserve(header)?.fill(from, header, &table)
 }

@@ -10,7 +10,7 @@ use crate::file::{At, len_of};
 use crate::header::{HEADER, Header};
 use crate::merge::check_rest;
 use crate::saved::expect;
-use crate::{Info, LoadError, Options, Saved};
+use crate::{Info, LoadError, Mappable, Options};
 
 /// A filter in a file that is used in place, for queries only. It dereferences to [`Frozen`].
 ///
@@ -64,7 +64,7 @@ pub struct Mapped<F> {
 /// assert!(mapped.contains("example.org"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn map<F: Saved>(file: MapFile) -> Result<Mapped<F>, LoadError> {
+pub fn map<F: Mappable>(file: MapFile) -> Result<Mapped<F>, LoadError> {
     Options::new().map(file)
 }
 
@@ -78,11 +78,11 @@ impl Options {
     /// # Examples
     ///
     /// See [`map`](crate::map).
-    pub fn map<F: Saved>(&self, file: MapFile) -> Result<Mapped<F>, LoadError> {
+    pub fn map<F: Mappable>(&self, file: MapFile) -> Result<Mapped<F>, LoadError> {
         let header = header_of(&file)?;
         let hasher = expect::<F>(&header, &self.live(false))?;
         let lines = Lines::map_private(&file, header.body_offset(), header.lines())?;
-        let filter = F::frozen_of_lines(&header, hasher, lines)?;
+        let filter = F::frozen_of_body(&header, hasher, lines)?;
         Ok(Mapped { filter, file, info: Info(header) })
     }
 }
@@ -100,7 +100,7 @@ pub(crate) fn header_of(file: &MapFile) -> Result<Header, LoadError> {
     Ok(header)
 }
 
-impl<F: Saved> Mapped<F> {
+impl<F: Mappable> Mapped<F> {
     /// Checks the whole file, as [`load`](crate::load) does. It reads the file once.
     ///
     /// # Errors
@@ -120,9 +120,9 @@ impl<F: Saved> Mapped<F> {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Mapped, Saved};
+    /// use tamis::formats::{Mappable, Mapped};
     ///
-    /// fn file_len<F: Saved>(mapped: &Mapped<F>) -> u64 {
+    /// fn file_len<F: Mappable>(mapped: &Mapped<F>) -> u64 {
     ///     mapped.info().file_len()
     /// }
     /// ```

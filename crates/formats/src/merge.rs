@@ -8,7 +8,7 @@ use crate::header::{HEADER, Header};
 use crate::load::open;
 use crate::saved::{expect, expect_like};
 use crate::table::Table;
-use crate::{Info, LoadError, Options, SavedBloom};
+use crate::{Info, LoadError, Mergeable, Options};
 
 /// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash algorithm and seed. Other
 /// threads may insert meanwhile.
@@ -39,7 +39,7 @@ use crate::{Info, LoadError, Options, SavedBloom};
 /// assert!(week.contains("a"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn merge_from<F: SavedBloom>(filter: &F, path: impl AsRef<Path>) -> Result<(), LoadError> {
+pub fn merge_from<F: Mergeable>(filter: &F, path: impl AsRef<Path>) -> Result<(), LoadError> {
     Options::new().merge_from(filter, path)
 }
 
@@ -70,7 +70,7 @@ pub fn merge_from<F: SavedBloom>(filter: &F, path: impl AsRef<Path>) -> Result<(
 /// assert!(all.contains("a"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn merge_read<F: SavedBloom>(filter: &F, from: impl Read) -> Result<(), LoadError> {
+pub fn merge_read<F: Mergeable>(filter: &F, from: impl Read) -> Result<(), LoadError> {
     Options::new().merge_read(filter, from)
 }
 
@@ -84,7 +84,7 @@ impl Options {
     /// # Examples
     ///
     /// See [`merge_from`](crate::merge_from).
-    pub fn merge_from<F: SavedBloom>(
+    pub fn merge_from<F: Mergeable>(
         &self,
         filter: &F,
         path: impl AsRef<Path>,
@@ -105,7 +105,7 @@ impl Options {
     /// # Examples
     ///
     /// See [`merge_read`](crate::merge_read).
-    pub fn merge_read<F: SavedBloom>(
+    pub fn merge_read<F: Mergeable>(
         &self,
         filter: &F,
         mut from: impl Read,
@@ -115,7 +115,7 @@ impl Options {
         merge_rest(filter, &mut from, &header)
     }
 
-    fn expect_to_merge<F: SavedBloom>(&self, filter: &F, header: &Header) -> Result<(), LoadError> {
+    fn expect_to_merge<F: Mergeable>(&self, filter: &F, header: &Header) -> Result<(), LoadError> {
         expect::<F>(header, self)?;
         expect_like(header, filter)
     }
@@ -128,7 +128,7 @@ pub(crate) fn check_rest(from: &mut impl Read, header: &Header) -> Result<(), Lo
 }
 
 /// Checks what follows a header, and adds each chunk after its check.
-fn merge_rest<F: SavedBloom>(
+fn merge_rest<F: Mergeable>(
     filter: &F,
     from: &mut impl Read,
     header: &Header,

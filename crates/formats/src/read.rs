@@ -4,7 +4,7 @@ use std::io::Read;
 
 use tamis_core::Frozen;
 
-use crate::load::read_lines;
+use crate::load::read_body;
 use crate::saved::{expect, expect_writable};
 use crate::{Info, LoadError, Options, Saved};
 
@@ -82,7 +82,7 @@ impl Options {
         let Info(header) = Info::read(&mut from)?;
         let hasher = expect::<F>(&header, self)?;
         expect_writable(&header)?;
-        F::of_lines(&header, hasher, read_lines(&mut from, &header)?)
+        F::of_body(&header, hasher, read_body(&mut from, &header)?)
     }
 
     /// Reads a filter for queries only with these options, as [`read_frozen`](crate::read_frozen) does.
@@ -97,6 +97,6 @@ impl Options {
     pub fn read_frozen<F: Saved>(&self, mut from: impl Read) -> Result<Frozen<F>, LoadError> {
         let Info(header) = Info::read(&mut from)?;
         let hasher = expect::<F>(&header, self)?;
-        F::frozen_of_lines(&header, hasher, read_lines(&mut from, &header)?)
+        F::frozen_of_body(&header, hasher, read_body(&mut from, &header)?)
     }
 }

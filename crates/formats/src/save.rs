@@ -8,11 +8,13 @@ use tempfile::NamedTempFile;
 
 use crate::body::for_each_chunk;
 use crate::checksum::checksum;
+use crate::early_sync::with_early_sync;
 use crate::header::Header;
-use crate::saved::{header_of, sealed::Source};
+use crate::saved::header_of;
+use crate::source::Source;
 use crate::table::Table;
 use crate::write::{algorithm, alloc};
-use crate::{Options, SaveError, Saved};
+use crate::{Options, SaveError, Saved, encoded_len};
 
 /// The most symbolic links that are followed.
 const MAX_LINKS: usize = 40;
@@ -27,7 +29,8 @@ const MAX_LINKS: usize = 40;
 /// keep the old file.
 ///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
-/// filter is copied first: it takes twice its memory meanwhile.
+/// filter is copied if another thread relocates an item during the save, which is then written a second time: it takes
+/// twice its memory meanwhile.
 ///
 /// The file contains the seed or key of the hasher. If it is secret, create the file beforehand with narrow permissions:
 /// they are kept.
@@ -68,43 +71,49 @@ impl Options {
     /// See [`Options`].
     pub fn save<F: Saved>(&self, filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let target = Target::new(path.as_ref())?;
-        let lines = filter.passing().map_err(alloc)?;
-        let header = header_of(filter, self.policy, lines.items());
-        save_lines(&target, header, &lines)
+        let file = target.temporary()?;
+        with_early_sync(file.as_file(), encoded_len(filter), |file| self.write_to(file, filter))?;
+        target.replace(file)
+    }
+
+    /// Writes the file of a filter, from its start.
+    pub(crate) fn write_to<F: Saved>(
+        &self,
+        file: &mut (impl Write + Seek),
+        filter: &F,
+    ) -> Result<(), SaveError> {
+        let passing = filter.passing().map_err(alloc)?;
+        if write_lines(file, header_of(filter, self.policy, &passing), passing)? {
+            return Ok(());
+        }
+        // The lines do not belong together. Those of a copy do: begin again with one.
+        let still = filter.still().map_err(alloc)?;
+        write_lines(file, header_of(filter, self.policy, &still), still)?;
+        Ok(())
     }
 }
 
-/// Writes a file under another name, and renames it.
-pub(crate) fn save_lines(
-    target: &Target,
-    header: Header,
-    lines: &impl Source,
-) -> Result<(), SaveError> {
-    let mut file = target.temporary()?;
-    write_to(file.as_file_mut(), header, lines)?;
-    target.replace(file)
-}
-
-/// Writes a file in one pass over the filter: first the body, then what comes before it.
-pub(crate) fn write_to(
+/// Writes a file in one pass over the lines: first the body, then what comes before it. Returns whether the file is
+/// complete: `false` if the lines do not belong together.
+pub(crate) fn write_lines(
     file: &mut (impl Write + Seek),
     mut header: Header,
-    lines: &impl Source,
-) -> Result<(), SaveError> {
+    mut lines: impl Source,
+) -> Result<bool, SaveError> {
     file.seek(SeekFrom::Start(header.body_offset()))?;
     let mut table = Table::new();
-    for_each_chunk(
-        &header,
-        |line| lines.line(line),
-        |chunk| {
-            table.push(checksum(chunk));
-            file.write_all(chunk)
-        },
-    )?;
+    let is_whole = for_each_chunk(&header, &mut lines, |chunk| {
+        table.push(checksum(chunk));
+        file.write_all(chunk)
+    })?;
+    // The number of items is known after the last line.
+    let Some(items) = lines.items().filter(|_| is_whole) else { return Ok(false) };
+    header.items = items;
     header.table_checksum = table.checksum();
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&header.to_bytes().map_err(algorithm)?)?;
-    Ok(file.write_all(&table.with_padding(&header))?)
+    file.write_all(&table.with_padding(&header))?;
+    Ok(true)
 }
 
 /// The place of a file that is to be created or replaced.

@@ -1,30 +1,36 @@
 //! The filter types that can be saved, and what the format needs from each.
 
-use tamis_bloom::{self as bloom, BlockedBloomFilter, BloomFilter, OnceBloomFilter};
+use tamis_bloom::{
+    self as bloom, BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter,
+};
 use tamis_core::{Filter, Frozen};
 use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{Algorithm, HashItem, ItemHasher, StableHasher};
 use tamis_sync::{AllocError, Lines};
 
+use crate::body::Body;
 use crate::header::Header;
-use crate::line_check::Words;
+use crate::line_bytes::Words;
+use crate::source::{Computed, Copied, Passing, Source};
 use crate::{Geometry, Kind, LoadError, Options, Policy};
 
 /// What only this crate needs of a filter type.
 pub(crate) mod sealed {
     use super::*;
 
-    /// The lines of a filter, to be written to a body.
-    pub trait Source {
-        /// Returns the words of a line.
-        fn line(&self, line: u64) -> Words;
-        /// Returns the number of items for the header.
-        fn items(&self) -> u64;
-    }
-
     pub trait Sealed: Filter<Hasher: StableHasher> + Sized {
+        /// What the body of a file is read into.
+        #[doc(hidden)]
+        type Body: Body;
+
         #[doc(hidden)]
         fn sizes(&self) -> Geometry;
+
+        /// Returns the capacity for the header.
+        #[doc(hidden)]
+        fn built_for(&self) -> u64 {
+            self.capacity() as u64
+        }
 
         /// Returns the lines to be read once, in order, while other threads insert.
         #[doc(hidden)]
@@ -35,25 +41,31 @@ pub(crate) mod sealed {
         fn still(&self) -> Result<impl Source, AllocError>;
 
         #[doc(hidden)]
-        fn of_lines(header: &Header, hasher: Self::Hasher, lines: Lines)
-        -> Result<Self, LoadError>;
-
-        #[doc(hidden)]
-        fn frozen_of_lines(
+        fn of_body(
             header: &Header,
             hasher: Self::Hasher,
-            lines: Lines,
+            body: Self::Body,
+        ) -> Result<Self, LoadError>;
+
+        #[doc(hidden)]
+        fn frozen_of_body(
+            header: &Header,
+            hasher: Self::Hasher,
+            body: Self::Body,
         ) -> Result<Frozen<Self>, LoadError>;
     }
 
-    pub trait Bloom: Sealed {
-        /// Sets all bits of a line.
+    /// A filter whose body is one array, which can be used where it is.
+    pub trait OneArray: Sealed<Body = Lines> {}
+
+    pub trait Union: Sealed {
+        /// Sets all bits of a line, or adds its counters.
         #[doc(hidden)]
         fn union_line(&self, line: u64, words: Words);
     }
 }
 
-use sealed::{Bloom, Sealed, Source};
+use sealed::{OneArray, Sealed, Union};
 
 /// A filter type that can be saved: each filter of Tamis with a [`StableHasher`].
 ///
@@ -81,6 +93,61 @@ pub trait Saved: Sealed {
     const KIND: Kind;
 }
 
+/// A filter type whose file can be used in place: see [`map`](crate::map) and [`FilterSet`](crate::FilterSet).
+///
+/// These are the filters of fixed size. The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use std::fs::File;
+///
+/// use tamis::formats::{LoadError, MapFile, Mappable, Mapped, map};
+///
+/// fn map_sealed<F: Mappable>(file: File) -> Result<Mapped<F>, LoadError> {
+///     map(MapFile::sealed(file)?)
+/// }
+/// ```
+///
+/// A filter that grows has several arrays, and cannot be mapped:
+///
+/// ```compile_fail,E0277
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{MapFile, map};
+/// use tamis::{ScalableCuckooFilter, hash::Rapid};
+///
+/// fn map_growing(file: MapFile) {
+///     let _ = map::<ScalableCuckooFilter<str, Rapid>>(file);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be used in its file",
+    note = "a filter that grows has several arrays and locks: load it instead"
+)]
+pub trait Mappable: Saved + OneArray {}
+
+/// A filter type of which a saved one can be merged into another: see [`merge_from`](crate::merge_from).
+///
+/// The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{LoadError, Mergeable, merge_read};
+///
+/// fn merge_both<F: Mergeable>(filter: &F, one: &[u8], other: &[u8]) -> Result<(), LoadError> {
+///     merge_read(filter, one)?;
+///     merge_read(filter, other)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be merged from a file",
+    note = "Bloom filters of a fixed size can be merged, with or without counters"
+)]
+pub trait Mergeable: Saved + Union {}
+
 /// A Bloom filter type that can be saved. A saved one can be merged into another, and processes can share one.
 ///
 /// The trait is sealed.
@@ -102,20 +169,7 @@ pub trait Saved: Sealed {
     note = "a cuckoo filter cannot be merged from a file, and processes cannot share one: its inserts take locks, and a \
             killed process would leave one locked"
 )]
-pub trait SavedBloom: Saved + Bloom {}
-
-/// A Bloom filter in use. Its bits are only set, so a line read later has every bit that it had before.
-struct Running<'f, F>(&'f F, bloom::Geometry);
-
-impl<F: bloom::Buildable> Source for Running<'_, F> {
-    fn line(&self, line: u64) -> Words {
-        item_words(self.0, self.1, line)
-    }
-
-    fn items(&self) -> u64 {
-        0
-    }
-}
+pub trait SavedBloom: Mappable + Mergeable {}
 
 /// Reads a line of a Bloom filter, without the bits that no item can set. A damaged live file may have such bits behind
 /// the last bit of the filter, and a reader would refuse the file that is saved from it.
@@ -128,49 +182,40 @@ fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: 
     core::array::from_fn(|word| words[word] & of_items[word])
 }
 
-/// A copy of the lines of a Bloom filter.
-struct Copied(Vec<Words>);
-
-impl Copied {
-    fn of<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry) -> Result<Self, AllocError> {
-        let lines = bloom::raw::lines(geometry);
-        let error = AllocError { bytes: u128::from(lines) * size_of::<Words>() as u128 };
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(usize::try_from(lines).map_err(|_| error)?).map_err(|_| error)?;
-        copy.extend((0..lines).map(|line| item_words(filter, geometry, line)));
-        Ok(Self(copy))
+/// Copies the lines of a Bloom filter.
+fn copy_of<F: bloom::Buildable>(
+    filter: &F,
+    geometry: bloom::Geometry,
+) -> Result<Copied, AllocError> {
+    let mut lines = Lines::zeroed(bloom::raw::lines(geometry))?;
+    for (number, to) in (0..).zip(lines.iter_mut()) {
+        let words = item_words(filter, geometry, number);
+        to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
     }
+    Ok(Copied::new(lines, 0, Geometry::Bloom(geometry)))
 }
-
-impl Source for Copied {
-    fn line(&self, line: u64) -> Words {
-        self.0[line as usize]
-    }
-
-    fn items(&self) -> u64 {
-        0
-    }
-}
-
-/// A copy of a cuckoo filter, which no thread writes.
-struct Snapshot<F>(F);
 
 macro_rules! bloom {
     ($($name:ident, $kind:ident;)*) => {$(
         impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
+            type Body = Lines;
+
             fn sizes(&self) -> Geometry {
                 Geometry::Bloom(self.geometry())
             }
 
             fn passing(&self) -> Result<impl Source, AllocError> {
-                Ok(Running(self, self.geometry()))
+                // Bits are only set, so a line read later has every bit that it had before.
+                let geometry = self.geometry();
+                let line = move |line| item_words(self, geometry, line);
+                Ok(Computed { line, items: 0, geometry: Geometry::Bloom(geometry) })
             }
 
             fn still(&self) -> Result<impl Source, AllocError> {
-                Copied::of(self, self.geometry())
+                copy_of(self, self.geometry())
             }
 
-            fn of_lines(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
+            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
                 let Geometry::Bloom(geometry) = header.geometry else {
                     return Err(other_kind::<Self>(header));
                 };
@@ -178,16 +223,16 @@ macro_rules! bloom {
                     .map_err(|_| other_kind::<Self>(header))
             }
 
-            fn frozen_of_lines(
+            fn frozen_of_body(
                 header: &Header,
                 hasher: S,
                 lines: Lines,
             ) -> Result<Frozen<Self>, LoadError> {
-                Self::of_lines(header, hasher, lines).map(Frozen::new)
+                Self::of_body(header, hasher, lines).map(Frozen::new)
             }
         }
 
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> Bloom for $name<T, S> {
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Union for $name<T, S> {
             fn union_line(&self, line: u64, words: Words) {
                 bloom::raw::union_line(self, line, words);
             }
@@ -197,7 +242,7 @@ macro_rules! bloom {
             const KIND: Kind = Kind::$kind;
         }
 
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for $name<T, S> {}
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Mergeable for $name<T, S> {}
     )*};
 }
 
@@ -205,35 +250,45 @@ bloom! {
     BloomFilter, Bloom;
     BlockedBloomFilter, BlockedBloom;
     OnceBloomFilter, OnceBloom;
+    CountingBloomFilter, CountingBloom;
 }
+
+/// Types whose files can be used in place.
+macro_rules! mappable {
+    ($($name:ident)*) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> OneArray for $name<T, S> {}
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Mappable for $name<T, S> {}
+    )*};
+}
+
+mappable!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BloomFilter<T, S> {}
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BlockedBloomFilter<T, S> {}
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for OnceBloomFilter<T, S> {}
 
 macro_rules! cuckoo {
     ($($name:ident, $kind:ident;)*) => {$(
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> Source for Snapshot<$name<T, S>> {
-            fn line(&self, line: u64) -> Words {
-                cuckoo::raw::read_line(&self.0, line)
-            }
-
-            fn items(&self) -> u64 {
-                self.0.len() as u64
-            }
-        }
-
         impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
+            type Body = Lines;
+
             fn sizes(&self) -> Geometry {
                 Geometry::Cuckoo(self.geometry())
             }
 
-            // While lines are read one by one, other threads may move fingerprints from later lines to earlier ones.
+            // While lines are read one by one, other threads may move fingerprints from later lines to earlier ones. The
+            // pass finds out.
             fn passing(&self) -> Result<impl Source, AllocError> {
-                self.still()
+                Ok(Passing { pass: cuckoo::raw::pass(self), geometry: self.sizes() })
             }
 
             fn still(&self) -> Result<impl Source, AllocError> {
-                cuckoo::raw::try_snapshot(self).map(Snapshot)
+                let (lines, items) = cuckoo::raw::try_copy_lines(self)?;
+                Ok(Copied::new(lines, items, self.sizes()))
             }
 
-            fn of_lines(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
+            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
                 let Geometry::Cuckoo(geometry) = header.geometry else {
                     return Err(other_kind::<Self>(header));
                 };
@@ -242,7 +297,7 @@ macro_rules! cuckoo {
                     .map_err(|error| cuckoo_error::<Self>(header, error))
             }
 
-            fn frozen_of_lines(
+            fn frozen_of_body(
                 header: &Header,
                 hasher: S,
                 lines: Lines,
@@ -267,8 +322,19 @@ cuckoo! {
     OnceCuckooFilter, OnceCuckoo;
 }
 
-/// Returns the header of a file that holds this filter, without the checksum of the table.
-pub(crate) fn header_of<F: Saved>(filter: &F, policy: Policy, items: u64) -> Header {
+/// Returns the header of a file that holds these lines of a filter, without the checksum of the table.
+pub(crate) fn header_of<F: Saved>(filter: &F, policy: Policy, lines: &impl Source) -> Header {
+    // In a pass the number is known at the end.
+    header_with(filter, policy, lines.geometry(), lines.items().unwrap_or(0))
+}
+
+/// As [`header_of`], with these sizes and this number of items.
+pub(crate) fn header_with<F: Saved>(
+    filter: &F,
+    policy: Policy,
+    geometry: Geometry,
+    items: u64,
+) -> Header {
     let hasher = filter.hasher();
     Header {
         kind: F::KIND,
@@ -277,8 +343,8 @@ pub(crate) fn header_of<F: Saved>(filter: &F, policy: Policy, items: u64) -> Hea
         key: hasher.key(),
         hash_probe: hasher.hash_probe(),
         policy,
-        geometry: filter.sizes(),
-        capacity: filter.capacity() as u64,
+        geometry,
+        capacity: filter.built_for(),
         items,
         table_checksum: 0,
     }
@@ -327,7 +393,7 @@ pub(crate) fn expect_like_parts<S: StableHasher>(
     Ok(())
 }
 
-fn other_kind<F: Saved>(header: &Header) -> LoadError {
+pub(crate) fn other_kind<F: Saved>(header: &Header) -> LoadError {
     LoadError::OtherKind { found: header.kind, expected: F::KIND }
 }
 
@@ -343,7 +409,7 @@ pub(crate) fn expect_writable(header: &Header) -> Result<(), LoadError> {
 }
 
 /// Converts an error that a correct header leaves possible. (The lengths are those of the geometry.)
-fn cuckoo_error<F: Saved>(header: &Header, error: cuckoo::raw::LinesError) -> LoadError {
+pub(crate) fn cuckoo_error<F: Saved>(header: &Header, error: cuckoo::raw::LinesError) -> LoadError {
     use cuckoo::raw::LinesError;
     match error {
         LinesError::Unsupported { slots, fingerprint_bits } => {

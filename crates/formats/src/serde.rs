@@ -10,16 +10,13 @@ use base64::read::DecoderReader;
 use serde_core::de::{self, Deserialize, Deserializer, Visitor};
 use serde_core::ser::{self, Serialize, Serializer};
 
-use crate::save::write_to;
-use crate::saved::header_of;
-use crate::saved::sealed::Source;
 use crate::{Info, LoadError, Options, SaveError, Saved, encoded_len};
 
 /// Serializes a filter as the bytes of a file: for `#[serde(with = "tamis::formats::serde")]`.
 ///
 /// A format for people (JSON, TOML, YAML) gets a string in base64, with the standard alphabet and padding. The bytes take
-/// memory of the size of the filter, and a cuckoo filter is copied first. Other threads may insert meanwhile, as in
-/// [`save`](crate::save()).
+/// memory of the size of the filter. Other threads may insert meanwhile, as in [`save`](crate::save()), which may copy a
+/// cuckoo filter.
 ///
 /// # Errors
 ///
@@ -167,9 +164,7 @@ impl Options {
             .ok()
             .and_then(|len| bytes.try_reserve_exact(len).ok())
             .ok_or(SaveError::Alloc { bytes: len })?;
-        let lines = filter.passing().map_err(crate::write::alloc)?;
-        let header = header_of(filter, self.policy, lines.items());
-        write_to(&mut Cursor::new(&mut bytes), header, &lines)?;
+        self.write_to(&mut Cursor::new(&mut bytes), filter)?;
         Ok(bytes)
     }
 }

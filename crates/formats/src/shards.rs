@@ -4,13 +4,14 @@ use core::fmt;
 use std::path::Path;
 
 use tamis_hash::{AnyStable, ItemHasher, StableHasher};
+use tamis_sync::LINE_BYTES;
 
 use crate::body;
 use crate::header::{HEADER, Header};
-use crate::line_check::Words;
+use crate::line_bytes::words_of;
 use crate::load::open;
-use crate::save::{Target, save_lines};
-use crate::saved::sealed::Source;
+use crate::save::{Target, write_lines};
+use crate::source::Computed;
 use crate::table::Table;
 use crate::{Geometry, Kind, LoadError, Options, SaveError, TableSizes};
 
@@ -88,6 +89,7 @@ impl Options {
     ) -> Result<(), SaveError> {
         let TableParts { sizes, hasher, capacity, items } = parts;
         let target = Target::new(path.as_ref())?;
+        let geometry = Geometry::Table(*sizes);
         let header = Header {
             kind: Kind::Table,
             is_live: false,
@@ -95,12 +97,14 @@ impl Options {
             key: hasher.key(),
             hash_probe: hasher.hash_probe(),
             policy: self.policy,
-            geometry: Geometry::Table(*sizes),
+            geometry,
             capacity: *capacity,
             items: *items,
             table_checksum: 0,
         };
-        save_lines(&target, header, &OfTable { line, items: *items })
+        let mut file = target.temporary()?;
+        write_lines(file.as_file_mut(), header, Computed { line, items: *items, geometry })?;
+        target.replace(file)
     }
 
     /// Loads a table. `store` gets each line of the body in order, and returns the number of items in it, or `None` if no
@@ -116,7 +120,7 @@ impl Options {
     pub fn load_table(
         &self,
         path: impl AsRef<Path>,
-        store: impl FnMut(u64, &[u64; 8]) -> Option<u32>,
+        mut store: impl FnMut(u64, &[u64; 8]) -> Option<u32>,
     ) -> Result<TableParts, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let Header { kind, policy, algorithm, key, capacity, items, .. } = header.clone();
@@ -129,22 +133,14 @@ impl Options {
         let hasher = AnyStable::from_key(algorithm, key).ok_or(LoadError::Key)?;
         let from = &mut file.at(HEADER as u64);
         let table = Table::read(from, &header)?;
-        body::read_chunks(from, &header, &table, store, &mut |_, _| ())?;
+        let mut items_in = |first, bytes: &[[u8; LINE_BYTES]]| {
+            (first..).zip(bytes).try_fold(0, |sum, (line, bytes)| {
+                let found = store(line, &words_of(bytes)).ok_or(line)?;
+                Ok(sum + u64::from(found))
+            })
+        };
+        let items_in = |first, bytes: &[_]| items_in(first, bytes).map_err(body::spare_bits);
+        body::read_chunks(from, &header, &table, items_in, |_, _| ())?;
         Ok(TableParts { sizes, hasher, capacity, items })
-    }
-}
-
-struct OfTable<F> {
-    line: F,
-    items: u64,
-}
-
-impl<F: Fn(u64) -> Words> Source for OfTable<F> {
-    fn line(&self, line: u64) -> Words {
-        (self.line)(line)
-    }
-
-    fn items(&self) -> u64 {
-        self.items
     }
 }

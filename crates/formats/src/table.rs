@@ -9,7 +9,7 @@ use crate::header::{HEADER, Header};
 
 /// The checksums of the chunks, as the bytes of the file.
 #[derive(Debug)]
-pub(crate) struct Table(Vec<u8>);
+pub struct Table(Vec<u8>);
 
 impl Table {
     /// Returns an empty table, to which the checksums are added in order.

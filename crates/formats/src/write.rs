@@ -7,7 +7,7 @@ use tamis_sync::AllocError;
 
 use crate::body::for_each_chunk;
 use crate::checksum::checksum;
-use crate::saved::{header_of, sealed::Source};
+use crate::saved::{header_of, header_with};
 use crate::table::Table;
 use crate::{Options, Policy, SaveError, Saved};
 
@@ -15,7 +15,7 @@ use crate::{Options, Policy, SaveError, Saved};
 ///
 /// It first copies the filter, since the checksums come before the body; a filter takes twice its memory meanwhile.
 /// Other threads may insert during the copy: the stream then holds every item whose insert happened before the call.
-/// [`save`](crate::save) copies only cuckoo filters.
+/// [`save`](crate::save) copies only a cuckoo filter in which another thread relocates an item.
 ///
 /// # Errors
 ///
@@ -43,14 +43,14 @@ pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
     Options::new().write(filter, to)
 }
 
-/// Returns the number of bytes that a filter takes in a file or a stream.
+/// Returns the number of bytes that a filter takes in a file or a stream, as it is now: some filters grow.
 ///
 /// # Examples
 ///
 /// See [`write()`].
 #[must_use]
 pub fn encoded_len<F: Saved>(filter: &F) -> u64 {
-    header_of(filter, Policy::NONE, 0).file_len()
+    header_with(filter, Policy::NONE, filter.sizes(), 0).file_len()
 }
 
 impl Options {
@@ -64,22 +64,18 @@ impl Options {
     ///
     /// See [`Info::policy`](crate::Info::policy).
     pub fn write<F: Saved>(&self, filter: &F, mut to: impl Write) -> Result<(), SaveError> {
-        let still = filter.still().map_err(alloc)?;
-        let mut header = header_of(filter, self.policy, still.items());
+        let mut still = filter.still().map_err(alloc)?;
+        let mut header = header_of(filter, self.policy, &still);
         // The first pass computes the checksums, the second one writes.
         let mut table = Table::new();
-        for_each_chunk(
-            &header,
-            |line| still.line(line),
-            |chunk| {
-                table.push(checksum(chunk));
-                Ok(())
-            },
-        )?;
+        for_each_chunk(&header, &mut still, |chunk| {
+            table.push(checksum(chunk));
+            Ok(())
+        })?;
         header.table_checksum = table.checksum();
         to.write_all(&header.to_bytes().map_err(algorithm)?)?;
         to.write_all(&table.with_padding(&header))?;
-        for_each_chunk(&header, |line| still.line(line), |chunk| to.write_all(chunk))?;
+        for_each_chunk(&header, &mut still, |chunk| to.write_all(chunk))?;
         Ok(to.flush()?)
     }
 }

@@ -1,21 +1,18 @@
 //! Files with one fault each and right checksums, so that the check of the meaning refuses them, in every loader.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-mod common;
-mod reader;
-
 use std::fs;
 use std::io::{self, Read};
 
-use bytes::Bytes;
-use common::{
-    Bloom, Cuckoo, Once, OnceCuckoo, bytes_of, small_bloom, small_cuckoo, small_once, verdicts,
+use crate::bytes::Bytes;
+use crate::common::{
+    Bloom, Counting, Cuckoo, Once, OnceCuckoo, Rotating, Scalable, ScalableCuckoo, bytes_of,
+    small_bloom, small_counting, small_cuckoo, small_once, small_rotating, small_scalable,
+    small_scalable_cuckoo, verdicts,
 };
-use reader::Reader;
+use crate::reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Info, LoadError, Options, Policy, load, merge_read, read, save};
+use tamis_formats::{Info, LoadError, Options, Policy, merge_read, read, save};
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
 
@@ -30,8 +27,13 @@ macro_rules! refused {
     )*};
 }
 
+/// Returns a number of 8 bytes.
+fn number(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
 fn once_cuckoo() -> OnceCuckoo {
-    common::small_once_cuckoo()
+    crate::common::small_once_cuckoo()
 }
 
 refused! {
@@ -50,7 +52,7 @@ refused! {
     future_version: Bloom, small_bloom, |bytes| bytes.u32(8, 2) => "Version { found: 2 }", "this release reads version 1";
     version_0: Bloom, small_bloom, |bytes| bytes.u32(8, 0).sum_header() => "Version { found: 0 }", "version 0";
     longer_header: Bloom, small_bloom, |bytes| bytes.u32(12, 512).sum_header() => "Field { field: \"header length\"", "512";
-    unknown_kind: Bloom, small_bloom, |bytes| bytes.u32(16, 6).sum_header() => "Kind { found: 6 }", "kind 6";
+    unknown_kind: Bloom, small_bloom, |bytes| bytes.u32(16, 11).sum_header() => "Kind { found: 11 }", "kind 11";
     kind_0: Bloom, small_bloom, |bytes| bytes.u32(16, 0).sum_header() => "Kind { found: 0 }", "kind 0";
     unknown_flag: Bloom, small_bloom, |bytes| bytes.u32(20, 2).sum_header() => "Flags { found: 2 }", "0x2";
     layout_of_another_kind: Bloom, small_bloom, |bytes| bytes.u32(24, 2).sum_header()
@@ -145,6 +147,139 @@ refused! {
         let slot = (4096..).step_by(2).find(|at| bytes.0[*at..at + 2] != [0, 0]).unwrap();
         bytes.put(slot, [0, 0]).sum_all()
     } => "ItemCount { found: 30, expected: 29 }", "30";
+    // A Bloom filter that grows.
+    slices_0: Scalable, small_scalable, |bytes| bytes.u64(168, 0).sum_header()
+        => "Range { field: \"slices\", found: 0, min: 1, max: 64 }", "slices is 0";
+    slices_65: Scalable, small_scalable, |bytes| bytes.u64(168, 65).sum_header() => "Range { field: \"slices\"", "65";
+    more_slices_than_lines: Scalable, small_scalable, |bytes| bytes.u64(168, 4).sum_header()
+        => "Range { field: \"size\", found: 1536, min: 2048", "size";
+    one_slice_less: Scalable, small_scalable, |bytes| bytes.u64(168, 1).sum_header() => "Field { field: \"body length\"", "320";
+    rate_0: Scalable, small_scalable, |bytes| bytes.u64(152, 0).sum_header() => "Sizes(Rate { rate: 0.0 })", "0.0";
+    rate_1: Scalable, small_scalable, |bytes| bytes.u64(152, 1_f64.to_bits()).sum_header() => "Sizes(Rate", "1.0";
+    rate_nan: Scalable, small_scalable, |bytes| bytes.u64(152, u64::MAX).sum_header() => "Sizes(Rate", "NaN";
+    rate_negative: Scalable, small_scalable, |bytes| bytes.u64(152, 1 << 63 | 1).sum_header() => "Sizes(Rate", "-";
+    a_field_behind_the_record_of_slices: Scalable, small_scalable, |bytes| bytes.u64(176, 1).sum_header()
+        => "NotZero { offset: 176 }", "offset 176";
+    items_of_slices: Scalable, small_scalable, |bytes| bytes.u64(112, 1).sum_header() => "Field { field: \"items\"", "items";
+    size_of_slices_max: Scalable, small_scalable, |bytes| bytes.u64(88, u64::MAX).sum_header() => "Field { field: \"size\"", "size";
+    probes_of_the_first_slice: Scalable, small_scalable, |bytes| bytes.u32(96, 5).sum_header()
+        => "Directory { entry: 0, field: \"number of probes\", found: 4, expected: 5 }", "line 0 of the directory";
+    probes_of_a_slice: Scalable, small_scalable, |bytes| bytes.u32(4168, 33).sum_all()
+        => "DirectorySizes { entry: 1, error: Probes", "line 1 of the directory is wrong: the number of probes is 33";
+    bits_of_a_slice_are_no_lines: Scalable, small_scalable, |bytes| bytes.u64(4160, 1023).sum_all()
+        => "Directory { entry: 1, field: \"number of bits\", found: 1023, expected: 512 }", "1023";
+    bits_of_a_slice_are_more: Scalable, small_scalable, |bytes| bytes.u64(4160, 1536).sum_all()
+        => "Field { field: \"lines of the slices\", found: 3, expected: 4 }", "lines of the slices";
+    bits_of_a_slice_are_0: Scalable, small_scalable, |bytes| bytes.u64(4160, 0).sum_all()
+        => "DirectorySizes { entry: 1, error: Bits }", "bits is 0";
+    capacity_of_a_slice: Scalable, small_scalable, |bytes| bytes.u64(4112, 0).sum_all()
+        => "Directory { entry: 0, field: \"capacity\", found: 0, expected: 1 }", "capacity is 0; it must be 1";
+    items_of_a_large_slice: Scalable, small_scalable, |bytes| bytes.u64(4112, 1 << 18).u64(4120, 7).sum_all()
+        => "Directory { entry: 0, field: \"number of items\", found: 7, expected: 4 }", "items is 7; it must be 4";
+    items_of_a_slice_max: Scalable, small_scalable, |bytes| bytes.u64(4120, u64::MAX).sum_all()
+        => "Directory { entry: 0, field: \"number of items\"", "4611686018427387904";
+    a_field_behind_the_directory_of_slices: Scalable, small_scalable, |bytes| bytes.put(4128, [1]).sum_all()
+        => "NotZero { offset: 4128 }", "offset 4128";
+    live_slices: Scalable, small_scalable, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
+    // Counters.
+    live_counters: Counting, small_counting, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
+    counters_with_the_lines_of_bits: Counting, small_counting, |bytes| bytes.sizes(1024, 6, 2, 2)
+        => "Field { field: \"body length\", found: 128, expected: 512 }", "512";
+    counters_of_half_a_line: Counting, small_counting, |bytes| bytes.u64(88, 1023).sum_header() => "Field { field: \"size\"", "size";
+    counters_max: Counting, small_counting, |bytes| bytes.sizes(u64::MAX - 511, 6, 2, 4 * ((1 << 55) - 1)) => "Truncated", "cut off";
+    a_record_of_counters: Counting, small_counting, |bytes| bytes.u64(152, 1).sum_header() => "NotZero { offset: 152 }", "152";
+    // A window.
+    window_of_1_generation: Rotating, small_rotating, |bytes| bytes.u64(152, 1).sum_header()
+        => "Range { field: \"generations\", found: 1, min: 2, max: 16 }", "from 2 to 16";
+    window_of_17_generations: Rotating, small_rotating, |bytes| bytes.u64(152, 17).sum_header()
+        => "Range { field: \"generations\", found: 17", "17";
+    window_of_more_generations: Rotating, small_rotating, |bytes| bytes.u64(152, 4).sum_header()
+        => "Field { field: \"body length\", found: 256, expected: 320 }", "320";
+    rotations_max: Rotating, small_rotating, |bytes| bytes.u64(160, 1 << 55).sum_header()
+        => "Range { field: \"rotations\"", "rotations";
+    items_of_the_generation_max: Rotating, small_rotating, |bytes| bytes.u64(168, u64::MAX).sum_header()
+        => "Range { field: \"items of the current generation\"", "items of the current generation";
+    an_end_without_a_span: Rotating, small_rotating, |bytes| bytes.u64(184, 1).sum_header()
+        => "Field { field: \"end of the current generation\", found: 1, expected: 0 }", "must be 0";
+    an_end_max: Rotating, small_rotating, |bytes| bytes.u64(176, 1).u64(184, u64::MAX).sum_header()
+        => "Range { field: \"end of the current generation\"", "must be";
+    a_field_behind_the_record_of_a_window: Rotating, small_rotating, |bytes| bytes.u64(192, 1).sum_header()
+        => "NotZero { offset: 192 }", "offset 192";
+    a_bit_of_the_spare_generation: Rotating, small_rotating, |bytes| {
+        let spare = (number(&bytes.0, 160) + 1) % 4;
+        bytes.put(4096 + 64 + 8 * spare as usize, [1]).sum_all()
+    } => "SpareBits { line: 1 }", "line 1";
+    another_spare_generation: Rotating, small_rotating, |bytes| {
+        let rotations = number(&bytes.0, 160);
+        bytes.u64(160, rotations + 2).sum_header()
+    } => "SpareBits", "that no item can set";
+    window_max: Rotating, small_rotating, |bytes| bytes.u64(88, u64::MAX - 511).u64(152, 16).sum_header()
+        => "Sizes(TooLarge)", "2^64";
+    live_window: Rotating, small_rotating, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
+    // A cuckoo filter that grows: its plan,
+    a_record_of_another_kind: Bloom, small_bloom, |bytes| bytes.u64(152, 4).sum_header()
+        => "NotZero { offset: 152 }", "offset 152";
+    a_field_behind_the_record: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(168, 1 << 8).sum_header()
+        => "NotZero { offset: 169 }", "offset 169";
+    whole_fingerprints_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(100, 7).sum_header()
+        => "Range { field: \"fingerprint bits\", found: 7, min: 8, max: 42 }", "it must be from 8 to 42";
+    whole_fingerprints_of_43_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(100, 43).sum_header()
+        => "Range { field: \"fingerprint bits\", found: 43", "43";
+    no_planned_generation: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 0).sum_header()
+        => "Range { field: \"planned generations\", found: 0", "planned generations is 0";
+    generations_with_slots_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 7).sum_header()
+        => "Range { field: \"planned generations\", found: 7, min: 1, max: 6 }", "from 1 to 6";
+    planned_generations_max: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, u64::MAX).sum_header()
+        => "Range { field: \"planned generations\"", "planned generations";
+    generations_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 0).sum_header()
+        => "Range { field: \"generations\", found: 0, min: 1, max: 4 }", "generations is 0";
+    more_generations_than_planned: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 5).sum_header()
+        => "Range { field: \"generations\", found: 5, min: 1, max: 4 }", "from 1 to 4";
+    buckets_of_generation_0_are_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 0).sum_header()
+        => "Sizes(Buckets { buckets: 0 })", "buckets is 0";
+    buckets_of_generation_0_are_odd: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 15).sum_header()
+        => "Sizes(Buckets { buckets: 15 })", "is 15";
+    buckets_of_generation_1_are_too_many: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 1 << 56).sum_header()
+        => "Sizes(TooLarge)", "2^64";
+    fewer_lines_than_buckets_of_32_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 2).sum_header()
+        => "Range { field: \"lines of the generations\", found: 2, min: 3, max: 12 }", "from 3 to 12";
+    more_lines_than_buckets_of_128_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, u64::MAX).sum_header()
+        => "Range { field: \"lines of the generations\"", "from 3 to 12";
+    lines_of_another_body: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 7).sum_header()
+        => "Field { field: \"body length\", found: 512, expected: 576 }", "body length";
+    copies_above_the_slots: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(112, 385).sum_header()
+        => "Items { found: 385, slots: 384 }", "384 slots";
+    live_scalable_cuckoo: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(20, 1).sum_header()
+        => "LiveKind { kind: ScalableCuckoo }", "processes cannot share a ScalableCuckooFilter";
+    // its directory,
+    buckets_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4160, 34).sum_all()
+        => "Directory { entry: 1, field: \"number of buckets\", found: 34, expected: 32 }", "line 1 of the directory";
+    shape_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(4104, 3).sum_all()
+        => "DirectorySizes { entry: 0, error: Shape { slots: 3, fingerprint_bits: 16 } }", "3 slots of 16 bits";
+    slots_that_are_too_narrow: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(4104, 5).u32(4108, 12).sum_all()
+        => "DirectorySizes { entry: 0, error: Shape { slots: 5, fingerprint_bits: 12 } }", "5 slots of 12 bits";
+    a_field_behind_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4223, [1]).sum_all()
+        => "NotZero { offset: 4223 }", "offset 4223";
+    copies_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4112, 21).sum_all()
+        => "Directory { entry: 0, field: \"number of copies\", found: 21, expected: 20 }", "copies is 21; it must be 20";
+    copies_max_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4176, u64::MAX).sum_all()
+        => "Directory { entry: 1, field: \"number of copies\"", "line 1";
+    a_line_that_no_generation_has: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
+        let mut longer = bytes.0.clone();
+        longer.resize(longer.len() + 64, 0);
+        Bytes(longer).sizes(16, 2, 13, 9).u64(160, 7).sum_all()
+    } => "Field { field: \"lines of the generations\", found: 7, expected: 6 }", "lines of the generations";
+    // and its slots.
+    a_number_above_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4224, [0, 0x20]).sum_all()
+        => "SpareBits { line: 2 }", "line 2";
+    a_number_below_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4352, [3, 0]).sum_all()
+        => "SpareBits { line: 4 }", "line 4";
+    spare_bit_of_generation_1: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
+        let byte = bytes.0[4607];
+        bytes.put(4607, [byte | 0x80]).sum_all()
+    } => "SpareBits { line: 7 }", "line 7";
+    one_copy_more: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(112, 51).sum_header()
+        => "ItemCount { found: 51, expected: 50 }", "says 51 items; the body holds 50";
     // Live files.
     live_cuckoo: Cuckoo, small_cuckoo, |bytes| bytes.u32(20, 1).sum_header() => "LiveLocks { kind: Cuckoo }", "needs locks";
     live_with_locks: Once, small_once, |bytes| bytes.u32(20, 1).sum_header() => "LiveLocks { kind: OnceBloom }", "needs locks";
@@ -153,6 +288,15 @@ refused! {
 }
 
 /// A live file with a table is refused when its table is read.
+/// A loader takes the most rotations that a header may have. The filter is empty, so any of its slots may be the spare one.
+#[test]
+fn the_most_rotations() {
+    let filter = small_rotating();
+    filter.clear();
+    let bytes = Bytes::of(&filter).u64(160, (1 << 55) - 1).sum_header();
+    assert_eq!(read::<Rotating>(&bytes.0[..]).unwrap().rotations(), (1 << 55) - 1);
+}
+
 #[test]
 fn live_with_a_table() {
     let bytes = Bytes::of(&small_bloom()).u32(20, 1).u64(144, 0).sum_header();
@@ -226,71 +370,6 @@ fn a_merge_of_other_sizes_or_another_seed() {
     assert!(bytes_of(&target) == before);
 }
 
-/// The most memory that this process had, in bytes.
-fn most_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? << 10)
-}
-
-/// A header that claims a filter of 128 TiB, with a table of 1 GiB, makes no loader allocate either. One that claims 2 GiB,
-/// which the system can reserve, makes no loader touch them.
-#[test]
-fn a_huge_size_in_a_stream_allocates_nothing() {
-    let before = most_memory();
-    let mut bytes = Bytes::of(&small_bloom()).sizes(1 << 50, 7, 0, 1 << 41).0;
-    bytes.truncate(266);
-    let error = read::<Bloom>(&bytes[..]).unwrap_err();
-    assert!(matches!(error, LoadError::Truncated { found: 266, .. }), "{error:?}");
-    // With a table of the right length, and ten bytes of the body.
-    let table = vec![0; 1 << 14];
-    let header = Bytes::of(&small_bloom()).sizes(1 << 34, 7, 0, 1 << 25);
-    let header = header.u64(144, XxHash3_64::oneshot(&table)).sum_header();
-    let header = Bytes(header.0[..256].to_vec());
-    let offset = (256 + (1_u64 << 14)).next_multiple_of(4096);
-    let rest = io::repeat(0).take(offset - 256 + 10);
-    let error = read::<Bloom>(header.0.as_slice().chain(rest)).unwrap_err();
-    // The system may refuse to reserve the address space.
-    let found = offset + 10;
-    assert!(
-        matches!(error, LoadError::Truncated { found: at, .. } if at == found)
-            || matches!(error, LoadError::Alloc { .. }),
-        "{error:?}"
-    );
-    // The same for buckets.
-    let cuckoo = Bytes::of(&small_cuckoo()).sizes(1 << 34, 4, 16, 1 << 31).0;
-    assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
-    // An endless stream of zeros is no filter.
-    assert!(matches!(read::<Bloom>(io::repeat(0)), Err(LoadError::Magic { .. })));
-    if let (Some(before), Some(after)) = (before, most_memory()) {
-        assert!(after - before < 64 << 20, "{} bytes", after - before);
-    }
-}
-
-/// A sparse file has any length and takes no space. Its table alone could exhaust the memory.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_huge_sparse_file_allocates_nothing() {
-    let overcommit = fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("sparse");
-    // A body of 15 TiB: nearly the longest file of ext4. Its table has 120 MiB.
-    let lines = 15_u128 << 34;
-    let header = Bytes::of(&small_bloom()).sizes(15 << 43, 7, 0, lines).0;
-    fs::write(&path, &header[..256]).unwrap();
-    let len = (256 + 8 * (15_u64 << 20)).next_multiple_of(4096) + (15 << 40);
-    let file = fs::File::options().write(true).open(&path).unwrap();
-    if file.set_len(len).is_err() || overcommit.trim() == "1" {
-        return;
-    }
-    let before = most_memory();
-    let error = load::<Bloom>(&path).unwrap_err();
-    assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
-    if let (Some(before), Some(after)) = (before, most_memory()) {
-        assert!(after - before < 64 << 20, "{} bytes", after - before);
-    }
-}
-
 #[test]
 fn names_of_policies() {
     for name in ["", " ", "~", "a b", "url-v1", &"x".repeat(32)] {
@@ -337,32 +416,9 @@ fn the_key_is_not_shown() {
     );
     let folder = tempfile::tempdir().unwrap();
     save(&filter, folder.path().join("file")).unwrap();
-    let mapped = tamis_formats::map::<CuckooFilter<u64, SipHash13>>(common::map_file(
+    let mapped = tamis_formats::map::<CuckooFilter<u64, SipHash13>>(crate::common::map_file(
         &folder.path().join("file"),
     ));
     let text = format!("{:?}", mapped.unwrap());
     assert!(!text.contains("48, 49") && !text.contains("key"), "{text}");
-}
-
-/// A filter of 4 GiB is mapped without a read of its body, and answers at once.
-#[cfg(unix)]
-#[test]
-fn a_large_file_is_mapped_in_constant_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("large");
-    let lines = 1_u128 << 26;
-    let header = Bytes::of(&small_bloom()).sizes(1 << 35, 7, 0, lines).0;
-    // A sparse file: its blocks are zeros that take no space.
-    fs::write(&path, &header[..256]).unwrap();
-    let offset = (256 + 8 * 4096_u64).next_multiple_of(4096);
-    let file = fs::File::options().write(true).open(&path).unwrap();
-    file.set_len(offset + (1 << 32)).unwrap();
-    let before = most_memory();
-    let mapped = tamis_formats::map::<Bloom>(common::map_file(&path)).unwrap();
-    assert!((0..100).all(|item| !mapped.contains(&item)));
-    if let (Some(before), Some(after)) = (before, most_memory()) {
-        assert!(after - before < 64 << 20, "{} bytes", after - before);
-    }
-    // The checksums are not those of these zeros, so the check of the whole file refuses it.
-    assert!(matches!(mapped.verify(), Err(LoadError::TableChecksum { .. })));
 }

@@ -1,13 +1,11 @@
 //! Live filters: one file, several mappings. (Several processes are tested elsewhere.)
 #![cfg(unix)]
 
-mod common;
-
 use std::fs::{self, File};
 use std::path::Path;
 use std::thread;
 
-use common::{Blocked, Bloom, Once, bytes_of};
+use crate::common::{Blocked, Bloom, Once, bytes_of};
 use tamis_bloom::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter};
 use tamis_core::BuildError;
 use tamis_formats::{
@@ -90,9 +88,9 @@ fn every_lock_free_kind() {
             assert!(matches!(load_frozen::<$type>(&path), Err(LoadError::Live)));
             assert!(matches!(merge_from(&again, &path), Err(LoadError::Live)));
             assert!(matches!(read::<$type>(File::open(&path).unwrap()), Err(LoadError::Live)));
-            assert!(matches!(map::<$type>(common::map_file(&path)), Err(LoadError::Live)));
+            assert!(matches!(map::<$type>(crate::common::map_file(&path)), Err(LoadError::Live)));
             let options = Options::new().live(true);
-            assert!(matches!(options.map::<$type>(common::map_file(&path)), Err(LoadError::Live)));
+            assert!(matches!(options.map::<$type>(crate::common::map_file(&path)), Err(LoadError::Live)));
             let copy: $type = options.load(&path).unwrap();
             assert!(bytes_of(&copy) == bytes_of(&again));
             options.merge_from(&again, &path).unwrap();
@@ -115,7 +113,8 @@ fn a_live_filter_has_the_bits_of_an_ordinary_one() {
     let folder = tempfile::tempdir().unwrap();
     let live: Live<Once> = live(&folder.path().join("live"), &once(1));
     let builder = OnceBloomFilter::<u64>::builder().like(live.geometry()).capacity(1000);
-    let ordinary = common::filled(builder.hasher(Rapid::with_seed(7)).build().unwrap(), 5000);
+    let ordinary =
+        crate::common::filled(builder.hasher(Rapid::with_seed(7)).build().unwrap(), 5000);
     (0..5000).for_each(|item| _ = live.insert(&item));
     assert!(bytes_of(&*live) == bytes_of(&ordinary));
 }
@@ -172,8 +171,13 @@ fn an_existing_file_is_not_replaced() {
     assert!(matches!(error, SaveError::Existing(LoadError::Magic { .. })), "{error:?}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    let error = Live::<Once>::open_or_create_file(folder.path(), &once(1), &Options::new());
-    assert!(matches!(error, Err(SaveError::NotAFile)));
+    // To open a pipe for writing must not wait for a reader.
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [folder.path(), &pipe, Path::new("/dev/null")] {
+        let error = Live::<Once>::open_or_create_file(path, &once(1), &Options::new());
+        assert!(matches!(error, Err(SaveError::NotAFile)), "{}", path.display());
+    }
 }
 
 #[test]
@@ -227,7 +231,7 @@ fn a_file_that_is_open_for_reading_only_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live");
     drop(live::<Once>(&path, &once(1)));
-    assert!(matches!(Live::<Once>::open(common::map_file(&path)), Err(LoadError::Io(_))));
+    assert!(matches!(Live::<Once>::open(crate::common::map_file(&path)), Err(LoadError::Io(_))));
 }
 
 /// A `memfd` that is sealed needs no unsafe code.

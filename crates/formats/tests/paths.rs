@@ -1,15 +1,13 @@
 //! Paths: replaced atomically, with their permissions, behind symbolic links; and paths that are no files.
 #![cfg(unix)]
 
-mod common;
-
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use common::{Bloom, bytes_of, small_bloom};
+use crate::common::{Bloom, bytes_of, small_bloom};
 use tamis_formats::{Info, LoadError, SaveError, load, load_frozen, map, merge_from, save, write};
 
 fn mode(path: &Path) -> u32 {
@@ -93,7 +91,7 @@ fn a_folder_a_pipe_and_devices_are_no_files() {
         assert!(!fs::metadata(path).unwrap().is_file());
     }
     for path in [folder.path(), Path::new("/dev/zero"), Path::new("/dev/null")] {
-        let error = map::<Bloom>(common::map_file(path)).unwrap_err();
+        let error = map::<Bloom>(crate::common::map_file(path)).unwrap_err();
         assert!(matches!(error, LoadError::NotAFile), "{}", path.display());
     }
     assert_eq!(names(folder.path()), ["pipe"]);
@@ -123,7 +121,7 @@ fn other_files_in_the_folder_stay() {
 fn a_file_is_replaced_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("saved");
-    let (one, other) = (small_bloom(), common::filled(small_bloom(), 90));
+    let (one, other) = (small_bloom(), crate::common::filled(small_bloom(), 90));
     save(&one, &path).unwrap();
     let both = [bytes_of(&one), bytes_of(&other)];
     thread::scope(|scope| {
@@ -147,8 +145,8 @@ fn a_mapping_outlives_the_replacement_of_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("saved");
     save(&small_bloom(), &path).unwrap();
-    let mapped = map::<Bloom>(common::map_file(&path)).unwrap();
-    save(&common::filled(small_bloom(), 2000), &path).unwrap();
+    let mapped = map::<Bloom>(crate::common::map_file(&path)).unwrap();
+    save(&crate::common::filled(small_bloom(), 2000), &path).unwrap();
     assert!((0..50).all(|item| mapped.contains(&item)));
     assert!((50..1000).filter(|item| mapped.contains(item)).count() < 200);
     mapped.verify().unwrap();

@@ -6,8 +6,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ciborium::Value;
 use serde::{Deserialize, Serialize};
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
+    RotatingBloomFilter, ScalableBloomFilter,
+};
+use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::serde::Serde;
 use tamis_formats::{LoadError, Options, Policy, Saved, read, write};
 use tamis_hash::{Rapid, SipHash13};
@@ -87,6 +90,11 @@ fn every_kind_survives_a_text_format_and_a_binary_one() {
         OnceBloomFilter SipHash13::with_key([3; 16]);
         CuckooFilter Rapid::with_seed(4);
         OnceCuckooFilter SipHash13::with_key([5; 16]);
+        ScalableBloomFilter Rapid::with_seed(6);
+        OnceScalableBloomFilter Rapid::with_seed(7);
+        CountingBloomFilter Rapid::with_seed(8);
+        RotatingBloomFilter Rapid::with_seed(9);
+        ScalableCuckooFilter Rapid::with_seed(10);
     }
 }
 

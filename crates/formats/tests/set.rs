@@ -2,13 +2,14 @@
 //! stays within its budget, and threads agree.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
-use tamis_formats::{FilterSet, Kind, SetInfo, SetWriter};
+use tamis_formats::{FilterSet, Kind, LoadError, MapFile, SetError, SetInfo, SetWriter};
 use tamis_hash::{Algorithm, Rapid};
 use tempfile::TempDir;
 
@@ -105,6 +106,67 @@ fn all_ways_to_ask_give_the_same_answers() {
         let each = (0..set.len()).filter(|filter| set.get(*filter).unwrap().contains(key));
         assert_eq!(each.collect::<Vec<_>>(), *found);
     }
+}
+
+/// Maps the file of a set.
+fn mapped(path: &Path, budget: u64) -> FilterSet<u64> {
+    // SAFETY: the tests do not make a mapped file shorter.
+    let file = unsafe { MapFile::new(File::open(path).unwrap()) };
+    FilterSet::map(file, budget).unwrap()
+}
+
+#[test]
+fn a_mapped_set_gives_the_answers_of_a_loaded_one() {
+    let (_folder, path) = example();
+    let loaded = FilterSet::<u64>::open(&path, 1 << 30).unwrap();
+    let keys: Vec<u64> = (0..2 * KEYS).collect();
+    let answers = loaded.which_many(&keys).unwrap();
+    for budget in [0, 10_000, u64::MAX] {
+        let set = mapped(&path, budget);
+        assert_eq!(set.which_many(&keys).unwrap(), answers);
+        assert_eq!(set.which(&7).unwrap(), answers[7]);
+        assert!(set.cached_bytes() <= budget.min(loaded.cached_bytes()));
+        for filter in 0..set.len() {
+            set.verify(filter).unwrap();
+            let (one, other) = (set.get(filter).unwrap(), loaded.get(filter).unwrap());
+            assert_eq!(one.false_positive_rate(), other.false_positive_rate());
+            assert_eq!(one.size_in_bytes(), other.size_in_bytes());
+        }
+        assert!(matches!(
+            set.verify(FILTERS as usize),
+            Err(SetError::NoFilter { filter: 40, len: 40 })
+        ));
+    }
+    // An empty set, and a policy.
+    SetWriter::<u64>::create(&path).unwrap().finish().unwrap();
+    assert!(mapped(&path, 0).which(&1).unwrap().is_empty());
+    // The set that was replaced is still there.
+    assert_eq!(loaded.which(&7).unwrap(), answers[7]);
+}
+
+/// A mapping reads the header of a filter. A damaged body is found by `verify`.
+#[test]
+fn a_mapped_filter_is_checked_on_demand() {
+    let (_folder, path) = example();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let first = SetInfo::open(&path).unwrap().info(0).unwrap();
+    bytes[first.body_offset() as usize + 5] ^= 1;
+    // The zeros after filter 0.
+    let end = first.file_len() as usize;
+    assert!(!end.is_multiple_of(4096));
+    std::fs::write(&path, &bytes).unwrap();
+    let set = mapped(&path, u64::MAX);
+    assert!(set.get(0).is_ok() && set.verify(1).is_ok());
+    let error = set.verify(0).unwrap_err();
+    assert!(
+        matches!(error, SetError::Filter { filter: 0, error: LoadError::ChunkChecksum { .. }, .. }),
+        "{error:?}"
+    );
+    bytes[first.body_offset() as usize + 5] ^= 1;
+    bytes[end] = 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let error = mapped(&path, 0).verify(0).unwrap_err();
+    assert!(matches!(error, SetError::NotZero { offset } if offset == end as u64), "{error:?}");
 }
 
 #[test]

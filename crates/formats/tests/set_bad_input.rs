@@ -1,18 +1,16 @@
 //! Damaged and hostile sets: each is refused, at the latest when the damaged filter is loaded, and the other filters
 //! give right answers.
 
-mod sets;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use sets::{
+use crate::sets::{
     Entry, ITEMS, Parts, blocked, bytes_of_blocked, bytes_of_cuckoo, bytes_with, open_all, right,
     small,
 };
 use tamis_bloom::BloomFilter;
-use tamis_formats::{FilterSet, LoadError, Options, Policy, SetError, write};
+use tamis_formats::{FilterSet, LoadError, MapFile, Options, Policy, SetError, write};
 use tamis_hash::{Rapid, Xxh3};
 use tempfile::TempDir;
 
@@ -24,9 +22,19 @@ fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
+/// Returns the error of a set whose filters are loaded, and checks that a set whose filters are mapped has the same one.
 fn refusal(bytes: &[u8]) -> SetError {
     let (_folder, path) = file(bytes);
-    open_all(&path).map(drop).expect_err("the set is accepted")
+    let loaded = open_all(&path).map(drop).expect_err("the set is accepted");
+    // SAFETY: the file is not made shorter.
+    let mapped =
+        FilterSet::<u64>::map(unsafe { MapFile::new(File::open(&path).unwrap()) }, 1 << 20);
+    let mapped = mapped.and_then(|set| {
+        (0..set.len()).try_for_each(|filter| set.get(filter).and_then(|_| set.verify(filter)))
+    });
+    let mapped = mapped.expect_err("the mapped set is accepted");
+    assert_eq!(format!("{mapped:?}"), format!("{loaded:?}"), "mapped, and loaded");
+    loaded
 }
 
 #[track_caller]

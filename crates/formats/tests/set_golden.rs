@@ -2,12 +2,10 @@
 //!
 //! With `TAMIS_BLESS=1` the test writes the file if it is missing. It may not change.
 
-mod sets;
-
 use std::path::PathBuf;
 use std::{env, fs};
 
-use sets::{ITEMS, Parts, open_all, right, small};
+use crate::sets::{ITEMS, Parts, open_all, right, small};
 use twox_hash::XxHash3_64;
 
 /// The checksum of the file.

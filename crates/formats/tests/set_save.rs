@@ -1,11 +1,9 @@
 //! Writers of sets: what they refuse, what an error leaves, and that the path has the old set or the new one.
 
-mod sets;
-
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 
-use sets::{blocked, cuckoo, open_all, right, small};
+use crate::sets::{blocked, cuckoo, open_all, right, small};
 use tamis_formats::{FilterSet, Options, Policy, SetInfo, SetSaveError, SetStream, SetWriter};
 
 #[test]
@@ -19,7 +17,7 @@ fn a_file_has_the_bytes_of_a_stream() {
     set.finish().unwrap();
     assert!(fs::read(&path).unwrap() == small());
     let set = open_all(&path).unwrap();
-    (0..sets::ITEMS).for_each(|item| {
+    (0..crate::sets::ITEMS).for_each(|item| {
         let found = set.which(&item).unwrap();
         assert!(right(item).iter().all(|filter| found.contains(filter)));
     });

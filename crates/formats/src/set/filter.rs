@@ -1,4 +1,4 @@
-//! One filter of a set, of any kind, loaded for queries.
+//! One filter of a set, of any kind, loaded or mapped for queries.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -8,10 +8,13 @@ use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 use tamis_core::Frozen;
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{AnyStable, HashItem};
+use tamis_sync::{Lines, MapFile};
 
-use crate::load::read_lines;
+use crate::header::Header;
+use crate::load::read_body;
+use crate::merge::check_rest;
 use crate::saved::expect;
-use crate::{Info, Kind, LoadError, Options, Saved};
+use crate::{Info, Kind, LoadError, Mappable, Options};
 
 /// One filter of a [`FilterSet`](crate::FilterSet), of any kind, for queries only.
 ///
@@ -69,14 +72,28 @@ where
 {
     /// Reads what follows a header, with all checks.
     pub(super) fn read(info: Info, from: &mut impl Read) -> Result<Self, LoadError> {
+        Self::with_lines(info, |header| read_body(from, header))
+    }
+
+    /// Maps the body of a filter that starts at `offset` in the file. Reads no byte of it.
+    pub(super) fn map(info: Info, file: &MapFile, offset: u64) -> Result<Self, LoadError> {
+        Self::with_lines(info, |header| {
+            let offset = offset + header.body_offset();
+            Ok(Lines::map_private(file, offset, header.lines())?)
+        })
+    }
+
+    fn with_lines(
+        info: Info,
+        lines: impl FnOnce(&Header) -> Result<Lines, LoadError>,
+    ) -> Result<Self, LoadError> {
         let any = match info.kind() {
-            Kind::Bloom => Any::Bloom(frozen(&info, from)?),
-            Kind::BlockedBloom => Any::BlockedBloom(frozen(&info, from)?),
-            Kind::OnceBloom => Any::OnceBloom(frozen(&info, from)?),
-            Kind::Cuckoo => Any::Cuckoo(frozen(&info, from)?),
-            Kind::OnceCuckoo => Any::OnceCuckoo(frozen(&info, from)?),
-            // Only the program uses tables.
-            Kind::Table => return Err(LoadError::Kind { found: info.kind().code() }),
+            Kind::Bloom => Any::Bloom(frozen(&info, lines)?),
+            Kind::BlockedBloom => Any::BlockedBloom(frozen(&info, lines)?),
+            Kind::OnceBloom => Any::OnceBloom(frozen(&info, lines)?),
+            Kind::Cuckoo => Any::Cuckoo(frozen(&info, lines)?),
+            Kind::OnceCuckoo => Any::OnceCuckoo(frozen(&info, lines)?),
+            _ => return Err(no_filter(&info)),
         };
         Ok(Self { any, info })
     }
@@ -118,7 +135,7 @@ where
         with_kind!(&self.any, filter => filter.contains_hashes(hashes, on_result));
     }
 
-    /// Returns the memory of the filter in bytes.
+    /// Returns the memory of the filter in bytes: of the pages of the file, if it is mapped.
     ///
     /// # Examples
     ///
@@ -158,9 +175,25 @@ impl<T: ?Sized> SetFilter<T> {
     }
 }
 
-fn frozen<F: Saved>(info: &Info, from: &mut impl Read) -> Result<Frozen<F>, LoadError> {
+fn frozen<F: Mappable>(
+    info: &Info,
+    lines: impl FnOnce(&Header) -> Result<Lines, LoadError>,
+) -> Result<Frozen<F>, LoadError> {
     let hasher = expect::<F>(&info.0, &Options::new().policy(info.policy()))?;
-    F::frozen_of_lines(&info.0, hasher, read_lines(from, &info.0)?)
+    F::frozen_of_body(&info.0, hasher, lines(&info.0)?)
+}
+
+/// Reads what follows the header of a filter, with all checks, and keeps nothing.
+pub(super) fn check(info: &Info, from: &mut impl Read) -> Result<(), LoadError> {
+    if info.kind().is_mappable() { check_rest(from, &info.0) } else { Err(no_filter(info)) }
+}
+
+/// The error for a filter that cannot be mapped, and for a table: only the program uses tables.
+fn no_filter(info: &Info) -> LoadError {
+    match info.kind() {
+        kind @ Kind::Table => LoadError::Kind { found: kind.code() },
+        kind => LoadError::NotInSet { kind },
+    }
 }
 
 /// Prints the description of the filter.

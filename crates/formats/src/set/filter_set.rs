@@ -1,25 +1,27 @@
-//! A set of filters that are loaded on demand, and the queries of all of them.
+//! A set of filters that are loaded or mapped on demand, and the queries of all of them.
 
 use core::borrow::Borrow;
 use core::fmt;
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tamis_core::AsItem;
 use tamis_hash::{AnyStable, HashItem, StableHasher};
+use tamis_sync::MapFile;
 
 use super::cache::Cache;
+use super::filter::check;
 use super::{SetError, SetFilter, SetInfo};
-use crate::file::fill;
-use crate::header::HEADER;
+use crate::file::File;
 use crate::{LoadError, Options};
 
-/// A set of filters in a file. It loads each filter when a query needs it, and keeps the most recently used ones in
-/// memory.
+/// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the most recently used ones.
 ///
 /// All threads can query a set by `&self`. No lock is held while a filter is loaded, so two threads that need the same
 /// filter at the same time may both load it.
+///
+/// [`open`](Self::open) loads filters: each is checked, and takes memory of this process. [`map`](Self::map) maps them:
+/// a filter is there in constant time, and all processes that map the file share its pages.
 ///
 /// The file stays open. If it is replaced, as [`SetWriter`](crate::SetWriter) does, the set still has the old filters.
 ///
@@ -30,6 +32,8 @@ pub struct FilterSet<T: ?Sized> {
     info: SetInfo,
     /// The hasher of all filters, or `None` if there is no filter.
     hasher: Option<AnyStable>,
+    /// The file, if its filters are mapped.
+    mapped: Option<MapFile>,
     cache: Mutex<Cache<SetFilter<T>>>,
 }
 
@@ -54,7 +58,47 @@ where
         Options::new().open_set(path, budget)
     }
 
-    /// Returns a filter. If it is not in memory, it is loaded.
+    /// Opens a set whose filters are mapped instead of loaded. It reads and checks the index.
+    ///
+    /// A filter is mapped when a query needs it. This checks its header and its length, and reads no byte of its body:
+    /// [`verify`](Self::verify) checks that. The mappings that the set keeps have at most `budget` bytes. Each filter is
+    /// a mapping of its own, and the system limits their number (Linux: 65,530 by default, `vm.max_map_count`).
+    ///
+    /// A [`MapFile`] is the promise that nobody makes the file shorter; see [`map`](crate::map()).
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and on a big-endian processor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use std::fs::File;
+    ///
+    /// use tamis::formats::{FilterSet, MapFile, SetWriter};
+    /// use tamis::{BloomFilter, hash::Rapid};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+    /// filter.insert("ash");
+    /// let mut set = SetWriter::<str>::create(&path)?;
+    /// set.add("00.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// // SAFETY: `SetWriter` replaces a file, and nothing else writes to this one.
+    /// let file = unsafe { MapFile::new(File::open(&path)?) };
+    /// let set = FilterSet::<str>::map(file, u64::MAX)?;
+    /// (0..set.len()).try_for_each(|filter| set.verify(filter))?;
+    /// assert_eq!(set.which("ash")?, [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn map(file: MapFile, budget: u64) -> Result<Self, SetError> {
+        Options::new().map_set(file, budget)
+    }
+
+    /// Returns a filter. If the set does not keep it, it is loaded or mapped.
     ///
     /// # Errors
     ///
@@ -210,25 +254,19 @@ where
         Ok(())
     }
 
-    /// Loads a filter from the file.
+    /// Loads a filter from the file, or maps it.
     fn load(&self, filter: usize) -> Result<SetFilter<T>, SetError> {
         let info = self.info.info(filter)?;
         let place = self.info.place(filter)?;
-        // The header was read, and its length is that of the entry.
-        let mut rest = self.info.at(place.offset + HEADER as u64).take(place.len - HEADER as u64);
-        let loaded = SetFilter::read(info, &mut rest);
+        let loaded = match &self.mapped {
+            Some(file) => SetFilter::map(info, file, place.offset),
+            None => SetFilter::read(info, &mut self.info.rest(place)),
+        };
         let loaded = loaded.map_err(|error| self.info.wrong(filter, error))?;
-        // The zeros up to the next filter belong to this one.
-        let end = place.offset + place.len;
-        let mut zeros = vec![0; (place.padded_end() - end) as usize];
-        if fill(&mut self.info.at(end), &mut zeros)? < zeros.len() {
-            let (found, expected) = (place.len, place.padded_end() - place.offset);
-            return Err(self.info.wrong(filter, LoadError::Truncated { found, expected }));
+        if self.mapped.is_none() {
+            self.info.check_zeros(filter, place)?;
         }
-        match zeros.iter().position(|byte| *byte != 0) {
-            None => Ok(loaded),
-            Some(byte) => Err(SetError::NotZero { offset: end + byte as u64 }),
-        }
+        Ok(loaded)
     }
 }
 
@@ -274,6 +312,23 @@ impl<T: ?Sized> FilterSet<T> {
         self.info.name(filter)
     }
 
+    /// Checks all bytes of a filter, as a load does, and keeps nothing: for a set whose filters are mapped.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`] if there is no filter of this number, if it cannot be read, or if a byte is wrong.
+    ///
+    /// # Examples
+    ///
+    /// See [`map`](Self::map).
+    pub fn verify(&self, filter: usize) -> Result<(), SetError> {
+        let info = self.info.info(filter)?;
+        let place = self.info.place(filter)?;
+        let checked = check(&info, &mut self.info.rest(place));
+        checked.map_err(|error| self.info.wrong(filter, error))?;
+        self.info.check_zeros(filter, place)
+    }
+
     /// Returns the names, the policy and the other parts of the index.
     ///
     /// # Examples
@@ -284,7 +339,8 @@ impl<T: ?Sized> FilterSet<T> {
         &self.info
     }
 
-    /// Returns the memory of the filters that the set keeps, in bytes. It is at most the budget.
+    /// Returns the memory of the filters that the set keeps, in bytes: that of the mappings, if they are mapped. It is at
+    /// most the budget.
     ///
     /// # Examples
     ///
@@ -343,9 +399,40 @@ impl Options {
     where
         AnyStable: HashItem<T>,
     {
-        let info = SetInfo::open(path)?;
+        self.set_of(SetInfo::open(path)?, None, budget)
+    }
+
+    /// Opens a set of filters that has this policy, whose filters are mapped, as [`FilterSet::map`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilterSet::map`].
+    ///
+    /// # Examples
+    ///
+    /// See [`FilterSet::map`].
+    pub fn map_set<T: ?Sized>(&self, file: MapFile, budget: u64) -> Result<FilterSet<T>, SetError>
+    where
+        AnyStable: HashItem<T>,
+    {
+        // The set reads its index through a second handle, which has the same file.
+        let info =
+            SetInfo::of_file(file.file().try_clone().map_err(LoadError::Io).and_then(File::new))?;
+        if cfg!(target_endian = "big") {
+            return Err(info.wrong(0, LoadError::BigEndian));
+        }
+        self.set_of(info, Some(file), budget)
+    }
+
+    fn set_of<T: ?Sized>(
+        &self,
+        info: SetInfo,
+        mapped: Option<MapFile>,
+        budget: u64,
+    ) -> Result<FilterSet<T>, SetError> {
+        let cache = Mutex::new(Cache::new(budget));
         let Some(first) = info.first() else {
-            return Ok(FilterSet { info, hasher: None, cache: Mutex::new(Cache::new(budget)) });
+            return Ok(FilterSet { info, hasher: None, mapped, cache });
         };
         let (found, expected) = (first.policy(), self.policy);
         if found != expected {
@@ -354,7 +441,7 @@ impl Options {
         // The header is correct, so its key is one of the algorithm.
         let hasher = AnyStable::from_key(first.0.algorithm, first.0.key);
         let hasher = Some(hasher.ok_or_else(|| info.wrong(0, LoadError::Key))?);
-        Ok(FilterSet { info, hasher, cache: Mutex::new(Cache::new(budget)) })
+        Ok(FilterSet { info, hasher, mapped, cache })
     }
 }
 

@@ -53,7 +53,12 @@ impl SetInfo {
     ///
     /// See [`SetInfo`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SetError> {
-        let file = File::open(path.as_ref()).map_err(|error| match error {
+        Self::of_file(File::open(path.as_ref()))
+    }
+
+    /// Reads and checks the index of an open file.
+    pub(super) fn of_file(file: Result<File, LoadError>) -> Result<Self, SetError> {
+        let file = file.map_err(|error| match error {
             LoadError::Io(error) => SetError::Io(error),
             _ => SetError::NotAFile,
         })?;
@@ -204,8 +209,27 @@ impl SetInfo {
         self.index.place(filter).ok_or(SetError::NoFilter { filter, len: self.len() })
     }
 
+    /// Returns a reader of what follows the header of a filter. The length of the filter is that of the entry.
+    pub(super) fn rest(&self, place: Place) -> impl Read {
+        self.at(place.offset + HEADER as u64).take(place.len - HEADER as u64)
+    }
+
+    /// Checks the zeros up to the next filter, which belong to this one.
+    pub(super) fn check_zeros(&self, filter: usize, place: Place) -> Result<(), SetError> {
+        let end = place.offset + place.len;
+        let mut zeros = vec![0; (place.padded_end() - end) as usize];
+        if fill(&mut self.at(end), &mut zeros)? < zeros.len() {
+            let (found, expected) = (place.len, place.padded_end() - place.offset);
+            return Err(self.wrong(filter, LoadError::Truncated { found, expected }));
+        }
+        match zeros.iter().position(|byte| *byte != 0) {
+            None => Ok(()),
+            Some(byte) => Err(SetError::NotZero { offset: end + byte as u64 }),
+        }
+    }
+
     /// Returns a reader of the file from `offset` on.
-    pub(super) const fn at(&self, offset: u64) -> At<'_> {
+    const fn at(&self, offset: u64) -> At<'_> {
         self.file.at(offset)
     }
 

@@ -6,15 +6,14 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use tamis_core::Filter;
-use tamis_hash::Algorithm;
+use tamis_hash::{Algorithm, StableHasher};
 
 use super::index::{Place, header_checksum};
 use super::trailer::Trailer;
 use super::{ALIGN, MAX_NAME, SetSaveError};
 use crate::checksum::checksum;
 use crate::header::HEADER;
-use crate::saved::header_of;
-use crate::{Options, Saved};
+use crate::{Mappable, Options};
 
 /// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
 /// file.
@@ -82,7 +81,7 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// See [`SetStream`].
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
-        F: Saved + Filter<Item = T>,
+        F: Mappable + Filter<Item = T>,
     {
         let name = name.as_ref();
         if self.is_broken {
@@ -94,8 +93,7 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         if self.names.contains(name) {
             return Err(SetSaveError::DuplicateName { name: name.to_vec() });
         }
-        let header = header_of(filter, self.options.policy, 0);
-        let hash = (header.algorithm, header.key);
+        let hash = (filter.hasher().algorithm(), filter.hasher().key());
         if self.hash.is_some_and(|first| first != hash) {
             return Err(SetSaveError::OtherHash);
         }

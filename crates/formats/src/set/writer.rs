@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::{SetSaveError, SetStream};
 use crate::save::Target;
-use crate::{Options, Saved};
+use crate::{Mappable, Options};
 
 /// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
 ///
@@ -75,7 +75,7 @@ impl<T: ?Sized> SetWriter<T> {
     /// See [`SetWriter`].
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
-        F: Saved + Filter<Item = T>,
+        F: Mappable + Filter<Item = T>,
     {
         self.set.add(name, filter)
     }

@@ -4,10 +4,10 @@
 
 use std::fs;
 
-use tamis_formats::{Saved, load};
+use tamis_formats::load;
 use twox_hash::XxHash3_64;
 
-use crate::common::{bytes_of, verdicts};
+use crate::common::{Ways, bytes_of, verdicts};
 use crate::reader::Reader;
 
 /// The bytes of a file, to be changed.
@@ -15,7 +15,7 @@ use crate::reader::Reader;
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
 impl Bytes {
-    pub(crate) fn of<F: Saved>(filter: &F) -> Self {
+    pub(crate) fn of<F: Ways>(filter: &F) -> Self {
         Self(bytes_of(filter))
     }
 
@@ -60,7 +60,7 @@ impl Bytes {
 
     /// Checks that every loader refuses the bytes with this error, and that its message contains the text.
     #[track_caller]
-    pub(crate) fn refused<F: Saved>(&self, error: &str, text: &str) {
+    pub(crate) fn refused<F: Ways>(&self, error: &str, text: &str) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, &self.0).unwrap();

@@ -5,10 +5,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_bloom::raw::{Growth, Rotation, SliceSizes};
+use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
+    RotatingBloomFilter, ScalableBloomFilter,
+};
+use tamis_cuckoo::raw::Lines;
+use tamis_cuckoo::raw::scalable::{self, Part, Plan};
+use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
-    LoadError, MapFile, Options, Saved, load, load_frozen, map, read, read_frozen, write,
+    LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };
 use tamis_hash::{HashItem, Rapid, StableHasher};
 
@@ -17,6 +23,33 @@ pub(crate) type Blocked = BlockedBloomFilter<u64, Rapid>;
 pub(crate) type Once = OnceBloomFilter<u64, Rapid>;
 pub(crate) type Cuckoo = CuckooFilter<u64, Rapid>;
 pub(crate) type OnceCuckoo = OnceCuckooFilter<u64, Rapid>;
+pub(crate) type Scalable = ScalableBloomFilter<u64, Rapid>;
+pub(crate) type OnceScalable = OnceScalableBloomFilter<u64, Rapid>;
+pub(crate) type Counting = CountingBloomFilter<u64, Rapid>;
+pub(crate) type Rotating = RotatingBloomFilter<u64, Rapid>;
+pub(crate) type ScalableCuckoo = ScalableCuckooFilter<u64, Rapid>;
+
+/// A type of filter that can be saved, and mapped or not.
+pub(crate) trait Ways: Saved {
+    /// Maps a file and checks all of it, if the type can be mapped.
+    fn mapped(options: &Options, file: MapFile) -> Option<Result<Mapped<Self>, LoadError>>;
+}
+
+macro_rules! ways {
+    ($($name:ident)*, |$options:ident, $file:ident| $mapped:expr) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Ways for $name<T, S> {
+            fn mapped($options: &Options, $file: MapFile) -> Option<Result<Mapped<Self>, LoadError>> {
+                $mapped
+            }
+        }
+    )*};
+}
+
+ways!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter, |options, file| {
+    Some(options.map(file).and_then(|mapped| mapped.verify().map(|()| mapped)))
+});
+ways!(ScalableBloomFilter OnceScalableBloomFilter CountingBloomFilter RotatingBloomFilter ScalableCuckooFilter,
+    |_options, _file| None);
 
 /// Returns the bytes that a stream of the filter has.
 pub(crate) fn bytes_of<F: Saved>(filter: &F) -> Vec<u8> {
@@ -62,27 +95,115 @@ pub(crate) fn small_once_cuckoo() -> OnceCuckoo {
     filled(builder.hasher(Rapid::with_seed(5)).build().unwrap(), 30)
 }
 
+/// Makes an empty slice with this number of items, the first or the second of a filter of unequal layouts.
+fn slice(number: usize, items: u64) -> (SliceSizes, Lines) {
+    let (bits, probes, words, capacity) = [(512, 4, 1, 30), (1024, 6, 2, 60)][number];
+    let builder = BlockedBloomFilter::<u64>::builder().bits(bits).probes(probes).words(words);
+    let geometry = builder.geometry().unwrap();
+    let lines = Lines::zeroed(tamis_bloom::raw::lines(geometry)).unwrap();
+    (SliceSizes { geometry, capacity, items }, lines)
+}
+
+macro_rules! two_slices {
+    ($($function:ident $name:ident)*) => {$(
+        /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to 20.
+        pub(crate) fn $function<S: StableHasher + HashItem<u64>>(hasher: S) -> $name<u64, S> {
+            use tamis_bloom::raw;
+            let growth = Growth { first_capacity: 30, rate: 0.05, max_size_in_bytes: 1 << 20 };
+            let one: $name<u64, S> =
+                raw::from_slices(growth, hasher.clone(), [slice(0, 0)]).unwrap();
+            (0..20).for_each(|item| assert!(one.insert(&item) || one.contains(&item)));
+            let (sizes, mut lines) = slice(0, raw::slices(&one)[0].items);
+            for (line, to) in (0..).zip(lines.iter_mut()) {
+                let words = raw::read_slice_line(&one, 0, line);
+                to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
+            }
+            raw::from_slices(growth, hasher, [(sizes, lines), slice(1, 0)]).unwrap()
+        }
+    )*};
+}
+
+two_slices!(scalable_bloom ScalableBloomFilter once_scalable_bloom OnceScalableBloomFilter);
+
+/// Returns a filter of three generations and a spare one, of which each has 20 items.
+pub(crate) fn rotating<S>(hasher: S) -> RotatingBloomFilter<u64, S> {
+    let builder = BlockedBloomFilter::<u64>::builder().bits(512).probes(4).words(2);
+    let geometry = builder.geometry().unwrap();
+    let lines = Lines::zeroed(tamis_bloom::raw::rotating_lines(geometry, 3)).unwrap();
+    let rotation = Rotation::new(40, None, 3);
+    tamis_bloom::raw::rotating_from_lines(geometry, rotation, hasher, lines).unwrap()
+}
+
+/// Returns a filter of two generations of unequal shapes. The first has the numbers from 0 to 20.
+pub(crate) fn growing<S: StableHasher + HashItem<u64>>(hasher: S) -> ScalableCuckooFilter<u64, S> {
+    let plan = Plan::new(16, 13, 4).unwrap();
+    let part = |generation, slots, bits| {
+        let geometry = plan.geometry(generation, slots, bits).unwrap();
+        let lines = Lines::zeroed(tamis_cuckoo::raw::lines(geometry)).unwrap();
+        Part { geometry, lines, len: 0 }
+    };
+    let one = scalable::from_parts(plan, 200, hasher.clone(), vec![part(0, 4, 16)]).unwrap();
+    one.try_extend(0..20).unwrap();
+    let mut parts = scalable::try_copy(&one).unwrap();
+    parts.push(part(1, 5, 12));
+    scalable::from_parts(plan, 200, hasher, parts).unwrap()
+}
+
+pub(crate) fn small_scalable() -> Scalable {
+    filled(scalable_bloom(Rapid::with_seed(7)), 30)
+}
+
+pub(crate) fn small_once_scalable() -> OnceScalable {
+    filled(once_scalable_bloom(Rapid::with_seed(8)), 30)
+}
+
+pub(crate) fn small_counting() -> Counting {
+    let builder = CountingBloomFilter::<u64>::builder().bits(1024).probes(6).words(2);
+    filled(builder.hasher(Rapid::with_seed(9)).build().unwrap(), 50)
+}
+
+pub(crate) fn small_rotating() -> Rotating {
+    filled(rotating(Rapid::with_seed(10)), 30)
+}
+
+pub(crate) fn small_scalable_cuckoo() -> ScalableCuckoo {
+    filled(growing(Rapid::with_seed(6)), 30)
+}
+
 /// Maps a file.
 pub(crate) fn map_file(path: &Path) -> MapFile {
     // SAFETY: the tests do not make a mapped file shorter.
     unsafe { MapFile::new(File::open(path).unwrap()) }
 }
 
-/// Returns the verdict of each loader on a file: what `Debug` prints of the error, or an empty text.
-pub(crate) fn verdicts<F: Saved>(path: &Path, bytes: &[u8]) -> [String; 3] {
+/// Returns the verdict of each loader on a file: what `Debug` prints of the error, or an empty text. Where a type cannot
+/// be mapped, the last verdict is that of a load for queries.
+pub(crate) fn verdicts<F: Ways>(path: &Path, bytes: &[u8]) -> [String; 3] {
     let text = |error: LoadError| format!("{error:?}");
+    #[cfg(feature = "serde")]
+    {
+        use serde::de::value::{BytesDeserializer, Error};
+        // serde has the text of the error of a load.
+        let of_bytes = Options::new().deserialize::<F, _>(BytesDeserializer::<Error>::new(bytes));
+        let (of_bytes, loaded) = (of_bytes.err(), load::<F>(path).err());
+        assert_eq!(
+            of_bytes.map(|error| error.to_string()),
+            loaded.map(|error| error.to_string()),
+            "by serde, and by a load"
+        );
+    }
     [
         load::<F>(path).err().map_or_else(String::new, text),
         read::<F>(bytes).err().map_or_else(String::new, text),
-        map::<F>(map_file(path))
-            .and_then(|mapped| mapped.verify())
-            .err()
-            .map_or_else(String::new, text),
+        match F::mapped(&Options::new(), map_file(path)) {
+            Some(mapped) => mapped.err().map_or_else(String::new, text),
+            None => load_frozen::<F>(path).err().map_or_else(String::new, text),
+        },
     ]
 }
 
 /// Saves the filter and reads it back in every way. All have the same answers, and the same bytes when saved again.
-pub(crate) fn check_round_trip<F: Saved>(filter: &F)
+pub(crate) fn check_round_trip<F: Ways>(filter: &F)
 where
     F::Hasher: HashItem<u64>,
 {
@@ -90,7 +211,7 @@ where
 }
 
 /// As [`check_round_trip`], with bytes that are given.
-pub(crate) fn check_answers<F: Saved>(filter: &F, bytes: &[u8], options: &Options)
+pub(crate) fn check_answers<F: Ways>(filter: &F, bytes: &[u8], options: &Options)
 where
     F::Hasher: HashItem<u64>,
 {
@@ -108,35 +229,61 @@ where
         assert!(same, "{how} gives other answers");
     };
 
-    let loaded: F = options.load(&path).unwrap();
-    let from_stream: F = options.read(bytes).unwrap();
-    for (how, again) in [("load", loaded), ("read", from_stream)] {
+    let mut all: Vec<(&str, F)> =
+        vec![("load", options.load(&path).unwrap()), ("read", options.read(bytes).unwrap())];
+    all.extend(by_serde(filter, bytes, options));
+    for (how, again) in all {
         check(how, &|hash| again.contains_hash(hash));
         let mut again_bytes = Vec::new();
         options.write(&again, &mut again_bytes).unwrap();
         assert!(again_bytes == bytes, "{how}: other bytes when written again");
-        options.save(&again, folder.path().join(how)).unwrap();
+        let again_path = folder.path().join("again");
+        options.save(&again, &again_path).unwrap();
         assert!(
-            std::fs::read(folder.path().join(how)).unwrap() == bytes,
+            std::fs::read(&again_path).unwrap() == bytes,
             "{how}: other bytes when saved again"
         );
         assert_eq!(again.capacity(), filter.capacity());
         assert_eq!(again.size_in_bytes(), filter.size_in_bytes());
         assert_eq!(again.len_estimate(), filter.len_estimate());
-        assert_eq!(again.hasher().key(), filter.hasher().key());
+        let (one, other) = (again.hasher(), filter.hasher());
+        assert_eq!((one.algorithm(), one.key()), (other.algorithm(), other.key()));
+        assert_eq!(one.hash_item(&7), other.hash_item(&7));
     }
     let frozen = options.load_frozen::<F>(&path).unwrap();
     check("load_frozen", &|hash| frozen.contains_hash(hash));
     let frozen = options.read_frozen::<F>(bytes).unwrap();
     check("read_frozen", &|hash| frozen.contains_hash(hash));
-    let mapped = options.map::<F>(map_file(&path)).unwrap();
-    check("map", &|hash| mapped.contains_hash(hash));
-    mapped.verify().unwrap();
-    let mut several = Vec::new();
-    mapped.contains_hashes(hashes.iter().copied(), |_, hit| several.push(hit));
-    assert!(several == answers, "map gives other answers to many");
+    if let Some(mapped) = F::mapped(options, map_file(&path)) {
+        let mapped = mapped.unwrap();
+        check("map", &|hash| mapped.contains_hash(hash));
+        let mut several = Vec::new();
+        mapped.contains_hashes(hashes.iter().copied(), |_, hit| several.push(hit));
+        assert!(several == answers, "map gives other answers to many");
+    }
     // The options are those of the file, so that the plain functions refuse a file with a policy.
     if *options == Options::new() {
         assert!(load_frozen::<F>(&path).is_ok() && read_frozen::<F>(bytes).is_ok());
     }
+}
+
+/// Loads the filter through serde, from its bytes and from what a text format has.
+#[cfg(feature = "serde")]
+fn by_serde<F: Saved>(filter: &F, bytes: &[u8], options: &Options) -> Vec<(&'static str, F)> {
+    use serde::de::value::{BytesDeserializer, Error};
+    let of_bytes = options.deserialize(BytesDeserializer::<Error>::new(bytes));
+    let mut all = vec![("serde, from bytes", of_bytes.unwrap())];
+    // The text of a large filter takes long.
+    if bytes.len() < 1 << 15 {
+        let mut json = Vec::new();
+        options.serialize(filter, &mut serde_json::Serializer::new(&mut json)).unwrap();
+        let mut of_text = serde_json::Deserializer::from_slice(&json);
+        all.push(("serde, from JSON", options.deserialize(&mut of_text).unwrap()));
+    }
+    all
+}
+
+#[cfg(not(feature = "serde"))]
+fn by_serde<F: Saved>(_: &F, _: &[u8], _: &Options) -> Vec<(&'static str, F)> {
+    Vec::new()
 }

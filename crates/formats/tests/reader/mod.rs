@@ -19,7 +19,20 @@ pub(crate) struct Reader {
     size: u64,
     probes: u64,
     words: u64,
+    /// The fields of the kind.
+    record: Vec<u64>,
+    /// The arrays of a body with a directory.
+    arrays: Vec<Array>,
     body: Vec<u8>,
+}
+
+/// A slice of kinds 6 and 7, or a generation of kind 10: its first byte in the body, its bits or buckets, and what is in
+/// the fields for probes and words, or slots and bits.
+struct Array {
+    at: u64,
+    buckets: u64,
+    slots: u64,
+    width: u64,
 }
 
 /// Returns a number of `len` bytes.
@@ -62,7 +75,8 @@ impl Reader {
             (number(header, 16, 4), number(header, 20, 4), number(header, 24, 4));
         check(flags <= 1, "flags")?;
         check(
-            [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)].contains(&(kind, layout)),
+            [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5), (9, 6), (10, 7)]
+                .contains(&(kind, layout)),
             "kind or layout",
         )?;
         let policy = &header[56..88];
@@ -78,6 +92,8 @@ impl Reader {
             size: number(header, 88, 8),
             probes: number(header, 96, 4),
             words: number(header, 100, 4),
+            record: (0..12).map(|field| number(header, 152 + 8 * field, 8)).collect(),
+            arrays: Vec::new(),
             body: Vec::new(),
         };
         check((1..=4).contains(&reader.algorithm), "algorithm")?;
@@ -94,7 +110,13 @@ impl Reader {
         check(number(header, 120, 8) == body_offset, "body offset")?;
         check(number(header, 128, 8) == body_len, "body length")?;
         check(number(header, 136, 8) == 1 << 20, "chunk length")?;
-        check(header[152..248].iter().all(|byte| *byte == 0), "reserved")?;
+        let fields = match kind {
+            6 | 7 => 3,
+            9 => 5,
+            10 => 2,
+            _ => 0,
+        };
+        check(reader.record[fields..].iter().all(|field| *field == 0), "reserved")?;
         check(file.len() as u64 == body_offset + body_len, "file length")?;
         let (table, padding) = rest.split_at(8 * chunks as usize);
         let (padding, body) = padding.split_at(body_offset as usize - 256 - table.len());
@@ -119,14 +141,52 @@ impl Reader {
 
     fn check_sizes(&self, layout: u64) -> Result<(), String> {
         let Self { kind, size, probes, words, .. } = *self;
+        let line_sizes = |size, probes, words| {
+            check(size >= 512 && size % 512 == 0 && [1, 2, 4, 8].contains(&words), "sizes")?;
+            check(probes >= words && probes <= (8 * words).min(32), "sizes")
+        };
         match layout {
+            4 => {
+                let slices = self.record[2];
+                check((1..=64).contains(&slices), "slices")?;
+                line_sizes(size, probes, words)?;
+                check(size / 512 >= slices, "size of the slices")?;
+                let rate = f64::from_bits(self.record[0]);
+                check(rate > 0.0 && rate < 1.0, "rate")?;
+                check(!self.is_live, "a live file of slices")?;
+            }
+            5 => {
+                line_sizes(size, probes, words)?;
+                check(!self.is_live, "a live file of counters")?;
+            }
+            6 => {
+                line_sizes(size, probes, words)?;
+                let [generations, rotations, items, span, due] = self.record[..5] else { panic!() };
+                check((2..=16).contains(&generations), "generations")?;
+                check(rotations < 1 << 55 && items < 1 << 56, "rotations or items")?;
+                check(span != 0 || due == 0, "an end of a generation without a span")?;
+                check(due < u64::MAX, "end of a generation")?;
+                check(self.lines() <= 1 << 57, "size of the window")?;
+                check(!self.is_live, "a live file of a window")?;
+            }
             1 => {
                 check(size >= 1 && (1..=64).contains(&probes) && words == 0, "sizes")?;
             }
             2 => {
-                check(size >= 512 && size % 512 == 0 && [1, 2, 4, 8].contains(&words), "sizes")?;
-                check(probes >= words && probes <= (8 * words).min(32), "sizes")?;
+                line_sizes(size, probes, words)?;
                 check(!(self.is_live && kind == 3 && words > 1), "a live file with locks")?;
+            }
+            7 => {
+                let planned = self.record[0];
+                check((8..=42).contains(&words), "bits of a whole fingerprint")?;
+                check((1..=40).contains(&planned) && planned + 7 <= words, "planned")?;
+                check((1..=planned).contains(&probes), "generations")?;
+                check(size >= 2 && size % 2 == 0 && size <= (1 << 56) >> (probes - 1), "sizes")?;
+                let lines = |bits: u64| -> u64 {
+                    (0..probes).map(|number| ((size << number) * bits).div_ceil(512)).sum()
+                };
+                check((lines(32)..=lines(128)).contains(&self.record[1]), "lines")?;
+                check(!self.is_live, "a live file with locks")?;
             }
             _ => {
                 check(size >= 2 && size % 2 == 0 && size <= 1 << 56, "sizes")?;
@@ -139,6 +199,10 @@ impl Reader {
 
     fn lines(&self) -> u128 {
         let bits = match self.kind {
+            6 | 7 => return u128::from(self.record[2]) + u128::from(self.size / 512),
+            8 => return 4 * u128::from(self.size / 512),
+            9 => return (u128::from(self.record[0]) + 1) * u128::from(self.size / 512),
+            10 => return u128::from(self.probes) + u128::from(self.record[1]),
             1..=3 => u128::from(self.size),
             _ => u128::from(self.size) * u128::from(self.bucket_bits()),
         };
@@ -153,7 +217,7 @@ impl Reader {
         self.kind == 3 && self.words > 1
     }
 
-    fn check_body(&self, items: u64) -> Result<(), String> {
+    fn check_body(&mut self, items: u64) -> Result<(), String> {
         let all_bits = 8 * self.body.len() as u64;
         match self.kind {
             1 => {
@@ -166,6 +230,22 @@ impl Reader {
                 check(!locked, "a lock")?;
                 check(items == 0, "items")
             }
+            6 | 7 => {
+                self.check_slices()?;
+                check(items == 0, "items")
+            }
+            8 => check(items == 0, "items"),
+            9 => {
+                let slots = self.record[0] + 1;
+                let spare = (self.record[1] + 1) % slots;
+                let words = self.body.len() as u64 / 8;
+                let used = (0..words).any(|word| {
+                    word % slots == spare && number(&self.body, 8 * word as usize, 8) != 0
+                });
+                check(!used, "a bit of the spare generation")?;
+                check(items == 0, "items")
+            }
+            10 => self.check_generations(items),
             _ => {
                 let (bits, used) = (self.bucket_bits(), self.probes * self.words);
                 let behind = self.size * bits;
@@ -179,6 +259,75 @@ impl Reader {
                 check(items == count.sum::<u64>(), "items")
             }
         }
+    }
+
+    /// Reads the directory of kinds 6 and 7.
+    fn check_slices(&mut self) -> Result<(), String> {
+        let mut at = 64 * self.record[2];
+        for slice in 0..self.record[2] {
+            let entry = &self.body[64 * slice as usize..][..64];
+            let [bits, capacity, items] = [0, 16, 24].map(|at| number(entry, at, 8));
+            let [probes, words] = [8, 12].map(|at| number(entry, at, 4));
+            check(bits >= 512 && bits % 512 == 0 && [1, 2, 4, 8].contains(&words), "sizes")?;
+            check(probes >= words && probes <= (8 * words).min(32), "sizes of a slice")?;
+            check(slice > 0 || (probes, words) == (self.probes, self.words), "first slice")?;
+            check(capacity >= 1, "capacity of a slice")?;
+            let step = 1 << (capacity >> 16).checked_ilog2().unwrap_or(0);
+            check(items <= 1 << 62 && items % step == 0, "items of a slice")?;
+            check(entry[32..].iter().all(|byte| *byte == 0), "zeros of the directory")?;
+            check(bits / 8 <= self.body.len() as u64 - at, "lines of the slices")?;
+            self.arrays.push(Array { at, buckets: bits, slots: probes, width: words });
+            at += bits / 8;
+        }
+        check(at == self.body.len() as u64, "lines of the slices")
+    }
+
+    /// Reads the directory of kind 10, and checks every slot.
+    fn check_generations(&mut self, items: u64) -> Result<(), String> {
+        let mut at = 64 * self.probes;
+        let mut all = 0;
+        for generation in 0..self.probes {
+            let entry = &self.body[64 * generation as usize..][..64];
+            let [buckets, copies] = [0, 16].map(|at| number(entry, at, 8));
+            let [slots, width] = [8, 12].map(|at| number(entry, at, 4));
+            check(buckets == self.size << generation, "buckets of a generation")?;
+            let bits = bucket_bits(slots, width).ok_or("shape of a generation")?;
+            check(width >= self.words - generation, "bits of a generation")?;
+            check(entry[24..].iter().all(|byte| *byte == 0), "zeros of the directory")?;
+            let end = at + 64 * (buckets * bits).div_ceil(512);
+            check(end <= self.body.len() as u64, "lines of the generations")?;
+            let array = Array { at, buckets, slots, width };
+            let (from, to) = (8 * at + buckets * bits, 8 * end);
+            check((from..to).all(|bit| !self.bit(bit)), "bits behind the last bucket")?;
+            let mut found = 0;
+            for bucket in 0..buckets {
+                let first = 8 * at + bucket * bits;
+                let spare = (slots * width..bits).any(|bit| self.bit(first + bit));
+                check(!spare, "spare bits of a bucket")?;
+                for stored in self.slots_in(&array, bucket).into_iter().filter(|slot| *slot != 0) {
+                    let whole = u128::from(stored) << generation;
+                    let is_whole = whole >= 1 << (self.record[0] - 1) && whole < 1 << self.words;
+                    check(is_whole, "a number that no item has")?;
+                    found += 1;
+                }
+            }
+            check(copies == found, "copies of a generation")?;
+            all += found;
+            at = end;
+            self.arrays.push(array);
+        }
+        check(at == self.body.len() as u64, "lines of the generations")?;
+        check(items == all, "items")
+    }
+
+    /// The slots of a bucket of a generation.
+    fn slots_in(&self, array: &Array, bucket: u64) -> Vec<u64> {
+        let bits = bucket_bits(array.slots, array.width).unwrap();
+        let slot = |slot| {
+            let first = 8 * array.at + bucket * bits + slot * array.width;
+            (0..array.width).map(|bit| u64::from(self.bit(first + bit)) << bit).sum()
+        };
+        (0..array.slots).map(slot).collect()
     }
 
     /// Bit `i` of the body: words are little-endian, so that it is bit `i mod 8` of byte `i / 8`.
@@ -213,7 +362,41 @@ impl Reader {
                 let states = std::iter::successors(Some(hash), |state| Some(state.wrapping_mul(M)));
                 states.take(self.probes as usize).all(|state| self.bit(range(state, self.size)))
             }
-            2 | 3 => self.line_contains(hash),
+            2 | 3 => {
+                self.line_contains(hash, self.size, self.probes, self.words, |bit| self.bit(bit))
+            }
+            6 | 7 => self.arrays.iter().any(|slice| {
+                let Array { at, buckets: bits, slots: probes, width: words } = *slice;
+                self.line_contains(hash, bits, probes, words, |bit| self.bit(8 * at + bit))
+            }),
+            // A bit is set if its counter is not 0.
+            8 => self.line_contains(hash, self.size, self.probes, self.words, |bit| {
+                let (word, bit) = (bit / 64, bit % 64);
+                let first = 64 * (4 * word + bit % 4) + 4 * (bit / 4);
+                (first..first + 4).any(|bit| self.bit(bit))
+            }),
+            9 => {
+                let slots = self.record[0] + 1;
+                (0..slots).any(|slot| {
+                    self.line_contains(hash, self.size, self.probes, self.words, |bit| {
+                        self.bit(64 * (bit / 64 * slots + slot) + bit % 64)
+                    })
+                })
+            }
+            10 => {
+                let least = 1 << (self.record[0] - 1);
+                let whole = least + range(pattern(hash), (1 << self.words) - least);
+                let first = range(hash, self.size);
+                let turn = 2 * range(whole.wrapping_mul(G), self.size / 2) + 1;
+                let second = (turn + self.size - first) % self.size;
+                (0..).zip(&self.arrays).any(|(generation, array)| {
+                    let low = whole & ((1 << generation) - 1);
+                    [first, second].iter().any(|bucket| {
+                        self.slots_in(array, bucket << generation | low)
+                            .contains(&(whole >> generation))
+                    })
+                })
+            }
             _ => {
                 let fingerprint = range(pattern(hash), (1 << self.words) - 1) + 1;
                 let first = range(hash, self.size);
@@ -224,12 +407,20 @@ impl Reader {
         }
     }
 
-    fn line_contains(&self, hash: u64) -> bool {
-        let line = range(hash, self.size / 512);
-        let group_words = 8 / self.words;
+    /// Returns whether a line layout of these sizes, with these bits, contains an item.
+    fn line_contains(
+        &self,
+        hash: u64,
+        size: u64,
+        probes: u64,
+        words: u64,
+        is_set: impl Fn(u64) -> bool,
+    ) -> bool {
+        let line = range(hash, size / 512);
+        let group_words = 8 / words;
         let bits = group_words.ilog2();
-        (0..self.words).all(|group| {
-            let count = (self.probes + self.words - 1 - group) / self.words;
+        (0..words).all(|group| {
+            let count = (probes + words - 1 - group) / words;
             let mut p = pattern(hash);
             for _ in 0..group / 3 {
                 p = p.wrapping_mul(M);
@@ -243,7 +434,7 @@ impl Reader {
             }
             (0..64)
                 .filter(|bit| mask >> bit & 1 == 1)
-                .all(|bit| self.bit(512 * line + 64 * word + bit))
+                .all(|bit| is_set(512 * line + 64 * word + bit))
         })
     }
 }

@@ -1,0 +1,158 @@
+//! The sizes of a Bloom filter that grows: the numbers of a header.
+
+use tamis_bloom::raw::{Growth, SliceSizes};
+use tamis_bloom::{self as bloom, BlockedBloomFilter};
+use tamis_core::BuildError;
+use tamis_sync::LINE_BITS;
+
+use crate::LoadError;
+use crate::numbers::{Numbers, require_lines, require_range};
+
+/// The most slices.
+const MAX_SLICES: u64 = 64;
+
+/// The sizes of a `ScalableBloomFilter` or a `OnceScalableBloomFilter` in a file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::ScalableBloomFilter;
+/// use tamis::formats::{Geometry, Info, write};
+/// use tamis::hash::Rapid;
+///
+/// let filter = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
+/// filter.insert_many(0..10_000_u64, |_, _| ());
+/// let mut bytes = Vec::new();
+/// write(&filter, &mut bytes)?;
+///
+/// let info = Info::read(&bytes[..])?;
+/// let Geometry::Chain(sizes) = info.geometry() else { panic!() };
+/// assert_eq!((sizes.slices(), info.capacity()), (3, 1024));
+/// assert_eq!((sizes.false_positive_rate(), sizes.max_size_in_bytes()), (0.01, None));
+/// assert!(sizes.bits() > 10_000 * 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChainSizes {
+    /// The bits of all slices.
+    bits: u64,
+    /// The bits and words per item in the first slice.
+    probes: u32,
+    words: u32,
+    slices: u32,
+    /// The bits of the requested rate.
+    rate: u64,
+    max_bytes: u64,
+}
+
+impl ChainSizes {
+    /// Returns the sizes of a filter with these slices, oldest first.
+    pub(crate) fn of_slices(growth: Growth, slices: &[SliceSizes]) -> Self {
+        let first = slices.first().map(|first| (first.geometry.probes(), first.geometry.words()));
+        let (probes, words) = first.unwrap_or_default();
+        Self {
+            bits: slices.iter().map(|slice| slice.geometry.bits()).sum(),
+            probes,
+            words,
+            slices: slices.len() as u32,
+            rate: growth.rate.to_bits(),
+            max_bytes: growth.max_size_in_bytes,
+        }
+    }
+
+    /// Returns the sizes for the numbers of a header.
+    pub(crate) fn of_numbers(numbers: Numbers) -> Result<Self, LoadError> {
+        let Numbers { size: bits, probes_or_slots: probes, .. } = numbers;
+        let words = numbers.words_or_fingerprint_bits;
+        let [rate, max_bytes, slices, ..] = numbers.record;
+        require_range("slices", slices, 1, MAX_SLICES)?;
+        let requested = f64::from_bits(rate);
+        // In this form the condition rejects NaN too.
+        if !(requested > 0.0 && requested < 1.0) {
+            return Err(LoadError::Sizes(BuildError::Rate { rate: requested }));
+        }
+        slice_geometry(LINE_BITS, probes, words).map_err(LoadError::Sizes)?;
+        require_lines(bits)?;
+        require_range("size", bits, LINE_BITS * slices, u64::MAX - u64::MAX % LINE_BITS)?;
+        Ok(Self { bits, probes, words, slices: slices as u32, rate, max_bytes })
+    }
+
+    /// Returns the numbers for a header.
+    pub(crate) const fn numbers(self) -> Numbers {
+        let mut record = [0; 12];
+        record[0] = self.rate;
+        record[1] = self.max_bytes;
+        record[2] = self.slices as u64;
+        Numbers {
+            size: self.bits,
+            probes_or_slots: self.probes,
+            words_or_fingerprint_bits: self.words,
+            record,
+        }
+    }
+
+    /// Returns the number of slices.
+    ///
+    /// # Examples
+    ///
+    /// See [`ChainSizes`].
+    #[must_use]
+    pub const fn slices(self) -> u32 {
+        self.slices
+    }
+
+    /// Returns the number of bits of all slices.
+    ///
+    /// # Examples
+    ///
+    /// See [`ChainSizes`].
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// Returns the false-positive rate that the filter stays below.
+    ///
+    /// # Examples
+    ///
+    /// See [`ChainSizes`].
+    #[must_use]
+    pub const fn false_positive_rate(self) -> f64 {
+        f64::from_bits(self.rate)
+    }
+
+    /// Returns the limit for the memory of the slices, or `None` if there is none.
+    ///
+    /// # Examples
+    ///
+    /// See [`ChainSizes`].
+    #[must_use]
+    pub const fn max_size_in_bytes(self) -> Option<u64> {
+        if self.max_bytes == u64::MAX { None } else { Some(self.max_bytes) }
+    }
+
+    /// Returns how the filter grows. `first_capacity` is the capacity of the header.
+    pub(crate) const fn growth(self, first_capacity: u64) -> Growth {
+        let (rate, max_size_in_bytes) = (f64::from_bits(self.rate), self.max_bytes);
+        Growth { first_capacity, rate, max_size_in_bytes }
+    }
+
+    /// Returns the number of probes and of words per item in the first slice.
+    pub(crate) const fn first_item(self) -> [u32; 2] {
+        [self.probes, self.words]
+    }
+
+    pub(crate) const fn body_lines(self) -> u64 {
+        self.slices as u64 + self.bits / LINE_BITS
+    }
+}
+
+/// Returns the geometry of a slice.
+pub(crate) fn slice_geometry(
+    bits: u64,
+    probes: u32,
+    words: u32,
+) -> Result<bloom::Geometry, BuildError> {
+    BlockedBloomFilter::<()>::builder().bits(bits).probes(probes).words(words).geometry()
+}

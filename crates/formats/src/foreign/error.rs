@@ -1,0 +1,101 @@
+//! The reasons why bytes, sizes or keys of another system are refused.
+
+use core::fmt;
+
+use super::KeyType;
+
+/// The reason why bytes are not a filter of a system, or why the system has no such filter or key.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Error, GuavaFilter};
+/// let error = GuavaFilter::from_bytes(&[1, 5, 0]).unwrap_err();
+/// assert!(matches!(error, Error::Truncated { found: 3, expected: 6 }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes end too early.
+    Truncated {
+        /// The number of bytes found.
+        found: u64,
+        /// The number of bytes required, as far as is known.
+        expected: u64,
+    },
+    /// Bytes follow the filter.
+    Trailing {
+        /// The number of bytes found.
+        found: u64,
+        /// The number of bytes required.
+        expected: u64,
+    },
+    /// A number in the bytes has a value that the system does not write.
+    Field {
+        /// What the number is.
+        field: &'static str,
+        /// The value found.
+        found: i64,
+        /// The least possible value.
+        min: i64,
+        /// The greatest possible value.
+        max: i64,
+    },
+    /// The system makes no filter of this size or rate.
+    Size {
+        /// What the number is.
+        parameter: &'static str,
+    },
+    /// The system has no keys of this type.
+    Key {
+        /// The type of the key.
+        found: KeyType,
+    },
+    /// The system has no empty keys.
+    EmptyKey,
+    /// The filter is full: the system refuses the insert.
+    Full,
+    /// The system cannot remove keys from such a filter.
+    NoRemoval,
+    /// The allocation failed.
+    Alloc {
+        /// Bytes requested.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { found, expected } => {
+                write!(f, "it ends after {found} bytes, and {expected} are needed")
+            }
+            Self::Trailing { found, expected } => {
+                write!(f, "it has {found} bytes, and the filter ends after {expected}")
+            }
+            Self::Field { field, found, min, max } if min == max => {
+                write!(f, "{field} is {found}, and must be {min}")
+            }
+            Self::Field { field, found, min, max } => {
+                write!(f, "{field} is {found}, and must be from {min} to {max}")
+            }
+            Self::Size { parameter } => {
+                write!(f, "the system makes no filter of this {parameter}")
+            }
+            Self::Key { found } => write!(f, "the system has no keys of type {found}"),
+            Self::EmptyKey => f.write_str("the system has no empty keys"),
+            Self::Full => f.write_str("the filter is full"),
+            Self::NoRemoval => f.write_str("the system cannot remove keys from such a filter"),
+            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<KeyType> for Error {
+    fn from(found: KeyType) -> Self {
+        Self::Key { found }
+    }
+}

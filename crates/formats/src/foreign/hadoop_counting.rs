@@ -1,0 +1,152 @@
+//! Hadoop: what `org.apache.hadoop.util.bloom.CountingBloomFilter.write` writes.
+//!
+//! ```text
+//! the header of hadoop.rs, words of 16 counters: big-endian; the first counter is the least significant 4 bits
+//! ```
+//!
+//! Source: `CountingBloomFilter.java`.
+
+use std::io;
+
+use super::bits::BitArray;
+use super::bloom::Places;
+use super::cursor::Cursor;
+use super::hadoop::{HadoopHash, Rule};
+use super::{Error, Filter, Key};
+
+/// A counter with this value stays as it is.
+const MAX: u8 = 15;
+
+/// A `CountingBloomFilter` of Hadoop, which removes keys.
+///
+/// Keys: as in [`HadoopFilter`](super::HadoopFilter).
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Filter, HadoopCountingFilter, HadoopHash, Key};
+///
+/// let mut filter = HadoopCountingFilter::new(8000, 4, HadoopHash::Murmur)?;
+/// filter.insert(Key::Bytes(b"a"))?;
+/// assert!(filter.remove(Key::Bytes(b"a"))?);
+/// assert!(!filter.contains(Key::Bytes(b"a"))? && !filter.remove(Key::Bytes(b"a"))?);
+/// # Ok::<(), tamis::formats::foreign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HadoopCountingFilter {
+    rule: Rule,
+    counters: BitArray,
+}
+
+impl HadoopCountingFilter {
+    /// Makes an empty filter as the constructor of `CountingBloomFilter` does: of `m` counters and `k` hash functions.
+    ///
+    /// # Errors
+    ///
+    /// As [`HadoopFilter::new`](super::HadoopFilter::new).
+    ///
+    /// # Examples
+    ///
+    /// See [`HadoopCountingFilter`].
+    pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
+        let rule = Rule::new(m, k, hash)?;
+        Ok(Self { rule, counters: BitArray::zeroed(bytes(rule))? })
+    }
+
+    /// Reads a filter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if Hadoop does not write such bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, HadoopCountingFilter, HadoopHash};
+    /// let bytes = HadoopCountingFilter::new(100, 3, HadoopHash::Jenkins)?.to_bytes();
+    /// assert_eq!(HadoopCountingFilter::from_bytes(&bytes)?.to_bytes(), bytes);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn from_bytes(bytes_of_filter: &[u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes_of_filter);
+        let rule = Rule::read(&mut cursor)?;
+        let counters = BitArray::of_big_endian_words(cursor.take(bytes(rule))?)?;
+        cursor.end()?;
+        Ok(Self { rule, counters })
+    }
+
+    /// Replaces each counter of a key by `to` of it. Returns whether one has changed.
+    fn change(&mut self, key: Key<'_>, to: impl Fn(u8) -> u8) -> Result<bool, Error> {
+        let (rule, counters) = (self.rule, &mut self.counters);
+        let mut changed = false;
+        rule.each(key, &mut |place| {
+            let old = counters.nibble(place);
+            counters.set_nibble(place, to(old));
+            changed |= counters.nibble(place) != old;
+            true
+        })?;
+        Ok(changed)
+    }
+}
+
+/// Returns the number of bytes of the counters.
+fn bytes(rule: Rule) -> u64 {
+    8 * u64::from(rule.m.div_ceil(16))
+}
+
+impl Filter for HadoopCountingFilter {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        let mut all = true;
+        self.rule.each(key, &mut |place| {
+            all = self.counters.nibble(place) > 0;
+            all
+        })?;
+        Ok(all)
+    }
+
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        self.change(key, |count| if count < MAX { count + 1 } else { MAX })
+    }
+
+    fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        let found = self.contains(key)?;
+        if found {
+            self.change(key, |count| if count < MAX { count.saturating_sub(1) } else { MAX })?;
+        }
+        Ok(found)
+    }
+
+    fn encoded_len(&self) -> u64 {
+        Rule::BYTES + bytes(self.rule)
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        self.rule.write(to)?;
+        self.counters.write_big_endian_words(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The system does not know the true count of a counter that is 15, and so never decreases it.
+    #[test]
+    fn a_counter_of_15_stays() {
+        let mut filter = HadoopCountingFilter::new(1000, 4, HadoopHash::Jenkins).unwrap();
+        let key = Key::Bytes(b"key");
+        let removed = |filter: &mut HadoopCountingFilter| {
+            (0..20).take_while(|_| filter.remove(key).unwrap()).count()
+        };
+        for _ in 0..14 {
+            assert!(filter.insert(key).unwrap());
+        }
+        assert_eq!(removed(&mut filter), 14);
+        for count in 0..16 {
+            assert_eq!(filter.insert(key).unwrap(), count < 15);
+        }
+        assert_eq!(removed(&mut filter), 20);
+    }
+}

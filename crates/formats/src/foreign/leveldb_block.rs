@@ -1,0 +1,176 @@
+//! LevelDB: the filter block of a table.
+//!
+//! ```text
+//! the filters, u32 offset of each, u32 offset of the first offset, u8 base (11): little-endian
+//! ```
+//!
+//! Filter `i` has the keys of the data blocks that start in stretch `i` of 2^base bytes of the file. Source:
+//! `table/filter_block.cc` and `doc/table_format.md`.
+
+use super::bits::BitArray;
+use super::cursor::{Cursor, in_range};
+use super::leveldb::LevelDbFilter;
+use super::{Error, Filter, Key};
+
+/// The logarithm of the bytes of a stretch.
+const BASE: u8 = 11;
+/// The bytes after the offsets.
+const FOOTER: u64 = 5;
+
+/// The filter block of a table of LevelDB: a filter for each stretch of the file.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Key, LevelDbFilterBlock};
+///
+/// // The keys of a table, each with the offset of its data block.
+/// let keys = [(0, Key::Text("a")), (4096, Key::Text("b"))];
+/// let block = LevelDbFilterBlock::new(10, keys)?;
+/// assert!(block.contains(0, Key::Text("a"))?);
+/// assert!(!block.contains(0, Key::Text("b"))?);
+/// // No data block is in the second stretch.
+/// assert!(!block.contains(2048, Key::Text("b"))?);
+/// assert!(block.contains(4096, Key::Text("b"))?);
+///
+/// let again = LevelDbFilterBlock::from_bytes(block.as_bytes())?;
+/// assert_eq!(again.filters(), 3);
+/// # Ok::<(), tamis::formats::foreign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LevelDbFilterBlock {
+    bytes: BitArray,
+    /// Where the offsets start.
+    offsets: usize,
+    filters: usize,
+    base: u8,
+}
+
+impl LevelDbFilterBlock {
+    /// Makes a block from the keys of a table, each with the offset of its data block. The offsets ascend.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`] if an offset is less than the one before, or if LevelDB makes no such block; [`Error::Key`] if a
+    /// key is an integer; [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`LevelDbFilterBlock`].
+    pub fn new<'k, I: IntoIterator<Item = (u64, Key<'k>)>>(
+        bits_per_key: u32,
+        keys: I,
+    ) -> Result<Self, Error> {
+        let (mut bytes, mut offsets) = (Vec::new(), Vec::<u32>::new());
+        let mut of_stretch = Vec::new();
+        for (offset, key) in keys {
+            let stretch = offset >> BASE;
+            if stretch < offsets.len() as u64 || stretch > u32::MAX.into() {
+                return Err(Error::Size { parameter: "offset of a block" });
+            }
+            // Stretches without a key have empty filters.
+            while stretch > offsets.len() as u64 {
+                add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
+            }
+            of_stretch.push(key);
+        }
+        if !of_stretch.is_empty() {
+            add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
+        }
+        let start = bytes.len() as u32;
+        bytes.extend(offsets.iter().chain([&start]).flat_map(|offset| offset.to_le_bytes()));
+        bytes.push(BASE);
+        Self::from_bytes(&bytes)
+    }
+
+    /// Reads a block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the offsets are not in the bytes.
+    ///
+    /// # Examples
+    ///
+    /// See [`LevelDbFilterBlock`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes);
+        let max = (bytes.len() as u64).saturating_sub(FOOTER);
+        cursor.take(max)?;
+        let (offsets, base) = (cursor.u32_le()?, cursor.u8()?);
+        in_range("the offset of the offsets", offsets.into(), 0, max as i64)?;
+        in_range("the base", base.into(), 0, 63)?;
+        let length = max - u64::from(offsets);
+        in_range("the bytes of the offsets modulo 4", (length % 4) as i64, 0, 0)?;
+        let (offsets, filters) = (offsets as usize, length as usize / 4);
+        Ok(Self { bytes: BitArray::of_bytes(bytes)?, offsets, filters, base })
+    }
+
+    /// Returns whether a data block may contain a key. `offset` is where the data block starts in the file. As in
+    /// LevelDB, an offset after the last filter, and a filter that is not in the bytes, may contain every key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] if the key is an integer, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`LevelDbFilterBlock`].
+    pub fn contains(&self, offset: u64, key: Key<'_>) -> Result<bool, Error> {
+        key.bytes()?;
+        let index = usize::try_from(offset >> self.base).unwrap_or(usize::MAX);
+        if index >= self.filters {
+            return Ok(true);
+        }
+        let (start, limit) = (self.offset(index), self.offset(index + 1));
+        match self.bytes.as_bytes()[..self.offsets].get(start..limit) {
+            Some(filter) => LevelDbFilter::from_bytes(filter)?.contains(key),
+            None => Ok(start != limit),
+        }
+    }
+
+    /// Returns the number of filters.
+    ///
+    /// # Examples
+    ///
+    /// See [`LevelDbFilterBlock`].
+    #[must_use]
+    pub const fn filters(&self) -> usize {
+        self.filters
+    }
+
+    /// Returns the block as a table has it.
+    ///
+    /// # Examples
+    ///
+    /// See [`LevelDbFilterBlock`].
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_bytes()
+    }
+
+    /// Returns an offset. The one after the last is that of the offsets.
+    fn offset(&self, index: usize) -> usize {
+        let bytes = &self.as_bytes()[self.offsets + 4 * index..];
+        bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+    }
+}
+
+/// Adds the filter of a stretch.
+fn add_filter(
+    bits_per_key: u32,
+    keys: &mut Vec<Key<'_>>,
+    bytes: &mut Vec<u8>,
+    offsets: &mut Vec<u32>,
+) -> Result<(), Error> {
+    let offset = u32::try_from(bytes.len());
+    offsets.push(offset.map_err(|_| Error::Size { parameter: "number of keys" })?);
+    if !keys.is_empty() {
+        let mut filter = LevelDbFilter::new(keys.len() as u64, bits_per_key)?;
+        for key in keys.drain(..) {
+            filter.insert(key)?;
+        }
+        bytes.extend(filter.to_bytes());
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! Filters of other systems: read, queried, changed, built and written byte for byte as those systems do.
+//!
+//! Each system has its own encoding of keys, so a key says its type: [`Key`]. The filters are values for one thread at a
+//! time, in the layout of the system: an insert takes `&mut self`.
+//!
+//! | system | type |
+//! |---|---|
+//! | bits-and-blooms (Go), `WriteTo` | [`BitsAndBloomsFilter`] |
+//! | DataSketches, `BloomFilter.toByteArray` | [`DataSketchesFilter`] |
+//! | Go, `cuckoofilter`, `Encode` | [`GoCuckooFilter`] |
+//! | Guava, `BloomFilter.writeTo` | [`GuavaFilter`] |
+//! | Hadoop, `BloomFilter.write` | [`HadoopFilter`] |
+//! | Hadoop, `CountingBloomFilter.write` | [`HadoopCountingFilter`] |
+//! | LevelDB, `CreateFilter` | [`LevelDbFilter`] |
+//! | LevelDB, the filter block of a table | [`LevelDbFilterBlock`] |
+//! | ORC, message `BloomFilter` with `utf8bitset` | [`OrcFilter`] |
+//! | Parquet, the filter of a column | [`ParquetFilter`], [`ParquetColumn`] |
+//! | pybloom_live (Python), `BloomFilter.tofile` | [`PybloomFilter`] |
+//! | pybloom_live (Python), `ScalableBloomFilter.tofile` | [`PybloomScalableFilter`] |
+//! | rbloom (Python), `Bloom.save` | [`RbloomFilter`] |
+//! | RedisBloom, `BF.SCANDUMP` | [`RedisBloomFilter`] |
+//! | RedisBloom, `CF.SCANDUMP` | [`RedisCuckooFilter`] |
+//! | RocksDB, the full filter of a table | [`RocksDbFilter`] |
+//! | Spark, `BloomFilter.writeTo` | [`SparkFilter`] |
+//!
+//! # Examples
+//!
+//! ```
+//! # use tamis_formats as tamis;
+//! use tamis::formats::foreign::{Filter, GuavaFilter, GuavaStrategy, Key};
+//!
+//! // What `BloomFilter.create(Funnels.stringFunnel(UTF_8), 1000, 0.03)` makes.
+//! let mut filter = GuavaFilter::new(GuavaStrategy::Mitz64, 1000, 0.03)?;
+//! filter.insert(Key::Text("a"))?;
+//! let bytes = filter.to_bytes();
+//!
+//! let filter = GuavaFilter::from_bytes(&bytes)?;
+//! assert!(filter.contains(Key::Text("a"))?);
+//! assert_eq!(filter.to_bytes(), bytes);
+//! # Ok::<(), tamis::formats::foreign::Error>(())
+//! ```
+//!
+//! | file | job |
+//! |---|---|
+//! | `key.rs` | the types of keys |
+//! | `error.rs` | the reasons why bytes, sizes or keys are refused |
+//! | `cursor.rs` | reads numbers from bytes, with the checks |
+//! | `bits.rs` | an array of bits in the orders that the systems use |
+//! | `bloom.rs` | what all Bloom filters do: set and test the places of a key |
+//! | `slots.rs` | a table of fingerprints, of the cuckoo filters |
+//! | `metro.rs` | MetroHash64 |
+//! | `redis_chunks.rs` | the chunks of RedisBloom |
+//! | `thrift.rs` | Thrift's compact protocol, for Parquet |
+//! | `xxph3.rs`, `leveldb_hash.rs` | the hashes of RocksDB and LevelDB |
+//! | one file per system | its header, its hash, its places |
+
+#[cfg(test)]
+mod bad_input;
+mod bits;
+mod bits_and_blooms;
+mod bloom;
+mod cursor;
+mod datasketches;
+mod error;
+mod go_cuckoo;
+mod guava;
+mod hadoop;
+mod hadoop_counting;
+mod hadoop_hash;
+mod key;
+mod leveldb;
+mod leveldb_block;
+mod leveldb_hash;
+mod metro;
+mod orc;
+mod parquet;
+mod parquet_file;
+mod pybloom;
+mod pybloom_scalable;
+mod rbloom;
+mod redis_bloom;
+mod redis_chunks;
+mod redis_cuckoo;
+mod rocksdb;
+mod slots;
+mod spark;
+mod thrift;
+mod xxph3;
+
+use std::io;
+
+pub use self::bits_and_blooms::BitsAndBloomsFilter;
+pub use self::datasketches::DataSketchesFilter;
+pub use self::error::Error;
+pub use self::go_cuckoo::GoCuckooFilter;
+pub use self::guava::{GuavaFilter, GuavaStrategy};
+pub use self::hadoop::{HadoopFilter, HadoopHash};
+pub use self::hadoop_counting::HadoopCountingFilter;
+pub use self::key::{Key, KeyType};
+pub use self::leveldb::LevelDbFilter;
+pub use self::leveldb_block::LevelDbFilterBlock;
+pub use self::orc::OrcFilter;
+pub use self::parquet::ParquetFilter;
+pub use self::parquet_file::ParquetColumn;
+pub use self::pybloom::PybloomFilter;
+pub use self::pybloom_scalable::PybloomScalableFilter;
+pub use self::rbloom::RbloomFilter;
+pub use self::redis_bloom::RedisBloomFilter;
+pub use self::redis_cuckoo::RedisCuckooFilter;
+pub use self::rocksdb::RocksDbFilter;
+pub use self::spark::{SparkFilter, SparkVersion};
+
+/// A filter of another system.
+///
+/// # Examples
+///
+/// See the [module](self).
+pub trait Filter {
+    /// Returns whether the filter may contain a key, as the system answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] if the system has no keys of this type.
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error>;
+
+    /// Inserts a key as the system does. Returns whether the filter has changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] if the system has no keys of this type, and [`Error::Full`] if the system would refuse it.
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error>;
+
+    /// Removes a key as the system does. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] as [`contains`](Self::contains), and [`Error::NoRemoval`] if the system cannot remove keys.
+    fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        let _ = key;
+        Err(Error::NoRemoval)
+    }
+
+    /// Returns the number of bytes that [`write`](Self::write) writes.
+    fn encoded_len(&self) -> u64;
+
+    /// Writes the filter as the system does. If it was read, and not changed, these are the bytes that were read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()>;
+
+    /// Returns the filter as [`write`](Self::write) writes it.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // A vector takes all bytes.
+        let _ = self.write(&mut bytes);
+        bytes
+    }
+}

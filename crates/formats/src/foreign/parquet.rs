@@ -1,0 +1,170 @@
+//! Parquet: the split-block Bloom filter of a column.
+//!
+//! ```text
+//! the bitset: blocks of eight little-endian u32
+//! ```
+//!
+//! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of `apache/parquet-format`.
+
+use std::io;
+
+use twox_hash::XxHash64;
+
+use super::bits::BitArray;
+use super::bloom::{self, Places};
+use super::cursor::in_range;
+use super::{Error, Filter, Key, KeyType};
+
+/// The bytes of a block.
+const BLOCK: u64 = 32;
+/// The most bytes: their number is an `i32`.
+const MAX_BYTES: i64 = i32::MAX as i64 / BLOCK as i64 * BLOCK as i64;
+
+const SALTS: [u32; 8] = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+
+/// The Bloom filter of a column of a Parquet file.
+///
+/// Keys: an `i32` for a column of type `INT32`, an `i64` for `INT64`, bytes or strings for `BYTE_ARRAY`, and the bytes of
+/// the plain encoding for all other types. A filter from a file knows the type and refuses other keys; a filter that is
+/// a bitset takes all keys.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
+///
+/// let mut filter = ParquetFilter::new(1024)?;
+/// filter.insert(Key::I64(-7))?;
+/// assert!(filter.contains(Key::I64(-7))?);
+/// assert_eq!(filter.encoded_len(), 1024);
+/// assert_eq!(filter.to_bytes_with_header().len(), 1024 + 16);
+/// # Ok::<(), tamis::formats::foreign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ParquetFilter {
+    rule: Rule,
+    bits: BitArray,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    blocks: u64,
+    key_type: Option<KeyType>,
+}
+
+impl Places for Rule {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+        // A string is its bytes.
+        let found = key.key_type();
+        let as_bytes = if found == KeyType::Text { KeyType::Bytes } else { found };
+        if self.key_type.is_some_and(|expected| expected != as_bytes) {
+            return Err(Error::Key { found });
+        }
+        let hash = key.with_little_endian(|bytes| XxHash64::oneshot(0, bytes));
+        let block = ((hash >> 32) * self.blocks) >> 32;
+        for (word, salt) in (0..).zip(SALTS) {
+            let bit = (hash as u32).wrapping_mul(salt) >> 27;
+            if !each(256 * block + 32 * word + u64::from(bit)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ParquetFilter {
+    /// Makes an empty filter. Parquet leaves the number of bytes to the writer: any multiple of 32.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`] if Parquet has no such filter, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`ParquetFilter`].
+    pub fn new(bytes: u64) -> Result<Self, Error> {
+        if bytes == 0 || bytes > MAX_BYTES as u64 || !bytes.is_multiple_of(BLOCK) {
+            return Err(Error::Size { parameter: "number of bytes" });
+        }
+        let rule = Rule { blocks: bytes / BLOCK, key_type: None };
+        Ok(Self { rule, bits: BitArray::zeroed(bytes)? })
+    }
+
+    /// Reads a bitset.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Field`] if the length is not a multiple of 32, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
+    /// let filter = ParquetFilter::from_bytes(&[255; 32])?;
+    /// assert!(filter.contains(Key::Text("a"))?);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::of_column(bytes, None)
+    }
+
+    /// Reads the bitset of a column whose keys have this type.
+    pub(super) fn of_column(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
+        let length = bytes.len() as i64;
+        in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
+        in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)?;
+        let rule = Rule { blocks: bytes.len() as u64 / BLOCK, key_type };
+        Ok(Self { rule, bits: BitArray::of_bytes(bytes)? })
+    }
+
+    /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and the bitset.
+    ///
+    /// # Examples
+    ///
+    /// See [`ParquetFilter`].
+    #[must_use]
+    pub fn to_bytes_with_header(&self) -> Vec<u8> {
+        // Thrift's compact protocol: field 1 is an i32, in zigzag form.
+        let mut bytes = vec![0x15];
+        let mut number = 2 * self.encoded_len();
+        while number >= 128 {
+            bytes.push(number as u8 | 128);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        // Fields 2, 3 and 4 are unions. Field 1 of each is an empty structure.
+        bytes.extend([0x1c, 0x1c, 0, 0].repeat(3));
+        bytes.push(0);
+        bytes.extend(self.bits.as_bytes());
+        bytes
+    }
+}
+
+impl Filter for ParquetFilter {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        bloom::contains(&self.rule, &self.bits, key)
+    }
+
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn encoded_len(&self) -> u64 {
+        self.rule.blocks * BLOCK
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(self.bits.as_bytes())
+    }
+}

@@ -1,0 +1,180 @@
+//! Parquet: finds the Bloom filters of a file.
+//!
+//! ```text
+//! "PAR1", data, FileMetaData, u32 little-endian length of it, "PAR1"
+//! FileMetaData: 4 row groups; RowGroup: 1 columns; ColumnChunk: 3 metadata
+//! ColumnMetaData: 1 type, 3 path in the schema, 14 offset of the filter, 15 length of it
+//! BloomFilterHeader: 1 number of bytes, 2 algorithm {1 BLOCK}, 3 hash {1 XXHASH}, 4 compression {1 UNCOMPRESSED}
+//! ```
+//!
+//! All structures are in Thrift's compact protocol. Source: `parquet.thrift` of `apache/parquet-format`.
+
+use super::cursor::{Cursor, in_range};
+use super::parquet::ParquetFilter;
+use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
+use super::{Error, KeyType};
+
+const MAGIC: i64 = i32::from_le_bytes(*b"PAR1") as i64;
+
+/// A column of a row group that has a Bloom filter.
+///
+/// # Examples
+///
+/// ```no_run
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Filter, Key, ParquetColumn};
+///
+/// let file = std::fs::read("users.parquet")?;
+/// for column in ParquetColumn::all(&file)? {
+///     if column.path == ["id"] && column.filter(&file)?.contains(Key::I64(42))? {
+///         println!("row group {} may have 42", column.row_group);
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParquetColumn {
+    /// The number of the row group, from 0.
+    pub row_group: usize,
+    /// The path of the column in the schema. A byte that is not UTF-8 is replaced.
+    pub path: Vec<String>,
+    /// The type of the keys: [`KeyType::Bytes`] for strings and all other types that are not integers.
+    pub key_type: KeyType,
+    /// Where in the file the filter starts.
+    pub offset: u64,
+    /// The bytes of the filter with its header, if the file has the number.
+    pub length: Option<u64>,
+}
+
+impl ParquetColumn {
+    /// Returns all columns of a file that have Bloom filters, row group after row group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the bytes are not a Parquet file, or if its metadata is encrypted.
+    ///
+    /// # Examples
+    ///
+    /// See [`ParquetColumn`].
+    pub fn all(file: &[u8]) -> Result<Vec<Self>, Error> {
+        let mut cursor = Cursor::new(file);
+        in_range("the magic", cursor.i32_le()?.into(), MAGIC, MAGIC)?;
+        // The footer: 8 bytes, which do not overlap the first magic.
+        let footer = (file.len() as u64).saturating_sub(12);
+        let data = cursor.take(footer)?;
+        let (length, magic) = (cursor.u32_le()?, cursor.i32_le()?);
+        in_range("the magic at the end", magic.into(), MAGIC, MAGIC)?;
+        in_range("the length of the metadata", length.into(), 1, footer as i64)?;
+
+        let mut columns = Vec::new();
+        let mut metadata = Thrift::new(&data[data.len() - length as usize..]);
+        metadata.fields(|metadata, id, kind| match (id, kind) {
+            (4, LIST) => {
+                let mut row_group = 0;
+                metadata.list(STRUCT, |group| {
+                    read_group(group, row_group, &mut columns)?;
+                    row_group += 1;
+                    Ok(())
+                })?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        })?;
+        Ok(columns)
+    }
+
+    /// Reads the filter of the column.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not have so far.
+    ///
+    /// # Examples
+    ///
+    /// See [`ParquetColumn`].
+    pub fn filter(&self, file: &[u8]) -> Result<ParquetFilter, Error> {
+        let mut cursor = Cursor::new(file);
+        cursor.take(self.offset)?;
+        let bytes = match self.length {
+            Some(length) => cursor.take(length)?,
+            None => cursor.rest(),
+        };
+        let mut header = Thrift::new(bytes);
+        let mut count = 0;
+        let mut sorts = [0; 3];
+        header.fields(|header, id, kind| {
+            match (id, kind) {
+                (1, I32) => count = header.integer()?,
+                // The field of a union says the sort.
+                (2..=4, STRUCT) => header.fields(|_, sort, _| {
+                    sorts[id as usize - 2] = sort;
+                    Ok(false)
+                })?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        in_range("the algorithm", sorts[0], 1, 1)?;
+        in_range("the hash", sorts[1], 1, 1)?;
+        in_range("the compression", sorts[2], 1, 1)?;
+        in_range("the number of bytes", count, 0, i32::MAX.into())?;
+        let bitset = Cursor::new(header.rest()).take(count as u64)?;
+        ParquetFilter::of_column(bitset, Some(self.key_type))
+    }
+}
+
+fn read_group(
+    group: &mut Thrift<'_>,
+    row_group: usize,
+    columns: &mut Vec<ParquetColumn>,
+) -> Result<(), Error> {
+    group.fields(|group, id, kind| match (id, kind) {
+        (1, LIST) => {
+            group.list(STRUCT, |chunk| {
+                chunk.fields(|chunk, id, kind| match (id, kind) {
+                    (3, STRUCT) => {
+                        columns.extend(read_column(chunk, row_group)?);
+                        Ok(true)
+                    }
+                    _ => Ok(false),
+                })
+            })?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    })
+}
+
+/// Reads the metadata of a column. Returns `None` if it has no filter.
+fn read_column(
+    metadata: &mut Thrift<'_>,
+    row_group: usize,
+) -> Result<Option<ParquetColumn>, Error> {
+    let (mut key_type, mut path) = (KeyType::Bytes, Vec::new());
+    let (mut offset, mut length) = (None, None);
+    metadata.fields(|metadata, id, kind| {
+        match (id, kind) {
+            (1, I32) => {
+                key_type = match metadata.integer()? {
+                    1 => KeyType::I32,
+                    2 => KeyType::I64,
+                    _ => KeyType::Bytes,
+                }
+            }
+            (3, LIST) => metadata.list(BINARY, |part| {
+                path.push(String::from_utf8_lossy(part.binary()?).into_owned());
+                Ok(())
+            })?,
+            (14, I64) => offset = Some(metadata.integer()?),
+            (15, I32) => length = Some(metadata.integer()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let Some(offset) = offset else { return Ok(None) };
+    in_range("the offset of a filter", offset, 0, i64::MAX)?;
+    in_range("the length of a filter", length.unwrap_or(0), 0, i64::MAX)?;
+    let (offset, length) = (offset as u64, length.map(|length| length as u64));
+    Ok(Some(ParquetColumn { row_group, path, key_type, offset, length }))
+}

@@ -1,0 +1,362 @@
+//! RedisBloom: the cuckoo filter of `CF.SCANDUMP`, which grows by sub-filters.
+//!
+//! ```text
+//! u64 items, u64 buckets of the first sub-filter, u64 deletes, u64 sub-filters
+//! u16 bucket size, u16 max iterations, u16 expansion, the tables of the sub-filters: all little-endian
+//! ```
+//!
+//! Sub-filter `j` has `buckets * expansion^j` buckets of one byte a slot. The hash is MurmurHash64A. Source: `src/cf.c`
+//! and `src/cuckoo.c`.
+
+use std::borrow::Cow;
+use std::io;
+
+use super::cursor::{Cursor, in_range};
+use super::redis_chunks::{join, split};
+use super::slots::Slots;
+use super::{Error, Filter, Key};
+
+/// The bytes of the header.
+const HEADER: u64 = 38;
+/// The most buckets of a sub-filter.
+const MAX_BUCKETS: u64 = (1 << 56) - 1;
+/// The most that `EXPANSION` may be.
+const MAX_EXPANSION: u16 = 32_768;
+/// The most sub-filters that an insert makes: `cf-max-expansions`, by default.
+const MAX_SUBS: usize = 32;
+/// The most sub-filters of a file.
+const MAX_SUBS_READ: i64 = u16::MAX as i64;
+
+/// A cuckoo filter of RedisBloom: `CF.RESERVE`, `CF.ADD`, `CF.DEL`, `CF.EXISTS`, `CF.SCANDUMP` and `CF.LOADCHUNK`.
+///
+/// Keys are bytes; a string is its bytes. [`insert`](Filter::insert) is `CF.ADD`: it stores a key again.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{Filter, Key, RedisCuckooFilter};
+///
+/// // CF.RESERVE key 1000
+/// let mut filter = RedisCuckooFilter::new(1000)?;
+/// filter.insert(Key::Text("a"))?;
+/// assert!(!filter.insert_new(Key::Text("a"))?);
+///
+/// // What CF.SCANDUMP returns, and CF.LOADCHUNK takes.
+/// let chunks: Vec<_> = filter.chunks().collect();
+/// assert_eq!((chunks[0].0, chunks[1].0), (1, 1025));
+/// let mut again = RedisCuckooFilter::from_chunks(chunks)?;
+/// assert!(again.remove(Key::Text("a"))?);
+/// assert!(!again.contains(Key::Text("a"))?);
+/// # Ok::<(), tamis::formats::foreign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RedisCuckooFilter {
+    items: u64,
+    buckets: u64,
+    deletes: u64,
+    bucket_size: u8,
+    max_iterations: u16,
+    expansion: u16,
+    /// From the oldest to the newest, at least one.
+    subs: Vec<Slots>,
+}
+
+/// What the filter knows of a key: its hash, and the fingerprint, which is not 0.
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u64,
+    fingerprint: u8,
+}
+
+impl Entry {
+    fn of(key: Key<'_>) -> Result<Self, Error> {
+        let hash = murmur2::murmur64a(key.bytes()?, 0);
+        Ok(Self { hash, fingerprint: (hash % 255) as u8 + 1 })
+    }
+
+    /// Returns the two buckets in a sub-filter.
+    fn buckets(self, sub: &Slots) -> [u64; 2] {
+        [self.hash, other(self.hash, self.fingerprint)].map(|hash| hash % sub.buckets())
+    }
+
+    fn is_in(self, sub: &Slots) -> bool {
+        self.buckets(sub).iter().any(|&bucket| sub.has(bucket, self.fingerprint))
+    }
+
+    /// Replaces the first such slot of the two buckets. Returns whether there was one.
+    fn replace(self, sub: &mut Slots, from: u8, to: u8) -> bool {
+        self.buckets(sub).iter().any(|&bucket| sub.replace(bucket, from, to))
+    }
+
+    /// Stores the fingerprint in an empty slot of the two buckets. Returns whether there was one.
+    fn store(self, sub: &mut Slots) -> bool {
+        self.replace(sub, 0, self.fingerprint)
+    }
+}
+
+/// Returns the other hash, or the other bucket, of a fingerprint.
+fn other(hash: u64, fingerprint: u8) -> u64 {
+    hash ^ (u64::from(fingerprint) * 0x5bd1_e995)
+}
+
+impl RedisCuckooFilter {
+    /// Makes an empty filter as `CF.RESERVE` does by default: buckets of 2, at most 20 moves, all sub-filters of one
+    /// size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisCuckooFilter`].
+    pub fn new(capacity: u64) -> Result<Self, Error> {
+        Self::with_options(capacity, 2, 20, 1)
+    }
+
+    /// Makes an empty filter as `CF.RESERVE` does with `BUCKETSIZE`, `MAXITERATIONS` and `EXPANSION`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, RedisCuckooFilter};
+    /// let filter = RedisCuckooFilter::with_options(1000, 4, 50, 2)?;
+    /// assert_eq!(filter.encoded_len(), 38 + 1024);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn with_options(
+        capacity: u64,
+        bucket_size: u8,
+        max_iterations: u16,
+        expansion: u16,
+    ) -> Result<Self, Error> {
+        for (parameter, wrong) in [
+            ("bucket size", bucket_size == 0),
+            ("number of iterations", max_iterations == 0),
+            ("expansion", expansion > MAX_EXPANSION),
+        ] {
+            if wrong {
+                return Err(Error::Size { parameter });
+            }
+        }
+        let buckets = (capacity / u64::from(bucket_size)).checked_next_power_of_two();
+        let buckets = buckets.filter(|&buckets| buckets <= MAX_BUCKETS);
+        let buckets = buckets.ok_or(Error::Size { parameter: "capacity" })?;
+        let expansion = if expansion == 0 { 0 } else { expansion.next_power_of_two() };
+        let subs = vec![Slots::empty(buckets, bucket_size)?];
+        Ok(Self { items: 0, buckets, deletes: 0, bucket_size, max_iterations, expansion, subs })
+    }
+
+    /// Reads a filter: the data of all chunks, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if RedisBloom does not write such bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, RedisCuckooFilter};
+    /// let filter = RedisCuckooFilter::new(10)?;
+    /// assert!(RedisCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes);
+        let (items, buckets, deletes) = (cursor.u64_le()?, cursor.i64_le()?, cursor.u64_le()?);
+        let (count, bucket_size) = (cursor.i64_le()?, cursor.u16_le()?);
+        let (max_iterations, expansion) = (cursor.u16_le()?, cursor.u16_le()?);
+        in_range("the number of buckets", buckets, 1, MAX_BUCKETS as i64)?;
+        let next = (buckets as u64).next_power_of_two() as i64;
+        in_range("the number of buckets", buckets, next, next)?;
+        in_range("the bucket size", bucket_size.into(), 1, 255)?;
+        in_range("the number of iterations", max_iterations.into(), 1, u16::MAX.into())?;
+        in_range("the expansion", expansion.into(), 0, MAX_EXPANSION.into())?;
+        if expansion != 0 {
+            let next = expansion.next_power_of_two().into();
+            in_range("the expansion", expansion.into(), next, next)?;
+        }
+        // Without expansion there is one sub-filter.
+        let max_count = if expansion == 0 { 1 } else { MAX_SUBS_READ };
+        in_range("the number of sub-filters", count, 1, max_count)?;
+
+        let (buckets, bucket_size) = (buckets as u64, bucket_size as u8);
+        let mut filter =
+            Self { items, buckets, deletes, bucket_size, max_iterations, expansion, subs: vec![] };
+        for _ in 0..count {
+            // A number of bytes that is too large for a `u64` is not there.
+            let bytes =
+                filter.buckets_of_next().and_then(|next| next.checked_mul(bucket_size.into()));
+            let table = cursor.take(bytes.unwrap_or(u64::MAX))?;
+            filter.subs.push(Slots::of_bytes(table, bucket_size)?);
+        }
+        cursor.end()?;
+        Ok(filter)
+    }
+
+    /// Reads a filter from what `CF.SCANDUMP` returned: iterators and data, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if RedisBloom does not write such chunks. It writes none for an empty filter, from which none can be
+    /// made.
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisCuckooFilter`].
+    pub fn from_chunks<B: AsRef<[u8]>>(
+        chunks: impl IntoIterator<Item = (i64, B)>,
+    ) -> Result<Self, Error> {
+        Self::from_bytes(&join(chunks)?)
+    }
+
+    /// Returns what `CF.SCANDUMP` returns, except for the 0 at its end: iterators and data. `CF.LOADCHUNK` takes each
+    /// pair. RedisBloom dumps nothing of an empty filter, so there are no chunks then.
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisCuckooFilter`].
+    pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
+        let all = if self.items == 0 { 0 } else { usize::MAX };
+        split(self.header(), self.subs.iter().map(Slots::as_bytes)).take(all)
+    }
+
+    /// Inserts a key as `CF.ADDNX` does: not if the filter may already contain it. Returns whether it was inserted.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Filter::insert).
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisCuckooFilter`].
+    pub fn insert_new(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        Ok(!self.contains(key)? && self.insert(key)?)
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let mut header = Vec::new();
+        for number in [self.items, self.buckets, self.deletes, self.subs.len() as u64] {
+            header.extend(number.to_le_bytes());
+        }
+        for number in [self.bucket_size.into(), self.max_iterations, self.expansion] {
+            header.extend(number.to_le_bytes());
+        }
+        header
+    }
+
+    /// Returns the number of buckets of the next sub-filter.
+    fn buckets_of_next(&self) -> Option<u64> {
+        let times = u64::from(self.expansion).checked_pow(self.subs.len() as u32)?;
+        self.buckets.checked_mul(times).filter(|&buckets| buckets <= MAX_BUCKETS)
+    }
+
+    /// Makes a sub-filter.
+    fn grow(&mut self) -> Result<(), Error> {
+        if self.expansion == 0 || self.subs.len() >= MAX_SUBS {
+            return Err(Error::Full);
+        }
+        let buckets = self.buckets_of_next().ok_or(Error::Full)?;
+        self.subs.push(Slots::empty(buckets, self.bucket_size)?);
+        Ok(())
+    }
+
+    /// Moves the entries of the newest sub-filters into older ones, and drops each that is empty then.
+    fn compact(&mut self) {
+        while let Some((newest, older @ [_, ..])) = self.subs.split_last_mut() {
+            let mut empty = true;
+            for bucket in 0..newest.buckets() {
+                for slot in 0..usize::from(self.bucket_size) {
+                    let fingerprint = newest.bucket(bucket)[slot];
+                    // An older sub-filter has no more buckets, so that the bucket serves as the hash.
+                    let entry = Entry { hash: bucket, fingerprint };
+                    if fingerprint == 0 {
+                    } else if older.iter_mut().any(|sub| entry.store(sub)) {
+                        newest.swap(bucket, slot, 0);
+                    } else {
+                        empty = false;
+                    }
+                }
+            }
+            if !empty {
+                break;
+            }
+            self.subs.pop();
+        }
+        self.deletes = 0;
+    }
+}
+
+/// Stores a fingerprint by moving others from slot to slot. Returns whether it did; if not, nothing has changed.
+fn evict(sub: &mut Slots, entry: Entry, bucket_size: usize, max_iterations: u16) -> bool {
+    let buckets = sub.buckets();
+    let mut bucket = entry.hash % buckets;
+    let mut fingerprint = entry.fingerprint;
+    let mut victim = 0;
+    for _ in 0..max_iterations {
+        fingerprint = sub.swap(bucket, victim, fingerprint);
+        bucket = other(bucket, fingerprint) % buckets;
+        if sub.replace(bucket, 0, fingerprint) {
+            return true;
+        }
+        victim = (victim + 1) % bucket_size;
+    }
+    // Takes the same steps back.
+    for _ in 0..max_iterations {
+        victim = (victim + bucket_size - 1) % bucket_size;
+        bucket = other(bucket, fingerprint) % buckets;
+        fingerprint = sub.swap(bucket, victim, fingerprint);
+    }
+    false
+}
+
+impl Filter for RedisCuckooFilter {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        let entry = Entry::of(key)?;
+        Ok(self.subs.iter().any(|sub| entry.is_in(sub)))
+    }
+
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        let entry = Entry::of(key)?;
+        let (bucket_size, iterations) = (self.bucket_size.into(), self.max_iterations);
+        let stored = self.subs.iter_mut().rev().any(|sub| entry.store(sub))
+            || self.subs.last_mut().is_some_and(|sub| evict(sub, entry, bucket_size, iterations));
+        if !stored {
+            // The new sub-filter is empty.
+            self.grow()?;
+            self.subs.last_mut().map(|sub| entry.store(sub));
+        }
+        self.items = self.items.wrapping_add(1);
+        Ok(true)
+    }
+
+    fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        let entry = Entry::of(key)?;
+        let remove = |sub: &mut Slots| entry.replace(sub, entry.fingerprint, 0);
+        if !self.subs.iter_mut().rev().any(remove) {
+            return Ok(false);
+        }
+        self.items = self.items.wrapping_sub(1);
+        self.deletes = self.deletes.wrapping_add(1);
+        if self.subs.len() > 1 && self.deletes as f64 > self.items as f64 * 0.1 {
+            self.compact();
+        }
+        Ok(true)
+    }
+
+    fn encoded_len(&self) -> u64 {
+        HEADER + self.subs.iter().map(|sub| sub.as_bytes().len() as u64).sum::<u64>()
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(&self.header())?;
+        self.subs.iter().try_for_each(|sub| to.write_all(sub.as_bytes()))
+    }
+}

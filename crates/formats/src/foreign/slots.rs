@@ -1,0 +1,65 @@
+//! An array of fingerprints of one byte, in buckets: the table of the cuckoo filters. 0 is an empty slot.
+
+use zerocopy::FromZeros;
+
+use super::Error;
+
+/// The bytes of a table. A bucket is its number; it must be in the table.
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    slots: Vec<u8>,
+    bucket_size: usize,
+}
+
+impl Slots {
+    /// Makes empty buckets.
+    pub(super) fn empty(buckets: u64, bucket_size: u8) -> Result<Self, Error> {
+        let bytes = buckets.checked_mul(bucket_size.into());
+        let bytes = bytes.ok_or(Error::Alloc { bytes: u64::MAX })?;
+        let count = usize::try_from(bytes).map_err(|_| Error::Alloc { bytes })?;
+        let slots = u8::new_vec_zeroed(count).map_err(|_| Error::Alloc { bytes })?;
+        Ok(Self { slots, bucket_size: bucket_size.into() })
+    }
+
+    /// Copies the bytes of a file, which are whole buckets, at least one.
+    pub(super) fn of_bytes(bytes: &[u8], bucket_size: u8) -> Result<Self, Error> {
+        let (mut slots, count) = (Vec::new(), bytes.len());
+        slots.try_reserve_exact(count).map_err(|_| Error::Alloc { bytes: count as u64 })?;
+        slots.extend_from_slice(bytes);
+        Ok(Self { slots, bucket_size: bucket_size.into() })
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.slots
+    }
+
+    pub(super) fn buckets(&self) -> u64 {
+        (self.slots.len() / self.bucket_size) as u64
+    }
+
+    pub(super) fn bucket(&self, bucket: u64) -> &[u8] {
+        let start = bucket as usize * self.bucket_size;
+        &self.slots[start..][..self.bucket_size]
+    }
+
+    fn bucket_mut(&mut self, bucket: u64) -> &mut [u8] {
+        let start = bucket as usize * self.bucket_size;
+        &mut self.slots[start..][..self.bucket_size]
+    }
+
+    /// Returns whether a bucket has a fingerprint.
+    pub(super) fn has(&self, bucket: u64, fingerprint: u8) -> bool {
+        self.bucket(bucket).contains(&fingerprint)
+    }
+
+    /// Replaces the first such slot of a bucket. Returns whether there was one.
+    pub(super) fn replace(&mut self, bucket: u64, from: u8, to: u8) -> bool {
+        let slot = self.bucket_mut(bucket).iter_mut().find(|slot| **slot == from);
+        slot.map(|slot| *slot = to).is_some()
+    }
+
+    /// Puts a fingerprint into a slot, and returns the one that was there.
+    pub(super) fn swap(&mut self, bucket: u64, slot: usize, fingerprint: u8) -> u8 {
+        core::mem::replace(&mut self.bucket_mut(bucket)[slot], fingerprint)
+    }
+}

@@ -1,0 +1,122 @@
+//! No loader allocates what a header claims: the peak memory of this process is measured.
+
+#[path = "common/bytes.rs"]
+mod bytes;
+mod common;
+mod reader;
+
+use std::fs;
+use std::io::{self, Read};
+
+use bytes::Bytes;
+use common::{Bloom, Cuckoo, ScalableCuckoo, small_bloom, small_cuckoo, small_scalable_cuckoo};
+use tamis_formats::{LoadError, load, read};
+use twox_hash::XxHash3_64;
+
+/// The most memory that this process had, in bytes.
+fn most_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// A header that claims a filter of 128 TiB, with a table of 1 GiB, makes no loader allocate either. One that claims 2 GiB,
+/// which the system can reserve, makes no loader touch them.
+#[test]
+fn a_huge_size_in_a_stream_allocates_nothing() {
+    let before = most_memory();
+    let mut bytes = Bytes::of(&small_bloom()).sizes(1 << 50, 7, 0, 1 << 41).0;
+    bytes.truncate(266);
+    let error = read::<Bloom>(&bytes[..]).unwrap_err();
+    assert!(matches!(error, LoadError::Truncated { found: 266, .. }), "{error:?}");
+    // With a table of the right length, and ten bytes of the body.
+    let table = vec![0; 1 << 14];
+    let header = Bytes::of(&small_bloom()).sizes(1 << 34, 7, 0, 1 << 25);
+    let header = header.u64(144, XxHash3_64::oneshot(&table)).sum_header();
+    let header = Bytes(header.0[..256].to_vec());
+    let offset = (256 + (1_u64 << 14)).next_multiple_of(4096);
+    let rest = io::repeat(0).take(offset - 256 + 10);
+    let error = read::<Bloom>(header.0.as_slice().chain(rest)).unwrap_err();
+    // The system may refuse to reserve the address space.
+    let found = offset + 10;
+    assert!(
+        matches!(error, LoadError::Truncated { found: at, .. } if at == found)
+            || matches!(error, LoadError::Alloc { .. }),
+        "{error:?}"
+    );
+    // The same for buckets.
+    let cuckoo = Bytes::of(&small_cuckoo()).sizes(1 << 34, 4, 16, 1 << 31).0;
+    assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
+    // A generation of 4 GiB, whose directory is right, and whose stream ends after the first chunk.
+    let mut body = vec![0; 1 << 20];
+    body[..8].copy_from_slice(&(1_u64 << 30).to_le_bytes());
+    (body[8], body[12]) = (4, 8);
+    let mut table = vec![0; 8 * ((1 << 12) + 1)];
+    table[..8].copy_from_slice(&XxHash3_64::oneshot(&body).to_le_bytes());
+    let scalable = Bytes::of(&small_scalable_cuckoo()).sizes(1 << 30, 1, 8, (1 << 26) + 1);
+    let scalable = scalable.u64(152, 1).u64(160, 1 << 26).u64(112, 0);
+    let mut scalable = scalable.u64(144, XxHash3_64::oneshot(&table)).sum_header().0;
+    scalable.truncate(256);
+    scalable.extend(table);
+    scalable.resize(scalable.len().next_multiple_of(4096), 0);
+    scalable.extend(body);
+    let found = scalable.len() as u64;
+    let error = read::<ScalableCuckoo>(&scalable[..]).unwrap_err();
+    assert!(
+        matches!(error, LoadError::Truncated { found: at, .. } if at == found)
+            || matches!(error, LoadError::Alloc { .. }),
+        "{error:?}"
+    );
+    // An endless stream of zeros is no filter.
+    assert!(matches!(read::<Bloom>(io::repeat(0)), Err(LoadError::Magic { .. })));
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+}
+
+/// A sparse file has any length and takes no space. Its table alone could exhaust the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_huge_sparse_file_allocates_nothing() {
+    let overcommit = fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    // A body of 15 TiB: nearly the longest file of ext4. Its table has 120 MiB.
+    let lines = 15_u128 << 34;
+    let header = Bytes::of(&small_bloom()).sizes(15 << 43, 7, 0, lines).0;
+    fs::write(&path, &header[..256]).unwrap();
+    let len = (256 + 8 * (15_u64 << 20)).next_multiple_of(4096) + (15 << 40);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(len).is_err() || overcommit.trim() == "1" {
+        return;
+    }
+    let before = most_memory();
+    let error = load::<Bloom>(&path).unwrap_err();
+    assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+}
+
+/// A filter of 4 GiB is mapped without a read of its body, and answers at once.
+#[cfg(unix)]
+#[test]
+fn a_large_file_is_mapped_in_constant_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let lines = 1_u128 << 26;
+    let header = Bytes::of(&small_bloom()).sizes(1 << 35, 7, 0, lines).0;
+    // A sparse file: its blocks are zeros that take no space.
+    fs::write(&path, &header[..256]).unwrap();
+    let offset = (256 + 8 * 4096_u64).next_multiple_of(4096);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(offset + (1 << 32)).unwrap();
+    let before = most_memory();
+    let mapped = tamis_formats::map::<Bloom>(common::map_file(&path)).unwrap();
+    assert!((0..100).all(|item| !mapped.contains(&item)));
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+    // The checksums are not those of these zeros, so the check of the whole file refuses it.
+    assert!(matches!(mapped.verify(), Err(LoadError::TableChecksum { .. })));
+}
