@@ -4,8 +4,11 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 mod build;
+mod choice;
+mod convert;
 mod dedup;
 mod examples;
+mod format;
 mod index;
 mod info;
 mod merge;
@@ -14,11 +17,15 @@ mod plan;
 mod query;
 mod records;
 mod remove;
+mod seed;
 mod values;
 mod which;
 
 pub(crate) use self::build::BuildArgs;
+pub(crate) use self::choice::Choice;
+pub(crate) use self::convert::ConvertArgs;
 pub(crate) use self::dedup::DedupArgs;
+pub(crate) use self::format::Format;
 pub(crate) use self::index::IndexArgs;
 pub(crate) use self::info::InfoArgs;
 pub(crate) use self::merge::MergeArgs;
@@ -27,6 +34,7 @@ pub(crate) use self::plan::PlanArgs;
 pub(crate) use self::query::QueryArgs;
 pub(crate) use self::records::{RecordArgs, Stats};
 pub(crate) use self::remove::RemoveArgs;
+pub(crate) use self::seed::SeedArgs;
 pub(crate) use self::which::WhichArgs;
 
 use self::examples::{EXAMPLES, FILTER_EXAMPLES};
@@ -47,6 +55,7 @@ pub(crate) enum Command {
     Query(QueryArgs),
     Remove(RemoveArgs),
     Merge(MergeArgs),
+    Convert(ConvertArgs),
     Index(IndexArgs),
     Which(WhichArgs),
     Info(InfoArgs),

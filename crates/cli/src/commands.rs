@@ -1,6 +1,7 @@
 //! The commands that read records or saved filters, one in each file.
 
 mod build;
+mod convert;
 mod dedup;
 mod index;
 mod info;
@@ -12,6 +13,7 @@ mod report;
 mod which;
 
 pub(crate) use self::build::build;
+pub(crate) use self::convert::convert;
 pub(crate) use self::dedup::dedup;
 pub(crate) use self::index::index;
 pub(crate) use self::info::info;

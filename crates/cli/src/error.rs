@@ -7,9 +7,9 @@ use std::sync::Arc;
 use tamis::formats::{LoadError, SaveError};
 use tamis::{BuildError, InsertError, MergeError};
 
-use crate::Kind;
 use crate::key::NoKey;
 use crate::units::{bytes, counted, grouped, rate_up};
+use crate::{FileKind, Kind};
 
 /// Why a run ended early. Its `Display` is one line that says where the error is, what was found, what was expected
 /// and what to do.
@@ -73,7 +73,7 @@ pub enum Error {
     /// No filter of the size and rate asked for can be built.
     Filter {
         /// The kind asked for.
-        kind: Kind,
+        kind: FileKind,
         /// The capacity asked for, or `None` if the filter could not grow further.
         capacity: Option<u64>,
         /// The rate asked for.
@@ -213,13 +213,21 @@ impl fmt::Display for Error {
                     write!(f, " for {}", counted(*items, "item"))?;
                 }
                 match (*source, kind, capacity.is_some()) {
-                    (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, true) => write!(
+                    (
+                        BuildError::RateTooLow { lowest, .. },
+                        FileKind::Fixed(Kind::Cuckoo),
+                        true,
+                    ) => write!(
                         f,
                         ": the rate of a cuckoo filter is at least {}; raise --rate, or choose \
                          another --kind",
                         rate_up(lowest)
                     ),
-                    (BuildError::RateTooLow { lowest, .. }, Kind::Cuckoo, false) => write!(
+                    (
+                        BuildError::RateTooLow { lowest, .. },
+                        FileKind::Fixed(Kind::Cuckoo),
+                        false,
+                    ) => write!(
                         f,
                         " can grow further: each slice of a cuckoo filter takes {} of the rate; give a \
                          sufficient --capacity, raise --rate, or choose another --kind",
@@ -227,8 +235,8 @@ impl fmt::Display for Error {
                     ),
                     (BuildError::RateTooLow { .. }, _, true) => write!(
                         f,
-                        ": equal 64-bit hashes alone exceed this rate; lower --capacity or raise \
-                         --rate"
+                        ": equal 64-bit hashes alone exceed this rate; lower {} or raise --rate",
+                        size_option(*kind)
                     ),
                     (BuildError::RateTooLow { .. }, _, false) => write!(
                         f,
@@ -236,17 +244,25 @@ impl fmt::Display for Error {
                          sufficient --capacity, or raise --rate"
                     ),
                     (BuildError::TooLarge, ..) => {
-                        write!(f, ": it would be too large for any machine; lower --capacity")
+                        write!(
+                            f,
+                            ": it would be too large for any machine; lower {}",
+                            size_option(*kind)
+                        )
                     }
                     (BuildError::Alloc { .. }, ..) => {
-                        write!(f, ": the allocation of its memory failed; lower --capacity")
+                        write!(
+                            f,
+                            ": the allocation of its memory failed; lower {}",
+                            size_option(*kind)
+                        )
                     }
                     _ => write!(f, ": {source}"),
                 }
             }
             Self::Memory { needed, available } => write!(
                 f,
-                "the filter needs {}, but this machine has {} free; lower --capacity, or give a --rate or raise it",
+                "the filter needs {}, but this machine has {} free; lower --capacity or --window, or give a --rate or raise it",
                 bytes(*needed),
                 bytes(*available)
             ),
@@ -274,7 +290,15 @@ impl fmt::Display for Error {
                 }
             }
             Self::Room(source) => write!(f, "{source}"),
-            Self::Load { name, source } => write!(f, "{name}: {source}"),
+            Self::Load { name, source } => {
+                write!(f, "{name}: {source}")?;
+                match source {
+                    LoadError::HashProbe { .. } => {
+                        write!(f, "; build the filter again from its records with 'tamis build'")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
             Self::Merge { name, source } => {
                 write!(f, "{name}: cannot be merged with the filters before it: {source}")?;
@@ -288,6 +312,14 @@ impl fmt::Display for Error {
             Self::Write(source) => write!(f, "cannot write the output: {source}"),
             Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
+    }
+}
+
+/// The option that gives the size of a filter.
+const fn size_option(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Rotating => "--window",
+        _ => "--capacity",
     }
 }
 

@@ -6,33 +6,47 @@ use std::path::Path;
 use tamis::formats::{self, Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{
-    BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Filter, InsertError,
-    OnceBloomFilter, OnceCuckooFilter,
+    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Filter,
+    InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter,
+    ScalableBloomFilter, ScalableCuckooFilter,
 };
 
 use crate::dedup::Tables;
+use crate::geometry::GENERATIONS;
 use crate::input::shown;
-use crate::policy::Policy;
-use crate::{Error, Kind, memory};
+use crate::units::bytes;
+use crate::{Error, FileKind, Kind, memory};
 
 mod collect;
 mod decide;
+mod figures;
 mod header;
 mod lock;
 mod next;
+mod reader;
 
 pub(crate) use self::collect::Collect;
 pub(crate) use self::decide::{Insert, Lookup, Remove};
-pub(crate) use self::header::Header;
+pub(crate) use self::figures::Figures;
+pub(crate) use self::header::{Header, policy_name};
 pub(crate) use self::lock::Lock;
+pub(crate) use self::next::command_without;
+pub(crate) use self::reader::Reader;
 
 /// A filter of any kind.
+#[allow(clippy::large_enum_variant, reason = "a command has one or two")]
 pub(crate) enum AnyFilter {
     Bloom(BloomFilter<[u8], AnyStable>),
     Blocked(BlockedBloomFilter<[u8], AnyStable>),
     Once(OnceBloomFilter<[u8], AnyStable>),
     Cuckoo(CuckooFilter<[u8], AnyStable>),
     OnceCuckoo(OnceCuckooFilter<[u8], AnyStable>),
+    Counting(CountingBloomFilter<[u8], AnyStable>),
+    Rotating(RotatingBloomFilter<[u8], AnyStable>),
+    /// A growing filter that a program saved: no command builds one.
+    ScalableBloom(ScalableBloomFilter<[u8], AnyStable>),
+    Scalable(OnceScalableBloomFilter<[u8], AnyStable>),
+    ScalableCuckoo(ScalableCuckooFilter<[u8], AnyStable>),
     Table(Tables),
 }
 
@@ -45,6 +59,11 @@ macro_rules! each {
             AnyFilter::Once($filter) => $run,
             AnyFilter::Cuckoo($filter) => $run,
             AnyFilter::OnceCuckoo($filter) => $run,
+            AnyFilter::Counting($filter) => $run,
+            AnyFilter::Rotating($filter) => $run,
+            AnyFilter::ScalableBloom($filter) => $run,
+            AnyFilter::Scalable($filter) => $run,
+            AnyFilter::ScalableCuckoo($filter) => $run,
             AnyFilter::Table($filter) => $run,
         }
     };
@@ -60,49 +79,64 @@ pub(crate) enum Copies {
 }
 
 impl AnyFilter {
-    /// Builds an empty filter, if there is memory for it.
+    /// Builds an empty filter, if there is memory for it. The capacity of a window is its length, and that of a filter
+    /// that grows is the capacity of its first slice.
     pub(crate) fn build(
-        kind: Kind,
+        kind: FileKind,
         copies: Copies,
         capacity: u64,
         rate: f64,
         hasher: AnyStable,
     ) -> Result<Self, Error> {
         let refused = |source| Error::Filter { kind, capacity: Some(capacity), rate, source };
-        let sizes = kind.geometry(capacity, rate).map_err(refused)?;
-        memory::check(sizes.size_in_bytes())?;
+        if let Some(sizes) = kind.geometry(capacity, rate).map_err(refused)? {
+            memory::check(sizes.size_in_bytes())?;
+        }
         let items = usize::try_from(capacity).map_err(|_| refused(BuildError::TooLarge))?;
         macro_rules! built {
-            ($filter:ident) => {
+            ($filter:ident $(, $option:ident = $value:expr)?) => {
                 $filter::<[u8]>::builder()
                     .capacity(items)
                     .false_positive_rate(rate)
+                    $(.$option($value))?
                     .hasher(hasher)
                     .build()
                     .map_err(refused)?
             };
         }
         Ok(match (kind, copies) {
-            (Kind::Bloom, _) => Self::Bloom(built!(BloomFilter)),
-            (Kind::Blocked, _) => Self::Blocked(built!(BlockedBloomFilter)),
-            (Kind::Once, _) => Self::Once(built!(OnceBloomFilter)),
-            (Kind::Cuckoo, Copies::Counted) => Self::Cuckoo(built!(CuckooFilter)),
-            (Kind::Cuckoo, Copies::Once) => Self::OnceCuckoo(built!(OnceCuckooFilter)),
+            (FileKind::Fixed(Kind::Bloom), _) => Self::Bloom(built!(BloomFilter)),
+            (FileKind::Fixed(Kind::Blocked), _) => Self::Blocked(built!(BlockedBloomFilter)),
+            (FileKind::Fixed(Kind::Once), _) => Self::Once(built!(OnceBloomFilter)),
+            (FileKind::Fixed(Kind::Cuckoo), Copies::Counted) => Self::Cuckoo(built!(CuckooFilter)),
+            (FileKind::Fixed(Kind::Cuckoo), Copies::Once) => {
+                Self::OnceCuckoo(built!(OnceCuckooFilter))
+            }
+            (FileKind::Counting, _) => Self::Counting(built!(CountingBloomFilter)),
+            (FileKind::Rotating, _) => {
+                Self::Rotating(built!(RotatingBloomFilter, generations = GENERATIONS))
+            }
+            (FileKind::Scalable, _) => Self::Scalable(built!(OnceScalableBloomFilter)),
+            (FileKind::ScalableCuckoo, _) => Self::ScalableCuckoo(built!(ScalableCuckooFilter)),
         })
     }
 
     /// Loads a filter that [`Header::open`] has accepted.
     pub(crate) fn load(header: &Header<'_>) -> Result<Self, Error> {
         header.check_memory()?;
-        let info = &header.info;
-        let options = formats::Options::new().policy(info.policy()).live(info.is_live());
+        let options = header.options();
         let loaded = match header.info.kind() {
             Saved::Bloom => options.load(header.path).map(Self::Bloom),
             Saved::BlockedBloom => options.load(header.path).map(Self::Blocked),
             Saved::OnceBloom => options.load(header.path).map(Self::Once),
             Saved::Cuckoo => options.load(header.path).map(Self::Cuckoo),
             Saved::OnceCuckoo => options.load(header.path).map(Self::OnceCuckoo),
-            Saved::Table => match info.geometry() {
+            Saved::CountingBloom => options.load(header.path).map(Self::Counting),
+            Saved::RotatingBloom => options.load(header.path).map(Self::Rotating),
+            Saved::ScalableBloom => options.load(header.path).map(Self::ScalableBloom),
+            Saved::OnceScalableBloom => options.load(header.path).map(Self::Scalable),
+            Saved::ScalableCuckoo => options.load(header.path).map(Self::ScalableCuckoo),
+            Saved::Table => match header.info.geometry() {
                 Geometry::Table(sizes) => {
                     Tables::load(&options, header.path, sizes).map(Self::Table)
                 }
@@ -117,14 +151,19 @@ impl AnyFilter {
     }
 
     /// Saves the filter: the file of this name is then this filter, or what it was before.
-    pub(crate) fn save(&self, path: &Path, policy: Policy) -> Result<(), Error> {
-        let options = formats::Options::new().policy(policy.saved());
+    pub(crate) fn save(&self, path: &Path, policy: formats::Policy) -> Result<(), Error> {
+        let options = formats::Options::new().policy(policy);
         let saved = match self {
             Self::Bloom(filter) => options.save(filter, path),
             Self::Blocked(filter) => options.save(filter, path),
             Self::Once(filter) => options.save(filter, path),
             Self::Cuckoo(filter) => options.save(filter, path),
             Self::OnceCuckoo(filter) => options.save(filter, path),
+            Self::ScalableCuckoo(filter) => options.save(filter, path),
+            Self::Counting(filter) => options.save(filter, path),
+            Self::Rotating(filter) => options.save(filter, path),
+            Self::ScalableBloom(filter) => options.save(filter, path),
+            Self::Scalable(filter) => options.save(filter, path),
             Self::Table(tables) => tables.save(&options, path),
         };
         saved.map_err(|source| Error::Save { name: shown(path), source })
@@ -132,8 +171,7 @@ impl AnyFilter {
 
     /// Adds the items of the filter in another file, which [`Header::require_like`] has accepted.
     pub(crate) fn merge(&mut self, other: &Header<'_>) -> Result<(), Error> {
-        let info = &other.info;
-        let options = formats::Options::new().policy(info.policy()).live(info.is_live());
+        let options = other.options();
         let merged = match self {
             Self::Bloom(filter) => options.merge_from(filter, other.path),
             Self::Blocked(filter) => options.merge_from(filter, other.path),
@@ -153,7 +191,28 @@ impl AnyFilter {
                 }
                 return Ok(());
             }
-            Self::Table(_) => return Err(other.refused("is a table, which cannot be merged")),
+            // `Header::require_mergeable` has refused these.
+            Self::Rotating(_)
+            | Self::ScalableBloom(_)
+            | Self::Scalable(_)
+            | Self::ScalableCuckoo(_) => return Ok(()),
+            Self::Counting(filter) => {
+                if let Self::Counting(more) = Self::load(other)?
+                    && filter.union_with(&more).is_err()
+                {
+                    return Err(other.refused("has other sizes than the filters before it"));
+                }
+                return Ok(());
+            }
+            Self::Table(tables) => {
+                if let Self::Table(more) = Self::load(other)? {
+                    if !tables.is_like(&more) {
+                        return Err(other.other_table());
+                    }
+                    tables.merge(more).map_err(|error| ungrown(other, error))?;
+                }
+                return Ok(());
+            }
         };
         merged.map_err(|error| other.unreadable(error))
     }
@@ -163,20 +222,8 @@ impl AnyFilter {
         each!(self, filter => filter.hasher())
     }
 
-    /// Queries all hashes, in order. (A table is queried shard by shard, see [`Lookup`].)
-    pub(crate) fn contains(
-        &self,
-        hashes: impl Iterator<Item = u64>,
-        report: impl FnMut(usize, bool),
-    ) {
-        match self {
-            Self::Bloom(filter) => filter.contains_hashes(hashes, report),
-            Self::Blocked(filter) => filter.contains_hashes(hashes, report),
-            Self::Once(filter) => filter.contains_hashes(hashes, report),
-            Self::Cuckoo(filter) => filter.contains_hashes(hashes, report),
-            Self::OnceCuckoo(filter) => filter.contains_hashes(hashes, report),
-            Self::Table(_) => {}
-        }
+    pub(crate) fn figures(&self) -> &dyn Figures {
+        each!(self, filter => filter)
     }
 
     /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts copies, each is.
@@ -196,6 +243,11 @@ impl AnyFilter {
             Self::Once(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Cuckoo(filter) => filter.try_insert_hashes(hashes, report),
             Self::OnceCuckoo(filter) => filter.try_insert_hashes(hashes, report),
+            Self::Counting(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::Rotating(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::ScalableBloom(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::Scalable(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::ScalableCuckoo(filter) => filter.try_insert_hashes(hashes, report),
             Self::Table(_) => {}
         }
     }
@@ -203,104 +255,62 @@ impl AnyFilter {
     /// Inserts the items that the filter does not contain, in order, and reports which these were.
     pub(crate) fn insert_new(
         &self,
-        hashes: impl Iterator<Item = u64>,
+        mut hashes: impl Iterator<Item = u64>,
         mut report: impl FnMut(usize, Result<bool, InsertError>),
     ) {
         // A filter that counts copies would add one. No other thread inserts the same items.
-        if let Self::Cuckoo(filter) = self {
-            for (number, hash) in hashes.enumerate() {
-                let contained = filter.contains_hash(hash);
-                report(
-                    number,
-                    if contained { Ok(false) } else { filter.insert_hash(hash).map(|()| true) },
-                );
+        let mut absent = |contains: &dyn Fn(u64) -> bool, insert: &dyn Fn(u64) -> _| {
+            for (number, hash) in hashes.by_ref().enumerate() {
+                report(number, if contains(hash) { Ok(false) } else { insert(hash) });
             }
-        } else {
-            self.insert(hashes, report);
-        }
-    }
-
-    /// Whether the filter is of this kind.
-    pub(crate) const fn is(&self, kind: Kind) -> bool {
+        };
         match self {
-            Self::Bloom(_) => matches!(kind, Kind::Bloom),
-            Self::Blocked(_) => matches!(kind, Kind::Blocked),
-            Self::Once(_) => matches!(kind, Kind::Once),
-            Self::Cuckoo(_) | Self::OnceCuckoo(_) => matches!(kind, Kind::Cuckoo),
-            Self::Table(_) => false,
+            Self::Cuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
+                filter.insert_hash(hash).map(|()| true)
+            }),
+            Self::ScalableCuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
+                filter.insert_hash(hash).map(|()| true)
+            }),
+            Self::Counting(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
+                filter.insert_hash(hash);
+                Ok(true)
+            }),
+            _ => self.insert(hashes, report),
         }
     }
 
-    /// The name of the kind.
-    pub(crate) const fn name(&self) -> &'static str {
+    /// Whether items can be removed.
+    pub(crate) const fn can_remove(&self) -> bool {
+        matches!(self, Self::Cuckoo(_) | Self::ScalableCuckoo(_) | Self::Counting(_))
+    }
+
+    /// Removes one copy of each item, in order, and reports of each whether there was one. (A filter that cannot remove
+    /// items reports nothing.)
+    pub(crate) fn remove(
+        &self,
+        hashes: impl Iterator<Item = u64>,
+        report: impl FnMut(usize, bool),
+    ) {
         match self {
-            Self::Bloom(_) => Kind::Bloom.name(),
-            Self::Blocked(_) => Kind::Blocked.name(),
-            Self::Once(_) => Kind::Once.name(),
-            Self::Cuckoo(_) => Kind::Cuckoo.name(),
-            Self::OnceCuckoo(_) => "once-cuckoo",
-            Self::Table(_) => "table",
+            Self::Cuckoo(filter) => filter.remove_hashes(hashes, report),
+            Self::ScalableCuckoo(filter) => filter.remove_hashes(hashes, report),
+            Self::Counting(filter) => filter.remove_hashes(hashes, report),
+            _ => {}
         }
     }
+}
 
-    /// Whether the number of items is exact.
-    pub(crate) const fn counts(&self) -> bool {
-        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_) | Self::Table(_))
-    }
-
-    /// The number of items that the filter was built for.
-    pub(crate) fn capacity(&self) -> u64 {
-        match self {
-            Self::Bloom(filter) => filter.capacity() as u64,
-            Self::Blocked(filter) => filter.capacity() as u64,
-            Self::Once(filter) => filter.capacity() as u64,
-            Self::Cuckoo(filter) => filter.capacity() as u64,
-            Self::OnceCuckoo(filter) => filter.capacity() as u64,
-            Self::Table(tables) => tables.capacity(),
+/// The error for a table that could not take the items of another.
+fn ungrown(other: &Header<'_>, error: Error) -> Error {
+    other.refused(match error {
+        Error::Memory { needed, available } => format!(
+            "cannot be merged: the tables need {}, but this machine has {} free",
+            bytes(needed),
+            bytes(available)
+        ),
+        Error::Allocation { needed } => {
+            format!("cannot be merged: the system did not allocate {}", bytes(needed))
         }
-    }
-
-    /// The number of items: exact in a cuckoo filter, otherwise an estimate.
-    pub(crate) fn items(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.len_estimate(),
-            Self::Blocked(filter) => filter.len_estimate(),
-            Self::Once(filter) => filter.len_estimate(),
-            Self::Cuckoo(filter) => filter.len_estimate(),
-            Self::OnceCuckoo(filter) => filter.len_estimate(),
-            Self::Table(tables) => tables.items() as f64,
-        }
-    }
-
-    /// The share of the bits that are set, or of the slots that are occupied.
-    pub(crate) fn fill(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.fill(),
-            Self::Blocked(filter) => filter.fill(),
-            Self::Once(filter) => filter.fill(),
-            Self::Cuckoo(filter) => filter.load_factor(),
-            Self::OnceCuckoo(filter) => filter.load_factor(),
-            Self::Table(tables) => tables.load_factor(),
-        }
-    }
-
-    pub(crate) fn saturation(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.saturation(),
-            Self::Blocked(filter) => filter.saturation(),
-            Self::Once(filter) => filter.saturation(),
-            Self::Cuckoo(filter) => filter.saturation(),
-            Self::OnceCuckoo(filter) => filter.saturation(),
-            // It grows.
-            Self::Table(tables) => tables.items() as f64 / tables.capacity() as f64,
-        }
-    }
-
-    pub(crate) fn false_positive_rate(&self) -> f64 {
-        each!(self, filter => filter.false_positive_rate())
-    }
-
-    pub(crate) fn size_in_bytes(&self) -> u64 {
-        each!(self, filter => filter.size_in_bytes())
-    }
+        error => format!("cannot be merged: {error}"),
+    })
 }

@@ -188,7 +188,7 @@ fn first_bytes(mut file: File) -> io::Result<Vec<u8>> {
 }
 
 /// Returns standard input without std's buffer, which would copy every byte once more.
-fn unbuffered_stdin() -> io::Result<File> {
+pub(crate) fn unbuffered_stdin() -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;

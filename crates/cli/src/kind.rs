@@ -23,6 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 4] = [Self::Bloom, Self::Blocked, Self::Once, Self::Cuckoo];
 
     /// Computes the sizes of a filter of this kind for `items` at `rate`. Allocates nothing.

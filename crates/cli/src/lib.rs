@@ -5,7 +5,7 @@
 //! | [`dedup`] | prints first occurrences only, in input order, on all cores |
 //! | [`key`], [`policy`] | which part of a record is its key, and its normal form |
 //! | [`input`] | files, compressed or not, and standard input |
-//! | [`kind`](Kind) | the kinds of filter to choose from |
+//! | [`kind`](Kind), [`file_kind`](FileKind) | the kinds of filter to choose from |
 //! | [`error`](Error) | errors and exit codes |
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod args;
 mod commands;
 pub mod dedup;
 mod error;
+mod file_kind;
 mod filters;
 mod geometry;
 pub mod input;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 pub use crate::error::Error;
+pub use crate::file_kind::FileKind;
 pub use crate::kind::Kind;
 
 use crate::args::{Cli, Command};
@@ -53,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Query(args) => commands::query(args),
         Command::Remove(args) => commands::remove(args),
         Command::Merge(args) => commands::merge(&args),
+        Command::Convert(args) => commands::convert(&args),
         Command::Index(args) => commands::index(args),
         Command::Which(args) => commands::which(args),
         Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),

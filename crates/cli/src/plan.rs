@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use tamis::BuildError;
 
 use crate::args::PlanArgs;
-use crate::geometry::{Geometry, lowest_rate};
+use crate::geometry::GENERATIONS;
+use crate::geometry::{Geometry, generation, lowest_rate};
 use crate::units::{bytes, counted, grouped, rate_up};
-use crate::{Error, Kind};
+use crate::{Error, FileKind, Kind};
 
 /// One kind of filter for the number of items and the rate asked for.
 struct Row {
-    kind: Kind,
+    kind: FileKind,
     sizes: Result<Geometry, BuildError>,
     /// What fits into the memory, if an amount was given.
     fit: Option<Fit>,
@@ -31,9 +32,9 @@ struct Fit {
 /// Returns the whole output, or an error if no kind can do what was asked for.
 pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     let &PlanArgs { capacity, rate, max_memory, json } = args;
-    let rows = Kind::ALL.map(|kind| Row {
+    let rows = FileKind::PLANNED.map(|kind| Row {
         kind,
-        sizes: kind.geometry(capacity, rate),
+        sizes: sizes(kind, capacity, rate),
         fit: max_memory.map(|memory| fit(kind, capacity, rate, memory)),
     });
     match rows[0].sizes {
@@ -45,11 +46,16 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     }
 }
 
+/// The sizes of a kind whose sizes are known.
+fn sizes(kind: FileKind, capacity: u64, rate: f64) -> Result<Geometry, BuildError> {
+    kind.geometry(capacity, rate)?.ok_or(BuildError::Unsized)
+}
+
 /// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so bisection finds it. (A
 /// cuckoo filter may become a twentieth smaller where its shape changes; there the result may be that much too low.)
-fn fit(kind: Kind, capacity: u64, rate: f64, memory: u64) -> Fit {
+fn fit(kind: FileKind, capacity: u64, rate: f64, memory: u64) -> Fit {
     let fits = |capacity, rate| {
-        kind.geometry(capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
+        sizes(kind, capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
     };
     Fit {
         fits: fits(capacity, rate),
@@ -83,14 +89,26 @@ fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
 }
 
 /// What a kind is best for.
-fn purpose(kind: Kind) -> &'static str {
+fn purpose(kind: FileKind) -> &'static str {
     match kind {
-        Kind::Bloom => "least memory at high rates; each operation touches many cache lines",
-        Kind::Blocked => "speed: one cache line per operation",
-        Kind::Once => "speed, and exactly one of several racing inserts returns true",
-        Kind::Cuckoo => {
-            "least memory at low rates, and removal in the library; two cache lines per operation"
+        FileKind::Fixed(Kind::Bloom) => {
+            "least memory at high rates; each operation touches many cache lines"
         }
+        FileKind::Fixed(Kind::Blocked) => "speed: one cache line per operation",
+        FileKind::Fixed(Kind::Once) => {
+            "speed, and exactly one of several racing inserts returns true"
+        }
+        FileKind::Fixed(Kind::Cuckoo) => {
+            "least memory at low rates, and removal; two cache lines per operation"
+        }
+        FileKind::Counting => {
+            "removal, of any number of copies; one to four cache lines per operation"
+        }
+        FileKind::Rotating => "the last items only: a --window of this number",
+        FileKind::Scalable => {
+            "growth: the sizes of the first slice, to which larger ones are added"
+        }
+        FileKind::ScalableCuckoo => "growth and removal",
     }
 }
 
@@ -164,7 +182,7 @@ fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
 /// memory of the best one.
 fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
     let default = rows.iter().find_map(|row| match (row.kind, &row.sizes) {
-        (Kind::Blocked, Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
+        (FileKind::Fixed(Kind::Blocked), Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
         _ => None,
     });
     let by_words = bits_by_words(args.capacity, args.rate);
@@ -190,7 +208,12 @@ fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
 /// The layout for one item: the bits that it sets, or a bucket.
 fn layout(sizes: &Geometry) -> String {
     match sizes {
-        Geometry::Bloom(sizes) => format!("{} bits in {} words", sizes.probes(), sizes.words()),
+        Geometry::Bloom(sizes) | Geometry::Rotating(sizes) => {
+            format!("{} bits in {} words", sizes.probes(), sizes.words())
+        }
+        Geometry::Counting(sizes) => {
+            format!("{} counters of 4 bits", sizes.probes())
+        }
         Geometry::Cuckoo(sizes) => {
             format!("{} slots of {} bits", sizes.slots(), sizes.fingerprint_bits())
         }
@@ -200,7 +223,8 @@ fn layout(sizes: &Geometry) -> String {
 /// The share of bits set, or of slots occupied, with `items` items.
 fn fill(sizes: &Geometry, items: u64) -> f64 {
     match sizes {
-        Geometry::Bloom(sizes) => sizes.fill_at(items as usize),
+        Geometry::Bloom(sizes) | Geometry::Counting(sizes) => sizes.fill_at(items as usize),
+        Geometry::Rotating(sizes) => sizes.fill_at(generation(items) as usize),
         Geometry::Cuckoo(sizes) => {
             items as f64 / (sizes.buckets() as f64 * f64::from(sizes.slots()))
         }
@@ -225,7 +249,7 @@ fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
             match sizes {
                 Ok(sizes) => {
                     describe(&mut value, sizes, args.capacity);
-                    if matches!(kind, Kind::Blocked | Kind::Once) {
+                    if matches!(kind, FileKind::Fixed(Kind::Blocked | Kind::Once)) {
                         value["bits_per_item_by_words"] = bits_by_words(args.capacity, args.rate)
                             .into_iter()
                             .filter_map(|(words, bits)| Some((words.to_string(), json!(bits?))))
@@ -256,9 +280,12 @@ fn describe(value: &mut Value, sizes: &Geometry, items: u64) {
     value["bits_per_item"] = json!(sizes.bits() as f64 / items as f64);
     value["bytes"] = json!(sizes.size_in_bytes());
     value["false_positive_rate"] = json!(sizes.false_positive_rate_at(items));
+    if matches!(sizes, Geometry::Rotating(_)) {
+        value["generations"] = json!(GENERATIONS);
+    }
     let fill = fill(sizes, items);
     match sizes {
-        Geometry::Bloom(sizes) => {
+        Geometry::Bloom(sizes) | Geometry::Counting(sizes) | Geometry::Rotating(sizes) => {
             value["probes"] = json!(sizes.probes());
             value["words"] = json!(sizes.words());
             value["fill"] = json!(fill);
@@ -289,12 +316,12 @@ mod tests {
     #[test]
     fn reported_fits_fit_and_are_the_largest() {
         for (kind, memory) in
-            Kind::ALL.into_iter().flat_map(|kind| [(kind, 1 << 20), (kind, 16 << 20)])
+            FileKind::PLANNED.into_iter().flat_map(|kind| [(kind, 1 << 20), (kind, 16 << 20)])
         {
             let fit = fit(kind, 10_000_000, 1e-6, memory);
             assert!(!fit.fits);
             let bytes =
-                |capacity, rate| kind.geometry(capacity, rate).expect("a filter").size_in_bytes();
+                |capacity, rate| sizes(kind, capacity, rate).expect("a filter").size_in_bytes();
             assert!(bytes(fit.capacity, 1e-6) <= memory && bytes(fit.capacity + 1, 1e-6) > memory);
             let Some(rate) = fit.rate else {
                 assert!(bytes(10_000_000, 0.99) > memory, "{kind}");

@@ -1,10 +1,9 @@
 //! The answer is exact for any input, in any chunks, on any number of threads, with reads of any size.
 
-mod common;
-
+use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 
-use common::{first_of_each, records};
+use crate::common::{first_of_each, records};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tamis_cli::dedup::{Filter, Options, run};
@@ -143,6 +142,77 @@ fn growth_does_not_depend_on_threads_or_chunks() {
         for (threads, chunk) in [(2, 100), (5, 1000), (8, 7777)] {
             assert!(attempt(threads, chunk) == one, "{filter:?}");
         }
+    }
+}
+
+/// A record is printed if it is not among the last printed ones of the window, and not if it is: a window forgets up to a
+/// generation late. Where exactly, depends on the input only.
+#[test]
+fn a_window_forgets_late_and_never_early() {
+    let mut state = 1_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state >> 33
+    };
+    for items in [1_u64, 2, 7, 100, 1000] {
+        // Every other record repeats one that came up to about four windows before.
+        let mut records: Vec<u64> = Vec::new();
+        for number in 0..(20 * items).clamp(2000, 20_000) {
+            let back = 1 + next() % (4 * items + 20);
+            let earlier = records.len().checked_sub(back as usize).filter(|_| next() % 2 == 0);
+            records.push(earlier.map_or(number, |at| records[at]));
+        }
+        let input: String = records.iter().map(|record| format!("{record}\n")).collect();
+        let attempt = |threads, chunk| {
+            let filter = Filter::Window { items, rate: 1e-9 };
+            let options = Options { filter, threads, chunk, ..Options::default() };
+            let mut output = Vec::new();
+            let inputs = [Input::new("test", input.as_bytes())];
+            let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
+            assert_eq!(summary.tally.lines, records.len() as u64);
+            output
+        };
+        let one = attempt(1, 1 << 18);
+        for (threads, chunk) in [(2, 100), (5, 1000), (8, 7777)] {
+            assert!(attempt(threads, chunk) == one, "{items} items, {threads} threads");
+        }
+
+        // All but one of seven generations cover the window, and locks may hold 1/64 of one uncounted.
+        let kept = items.div_ceil(6) * 7 * 65 / 64;
+        let output = String::from_utf8(one).expect("text");
+        let mut output =
+            output.lines().map(|line| line.parse::<u64>().expect("a number")).peekable();
+        let (mut printed, mut again) = (0_u64, 0);
+        let mut last = HashMap::new();
+        for record in records {
+            let age = last.get(&record).map(|at| printed - at);
+            if output.next_if_eq(&record).is_some() {
+                assert!(age.is_none_or(|age| age > items), "{items} items: printed at age {age:?}");
+                again += u64::from(age.is_some());
+                last.insert(record, printed);
+                printed += 1;
+            } else {
+                assert!(age.is_some_and(|age| age <= kept), "{items} items: lost at age {age:?}");
+            }
+        }
+        assert!(output.next().is_none() && again > 20, "{items} items, {again} again");
+    }
+}
+
+/// A window has no other capacity, and keeps no second records.
+#[test]
+fn a_window_refuses_options_that_have_no_meaning() {
+    let filter = Filter::Window { items: 10, rate: 1e-6 };
+    for options in [
+        Options { filter, repeated: true, ..Options::default() },
+        Options { filter, capacity: Some(10), ..Options::default() },
+        Options { filter: Filter::Window { items: u64::MAX, rate: 1e-6 }, ..Options::default() },
+        Options { filter: Filter::Window { items: 10, rate: 1e-300 }, ..Options::default() },
+    ] {
+        let inputs = [Input::new("test", &b"a\n"[..])];
+        let mut output = Vec::new();
+        let error = run(inputs, &mut output, &options, &mut ()).expect_err("no filter");
+        assert_eq!((error.exit_code(), output.len()), (2, 0), "{error}");
     }
 }
 

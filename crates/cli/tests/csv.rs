@@ -1,8 +1,6 @@
 //! Fields as keys: several fields, and quoted fields, which agree with the `csv` crate.
 
-mod common;
-
-use common::{dedup, first_of_each, records};
+use crate::common::{dedup, first_of_each, records};
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,10 +1,8 @@
 //! `tamis dedup` prints the first record of every key, byte for byte, for any number of threads.
 
-mod common;
-
 use std::fs;
 
-use common::{dedup, exact, first_of_each, homepages, records, tamis};
+use crate::common::{dedup, exact, first_of_each, homepages, records, tamis};
 use tempfile::tempdir;
 
 const THREADS: [&str; 3] = ["1", "2", "8"];

@@ -1,11 +1,9 @@
 //! Errors are reported in one line, and the exit code says what kind of error it was.
 
-mod common;
-
 use std::fs;
 use std::process::Stdio;
 
-use common::{dedup, homepages, tamis};
+use crate::common::{dedup, homepages, tamis};
 use tempfile::tempdir;
 
 /// Runs `tamis dedup` with these arguments; returns the exit code, the output and the line on standard error.

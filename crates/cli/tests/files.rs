@@ -1,12 +1,10 @@
 //! Compressed input is decompressed, from files and standard input; a compression that is not supported is an error.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use common::{dedup, exact, homepages};
+use crate::common::{dedup, exact, homepages};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::tempdir;

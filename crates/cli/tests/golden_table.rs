@@ -1,12 +1,10 @@
 //! A table that the first release saved: it is read for ever, and the same records still give the same bytes.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use common::tamis;
+use crate::common::tamis;
 use flate2::read::GzDecoder;
 use tempfile::tempdir;
 

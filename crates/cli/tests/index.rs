@@ -1,12 +1,10 @@
 //! `tamis index` and `which`, against exact sets and against what they must refuse.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use common::{Files, homepages, tamis};
+use crate::common::{Files, homepages, tamis};
 use serde_json::Value;
 
 impl Files {

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-mod common;
-
-use common::dedup;
+use crate::common::dedup;
 
 /// Checks that `records` all have different keys: all are printed.
 fn all_differ(args: &[&str], records: &[&str]) {

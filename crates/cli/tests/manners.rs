@@ -1,11 +1,9 @@
 //! Summary, warnings and help, and the forms in which options can be given.
 
-mod common;
-
 use std::collections::HashMap;
 use std::fs;
 
-use common::{dedup, homepages, tamis};
+use crate::common::{dedup, homepages, tamis};
 use tempfile::tempdir;
 
 /// Runs `tamis dedup` with these arguments; returns what it prints on standard error.
@@ -57,6 +55,8 @@ fn the_options_select_what_the_lines_are_kept_in() {
         (&["--rate", "1e-9"], "blocked", Some(1e-9)),
         (&["--rate", "1e-6", "--kind", "bloom"], "bloom", Some(1e-6)),
         (&["--kind", "once"], "once", Some(1e-6)),
+        (&["--window", "100"], "rotating", Some(1e-9)),
+        (&["--window", "1k", "--rate", "1%"], "rotating", Some(0.01)),
     ] {
         let json = said(&[args, &["--stats", "json"]].concat(), "a\n");
         let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
@@ -159,6 +159,11 @@ fn options_that_contradict_each_other_are_errors() {
         (&["--key-field", "1,,2"], "--key-field"),
         (&["--key-field", ""], "--key-field"),
         (&["-o", "a", "-o", "b"], "--output"),
+        (&["--window", "9", "-d"], "--window"),
+        (&["--window", "9", "--kind", "bloom"], "--window"),
+        (&["--window", "9", "--capacity", "9"], "--window"),
+        (&["--window", "0"], "--window"),
+        (&["--kind", "rotating"], "--kind"),
     ] {
         let output = tamis().arg("dedup").args(args).write_stdin("a\n").assert().code(2).stdout("");
         let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");

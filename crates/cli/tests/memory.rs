@@ -1,8 +1,6 @@
 //! `--max-line` limits memory for any input.
 
-mod common;
-
-use common::dedup;
+use crate::common::dedup;
 
 #[test]
 fn a_line_at_the_limit_passes_and_one_beyond_is_2() {

@@ -1,12 +1,10 @@
 //! `tamis new` prints what a filter does not contain, and adds it.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::{exact, homepages, tamis};
 use assert_cmd::Command;
-use common::{exact, homepages, tamis};
 use tempfile::tempdir;
 
 /// The options of a filter that is created; a rate at which no false positive is to be expected.
@@ -67,6 +65,44 @@ fn the_default_is_a_table_that_grows() {
     }
 }
 
+/// A window prints a record again only when it has forgotten it, also in a later run.
+#[test]
+fn a_window_moves_on() {
+    let lines = |from: u32, to: u32| -> Vec<u8> {
+        (from..to).flat_map(|line| format!("{line}\n").into_bytes()).collect()
+    };
+    for threads in ["1", "3"] {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen.tamis");
+        let new = |options: &[&str], input: &[u8]| {
+            let mut run = tamis();
+            run.args(["new", "-q", "-j", threads]).args(options).arg(&filter).write_stdin(input);
+            printed(&mut run)
+        };
+        let (first, more) = (lines(0, 1000), lines(1000, 3000));
+        assert!(new(&["--window", "1000"], &[&first[..], &first].concat()) == first);
+        assert_eq!(new(&[], &first), b"");
+        // Of 1000 records, the last 1000 are kept, and after 1200 none is.
+        assert!(new(&["--window", "1k"], &more) == more);
+        assert_eq!(new(&["--kind", "rotating", "--window", "1000"], &lines(2000, 3000)), b"");
+        assert!(new(&[], &first) == first);
+        // Other sizes are an error.
+        for (options, part) in [
+            (&["--window", "2000"][..], "has a window of 1,000 records, but --window is 2,000"),
+            (&["--window", "1000", "--rate", "1%"], "--rate is 1.0e-2"),
+            (&["--kind", "bloom", "--capacity", "9"], "--kind is bloom"),
+            (&["--kind", "rotating"], "--window"),
+            (&["--kind", "bloom"], "--capacity"),
+            (&["--rate", "1%"], "--capacity"),
+        ] {
+            let output = tamis().arg("new").args(options).arg(&filter).write_stdin("a\n").assert();
+            let output = output.code(2).stdout("").get_output().clone();
+            let text = String::from_utf8(output.stderr).expect("text");
+            assert!(text.contains(part) && text.lines().count() == 1, "{options:?}: {text}");
+        }
+    }
+}
+
 /// A table is the same for any number of threads.
 #[test]
 fn a_table_can_be_repeated() {
@@ -115,7 +151,7 @@ fn damaged_tables_are_2_and_nothing_is_printed() {
 #[test]
 fn a_second_run_prints_nothing() {
     let list = fs::read(homepages()).expect("the list");
-    for kind in ["blocked", "once", "bloom", "cuckoo"] {
+    for kind in ["blocked", "once", "bloom", "cuckoo", "counting", "scalable"] {
         for threads in ["1", "3"] {
             let folder = tempdir().expect("a folder");
             let filter = folder.path().join("seen.tamis");

@@ -1,8 +1,6 @@
 //! `tamis plan`, `tamis completions` and `tamis man`.
 
-mod common;
-
-use common::tamis;
+use crate::common::tamis;
 
 fn stdout(args: &[&str]) -> String {
     let output = tamis().args(args).assert().success().stderr("").get_output().clone();
@@ -12,7 +10,7 @@ fn stdout(args: &[&str]) -> String {
 #[test]
 fn plan_reports_what_each_kind_costs() {
     let text = stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB"]);
-    for kind in ["bloom", "blocked", "once", "cuckoo"] {
+    for kind in ["bloom", "blocked", "once", "cuckoo", "counting", "rotating", "scalable"] {
         assert_eq!(text.lines().filter(|line| line.starts_with(kind)).count(), 2, "{text}");
     }
     assert!(text.contains("10,000,000 items"), "{text}");
@@ -26,7 +24,7 @@ fn plan_reports_what_each_kind_costs() {
         stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
     let kinds = json["kinds"].as_array().expect("an array");
-    assert_eq!(kinds.len(), 4);
+    assert_eq!(kinds.len(), 7);
     for kind in kinds {
         let cuckoo = kind["kind"] == "cuckoo";
         let by_words = &kind["bits_per_item_by_words"];
@@ -36,12 +34,24 @@ fn plan_reports_what_each_kind_costs() {
         let expected = match kind["kind"].as_str().expect("a name") {
             "bloom" => 9.62,
             "cuckoo" => 13.13,
+            // A counter instead of each bit.
+            "counting" => 47.81,
+            // Eight generations of a sixth of the items each.
+            "rotating" => 21.11,
+            // The first slice has a quarter of the rate.
+            "scalable" => 14.03,
             _ => 11.95,
         };
         assert!((bits - expected).abs() < 0.01, "{kind}");
         let rate = kind["false_positive_rate"].as_f64().expect("a number");
-        // The rate of fingerprints of 12 bits, the next width that there is.
-        assert!(if cuckoo { 0.0023..=0.0025 } else { 0.0097..=0.01 }.contains(&rate), "{kind}");
+        let expected = match kind["kind"].as_str().expect("a name") {
+            // The rate of fingerprints of 12 bits, the next width that there is.
+            "cuckoo" => 0.0023..=0.0025,
+            "scalable" => 0.0024..=0.0025,
+            "rotating" => 0.0094..=0.01,
+            _ => 0.0097..=0.01,
+        };
+        assert!(expected.contains(&rate), "{kind}");
         let number = |field: &str| kind[field].as_f64().expect("a number");
         if cuckoo {
             assert_eq!((number("slots"), number("fingerprint_bits")), (5.0, 12.0));
@@ -91,7 +101,9 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
 
     // With this number of items, half of the rate goes to equal hashes; only Bloom filters report that as an error.
     let text = stdout(&["plan", "--capacity", "10T", "--rate", "1e-6"]);
-    assert_eq!(text.matches("cannot go below rate 1.1e-6").count(), 3, "{text}");
+    assert_eq!(text.matches("cannot go below rate 1.1e-6").count(), 4, "{text}");
+    // Generations and slices add up.
+    assert_eq!(text.matches("cannot go below rate ").count(), 6, "{text}");
     assert!(text.contains("cuckoo  "), "{text}");
 }
 

@@ -1,12 +1,10 @@
 //! `-o FILE`: the file is complete or unchanged, even if it is one of those read.
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{dedup, exact, homepages};
+use crate::common::{dedup, exact, homepages};
 use tempfile::tempdir;
 
 /// Returns the names in a folder, sorted.

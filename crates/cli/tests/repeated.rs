@@ -1,11 +1,9 @@
 //! `--repeated` prints the second record of every repeated key, and nothing else.
 
-mod common;
-
 use std::collections::HashMap;
 use std::fs;
 
-use common::{dedup, homepages, records};
+use crate::common::{dedup, homepages, records};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use statrs::distribution::{DiscreteCDF, Poisson};

@@ -9,9 +9,14 @@
 //! |---|---|---|---|
 //! | to skip lookups of absent keys in a store or cache | [`BlockedBloomFilter`] | at least one call returns `true` | 12.0 / 25.6 / 40.7 / 90.0 |
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 25.7 / 40.8 / 90.4 |
+//! | event de-duplication within a window: the last items, or the last hour | [`RotatingBloomFilter`] | **exactly one** call returns `true` while the item is in the window | 21.1 / 39.4 / 68.8 / 151 |
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
 //! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more: a bit per doubling that is still to come |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.1 to 1.6 times those of a blocked filter with its last slice full, up to 6 times with a new one |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.1 to 1.6 times those of a blocked filter with its last slice full, up to 6 times with a new one |
 //!
 //! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. Blocked filters insert fastest at every rate, and
 //! answer queries one by one fastest at most rates. In batches of queries, cuckoo filters are as fast or faster from 1e-6
@@ -21,7 +26,8 @@
 //!
 //! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the filter.
 //! * **No false negatives.** If an insert happens before a query of the same item, the query returns `true`. (In a
-//!   [`CuckooFilter`] this holds if you remove only items that you inserted, once per insert.)
+//!   [`CuckooFilter`] and a [`CountingBloomFilter`] this holds if you remove only items that you inserted, once per
+//!   insert.)
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
 //!
@@ -30,6 +36,11 @@
 //!
 //! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a `HashSet` or `DashMap` is
 //! better.
+//!
+//! # Clearing and replacing
+//!
+//! To clear a filter, you need exclusive access, or a [`Swap`]: one thread replaces the filter by an empty one while
+//! others insert and query, and no thread waits.
 //!
 //! # Hashing
 //!
@@ -107,11 +118,78 @@
 
 mod error;
 
-pub use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter, UnionError};
+pub use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
+    RotatingBloomFilter, ScalableBloomFilter, UnionError,
+};
 pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
-pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
+pub use tamis_cuckoo::{
+    CuckooFilter, InsertError, MergeError, OnceCuckooFilter, ScalableCuckooFilter,
+};
 
 pub use crate::error::Error;
+
+/// Clears or replaces a filter while other threads use it.
+///
+/// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it by an empty one: every
+/// filter type has a method `empty_like` that builds it. A replacement needs the memory of two filters for a moment.
+///
+/// # Examples
+///
+/// Four threads insert events while the main thread clears the filter twice:
+///
+/// ```
+/// use std::thread;
+///
+/// use tamis::{BlockedBloomFilter, BuildError, Swap};
+///
+/// let seen = Swap::new(BlockedBloomFilter::<u64>::with_capacity(10_000)?);
+/// thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| (0..1000).for_each(|event| _ = seen.pin().insert(&event)));
+///     }
+///     for _ in 0..2 {
+///         // Two statements: the pin ends with the first, so that the old filter can be freed.
+///         let empty = seen.pin().empty_like()?;
+///         seen.replace(empty);
+///     }
+///     Ok::<(), BuildError>(())
+/// })?;
+/// let empty = seen.pin().empty_like()?;
+/// seen.replace(empty);
+/// assert!(!seen.pin().contains(&1));
+/// # Ok::<(), BuildError>(())
+/// ```
+///
+/// # What an insert during a replacement means
+///
+/// An insert acts on the filter that its pin sees. If the pin was taken before the replacement, the item is gone
+/// together with the old filter. An item that was inserted through a pin taken after `replace` returned is found until
+/// the next replacement. While a replacement runs, an insert and a query may use different filters.
+///
+/// *At most one winner per period.* In a [`OnceBloomFilter`] or a [`OnceCuckooFilter`], exactly one insert of an item
+/// returns `true` **per filter**, so per period between two replacements. Two threads whose pins are on both sides of a
+/// replacement may both win, one in each filter, although their inserts run concurrently. If an item must not be claimed
+/// twice in a short time, do not clear everything at once: use a window of several generations (`RotatingBloomFilter`).
+///
+/// *Replace by a filter with the same hasher*, as `empty_like` does, if hashes are computed outside of the filter.
+///
+/// # Alternatives
+///
+/// A pin takes about 5 ns. It writes only to memory of its own thread, so the cost does not grow with the number of
+/// threads. A lock around the filter (`RwLock`) makes all threads write to one cache line. A replacement then waits for
+/// the slowest reader, and readers wait for the replacement. With exclusive access, `clear` of the filter needs no
+/// second array.
+///
+/// # In general
+#[cfg(feature = "std")]
+#[doc(inline)]
+pub use tamis_sync::Swap;
+
+/// The access to a filter in a [`Swap`]: a [`Filter`] by `&*pinned`.
+#[cfg(feature = "std")]
+#[doc(inline)]
+pub use tamis_sync::Pinned;
 
 /// The Bloom filters, their builder and their geometry.
 pub use tamis_bloom as bloom;

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
 use super::examples::FILTER_EXAMPLES;
-use super::values::seed;
-use crate::Kind;
-use crate::pipeline::Seed;
+use super::{RecordArgs, SeedArgs};
+use crate::FileKind;
 use crate::units::{count, rate};
 
 /// Build a filter from records, and save it
@@ -31,23 +29,30 @@ pub(crate) struct BuildArgs {
 
     /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without this option the records
     /// are counted: their hashes are kept until the end of the input, in 8 to 24 bytes of memory per distinct record
+    /// A filter of a kind that grows begins with this number, and without this option with 65,536
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
+
+    /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets older ones, at the
+    /// latest after about 1.2 N
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
+    pub(crate) window: Option<u64>,
 
     /// The false-positive rate with that number of records, such as 1e-6 or 1%
     #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
     pub(crate) rate: f64,
 
-    /// The kind of the filter. Only 'cuckoo' lets you remove records; it keeps a copy of every record, also of repeated
-    /// ones, and takes 4 to 16 copies of each
-    #[arg(long, value_enum, default_value_t = Kind::Blocked)]
-    pub(crate) kind: Kind,
+    /// The kind of the filter [default: blocked]
+    ///
+    /// 'cuckoo', 'counting' and 'scalable-cuckoo' let you remove records. They keep a copy of every record, also of
+    /// repeated ones: a cuckoo filter takes 4 to 16 copies of each, and a counting one any number, of which it can remove
+    /// 14.
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<FileKind>,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// The seed of the hash, which is saved with the filter: a number, or 'random' (a keyed hash with a random key) for
-    /// records chosen by an attacker
-    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
-    pub(crate) seed: Seed,
+    #[command(flatten)]
+    pub(crate) seed: SeedArgs,
 }

@@ -9,6 +9,7 @@ use super::RecordArgs;
 use super::examples::EXAMPLES;
 use super::values::seed;
 use crate::dedup::{Filter, Options};
+use crate::file_kind::WINDOW_RATE;
 use crate::pipeline::{Records, Seed};
 use crate::units::{count, rate};
 use crate::{Error, Kind, policy};
@@ -69,6 +70,16 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "capacity")]
     fixed: bool,
 
+    /// Keep the last N printed records only, such as 10M: bounded memory, for input that never ends. A record is printed
+    /// unless it is among the last N that were
+    ///
+    /// One of the last N printed records is never printed again. A record that is older may be: after about 1.2 N printed
+    /// records every record is forgotten. That a record occurs again does not keep it: it is printed once per window. The
+    /// rate is 1e-9 without --rate. Each of the N takes about 19 bytes, and 9 at a
+    /// rate of 1e-6.
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["repeated", "kind", "capacity", "fixed"])]
+    window: Option<u64>,
+
     /// Keep the records in filters of this kind, which lose records as --rate says [default: without --rate a table, which
     /// is expected to lose none; with a --rate from 1e-7 to 1e-3 cuckoo, with any other blocked]
     ///
@@ -121,7 +132,7 @@ impl DedupArgs {
             key,
             repeated: self.repeated,
             strict,
-            filter: filter(self.kind, self.rate),
+            filter: filter(self.window, self.kind, self.rate),
             capacity: self.capacity,
             fixed: self.fixed,
             seed: self.seed,
@@ -131,8 +142,11 @@ impl DedupArgs {
     }
 }
 
-/// What the options select: without them a table, otherwise a chain of filters.
-fn filter(kind: Option<Kind>, rate: Option<f64>) -> Filter {
+/// What the options select: a window, without options a table, otherwise a chain of filters.
+fn filter(window: Option<u64>, kind: Option<Kind>, rate: Option<f64>) -> Filter {
+    if let Some(items) = window {
+        return Filter::Window { items, rate: rate.unwrap_or(WINDOW_RATE) };
+    }
     if kind.is_none() && rate.is_none() {
         return Filter::Table;
     }

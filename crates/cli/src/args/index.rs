@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
-use super::values::seed;
+use super::{RecordArgs, SeedArgs};
 use crate::Kind;
-use crate::pipeline::Seed;
 use crate::units::rate;
 
 /// Build a filter for each file, so that 'tamis which' finds the files that may contain a key
@@ -42,8 +40,6 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// The seed of the hash, which is saved with the filters: a number, or 'random' (a keyed hash with a random key) for
-    /// records chosen by an attacker
-    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
-    pub(crate) seed: Seed,
+    #[command(flatten)]
+    pub(crate) seed: SeedArgs,
 }

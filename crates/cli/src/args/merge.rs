@@ -8,6 +8,7 @@ use clap::Args;
 ///
 /// The filters must have been built with the same options, also with the same --capacity. The new one has that capacity
 /// too: if it holds more records, its false-positive rate is higher, and a warning says so. A cuckoo filter may be full.
+/// A table of 'tamis new' grows. Filters of the kinds that grow, and windows, cannot be merged: build one from all records.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]

@@ -8,17 +8,19 @@ use clap::Args;
 use super::RecordArgs;
 use super::examples::FILTER_EXAMPLES;
 use super::values::{duration, seed};
-use crate::Kind;
+use crate::FileKind;
 use crate::pipeline::Seed;
 use crate::units::{count, rate};
 
 /// Print the records that a filter does not contain, in input order, and add them to it
 ///
 /// If there is no filter of that name, it is created: a table, which grows as that of dedup does and is as unlikely to
-/// lose a record, or with --kind or --rate a filter of fixed size. A second run with the same input prints nothing. The filter is
+/// lose a record, or with --kind, --rate or --window a filter of another kind. A second run with the same input prints nothing. The filter is
 /// saved at the end of the input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
 /// printed: if the run fails while it prints, or the output pipe is closed, the filter is not saved, and the next run
 /// prints the records again.
+///
+/// If the filter exists, options that it was not created with are an error.
 ///
 /// Two runs on one filter take turns: the second waits until the first has ended. Records without a key are printed each
 /// time.
@@ -41,18 +43,23 @@ pub(crate) struct NewArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Create a filter of this kind and of fixed size, which needs a --capacity [default: a table, or with --rate blocked]
-    #[arg(long, value_enum, requires = "capacity")]
-    pub(crate) kind: Option<Kind>,
+    /// Create a filter of this kind. One of fixed size needs a --capacity [default: a table, or with --rate blocked]
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<FileKind>,
 
-    /// The number of distinct records expected in the created filter, such as 10M. A table grows beyond it; a filter of
-    /// fixed size keeps its rate up to it
+    /// The number of distinct records expected in the created filter, such as 10M. A table and the kinds that grow
+    /// begin with it; a filter of fixed size keeps its rate up to it
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// Create a filter of fixed size that loses a new record with at most this probability, such as 1e-6 or 0.01%, while
-    /// it holds no more than --capacity records [default with --kind: 1e-6]
-    #[arg(long, value_name = "P", value_parser = rate, requires = "capacity")]
+    /// Keep the last N printed records only (--kind rotating), such as 10M: a record that is among them is not printed
+    /// again, and one that is older may be; after about 1.2 N printed records each record is forgotten
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
+    pub(crate) window: Option<u64>,
+
+    /// Create a filter that loses a new record with at most this probability, such as 1e-6 or 0.01%; one of fixed size
+    /// while it holds no more than --capacity records [default with --kind: 1e-6, with --window: 1e-9]
+    #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
     /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends

@@ -8,8 +8,9 @@ use super::RecordArgs;
 
 /// Remove records from a filter, and save it
 ///
-/// The filter must be of the kind 'cuckoo', built by 'tamis build --kind cuckoo'. Each record removes one copy. Remove
-/// only records that were inserted: a record that was not may remove another one instead, which then seems absent.
+/// The filter must be of a kind that can remove: 'cuckoo', 'counting' or 'scalable-cuckoo', built by 'tamis build --kind
+/// KIND'. Each record removes one copy. Remove only records that were inserted: a record that was not may remove another
+/// one instead, which then seems absent. (A counting filter never forgets a record of which it has counted 15 copies.)
 ///
 /// The filter is saved at the end of the input, in one step; if the run fails, it is not changed. Two runs that change
 /// one filter take turns.

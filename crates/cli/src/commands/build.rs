@@ -5,67 +5,81 @@ use std::time::Instant;
 use tamis::hash::AnyStable;
 
 use super::report::Report;
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, Choice};
+use crate::dedup::Window;
 use crate::filters::{AnyFilter, Collect, Copies, Insert};
-use crate::pipeline::{self, Done, Gate, Hasher, Records};
+use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
 use crate::screen::Screen;
 use crate::units::grouped;
-use crate::{Error, Kind, input, output};
+use crate::{Error, FileKind, input, output};
 
 /// Runs `tamis build`.
 pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the inputs and the output before anything is read.
     let records = args.records.records("build")?;
-    let hasher = AnyStable::from(Hasher::new(args.seed)?);
+    let choice = Choice::new(args.kind, args.capacity, args.window)?;
+    let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, None)?;
     output::check(&args.output)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
 
-    let (filter, done, new) = match args.capacity {
-        Some(capacity) => {
-            let filter = args.filter(capacity, hasher)?;
-            let (decider, gate) = (Insert::new(&filter), Gate::default());
-            let none = std::io::sink();
-            let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
+    let (filter, done, new) = match choice.size {
+        Some(size) => {
+            let filter = args.filter(choice.kind(), size, hasher.clone())?;
+            let (list, none, gate) = (inputs.list, std::io::sink(), Gate::default());
+            // A window depends on the order of the records.
+            let done = if let AnyFilter::Rotating(window) = &filter {
+                let decider = Window::new(window, Hasher::Any(hasher), Printed::None);
+                pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
+            } else {
+                let decider = Insert::new(&filter);
+                pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
+            };
             let new = done.tally.items();
             (filter, done, new)
         }
-        None => args.counted(inputs.list, &records, hasher, &mut screen)?,
+        None => args.counted(choice.kind(), inputs.list, &records, hasher, &mut screen)?,
     };
     screen.finish();
-    filter.save(&args.output, records.key.policy)?;
+    filter.save(&args.output, records.key.policy.saved())?;
 
     let mut report = Report::of_records(&done, start, "left out");
     let again = done.tally.lines - done.tally.keyless - new;
     report.text.push_str(&format!(", {} inserted, {} repeated", grouped(new), grouped(again)));
     report.put("inserted", new);
     report.put("repeated", again);
-    report.describe(&filter, &args.output);
+    report.describe(filter.figures(), &args.output);
     report.show(&args.records);
     Ok(())
 }
 
 impl BuildArgs {
-    fn filter(&self, capacity: u64, hasher: AnyStable) -> Result<AnyFilter, Error> {
-        AnyFilter::build(self.kind, Copies::Counted, capacity, self.rate, hasher)
+    fn filter(&self, kind: FileKind, capacity: u64, hasher: AnyStable) -> Result<AnyFilter, Error> {
+        AnyFilter::build(kind, Copies::Counted, capacity, self.rate, hasher)
     }
 
     /// Builds a filter whose capacity is the number of records. Returns it with the number of items inserted.
     fn counted(
         &self,
+        kind: FileKind,
         inputs: Vec<input::Input<input::Lazy>>,
         records: &Records,
         hasher: AnyStable,
         screen: &mut Screen,
     ) -> Result<(AnyFilter, Done, u64), Error> {
         // A filter that counts copies needs room for all of them.
-        let collect = Collect::new(hasher.clone(), self.kind == Kind::Cuckoo);
+        let collect = Collect::new(hasher.clone(), kind.keeps_copies());
         let none = std::io::sink();
         let done = pipeline::run(inputs, none, records, &collect, &Gate::default(), screen)?;
         let hashes = collect.into_sorted();
-        let filter = self.filter((hashes.len() as u64).max(1), hasher)?;
+        // Copies in counters take no room.
+        let items = match kind {
+            FileKind::Counting => hashes.chunk_by(|one, next| one == next).count(),
+            _ => hashes.len(),
+        };
+        let filter = self.filter(kind, (items as u64).max(1), hasher)?;
         let new = filter.insert_all(&hashes, records.threads).map_err(|source| Error::Input {
             name: "the input".into(),
             found: format!("{source}; remove repeated records with 'tamis dedup' first, or choose another --kind"),

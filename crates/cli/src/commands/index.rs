@@ -27,7 +27,7 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the output and the inputs before anything is read.
     let mut records = args.records.records("index")?;
-    let hasher = AnyStable::from(Hasher::new(args.seed)?);
+    let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
     let files = mem::take(&mut args.files);
     check_files(&files, &args.output)?;
     output::check(&args.output)?;
@@ -181,8 +181,13 @@ impl<I: Iterator<Item = (usize, Input<Lazy>)>> Run<'_, I> {
         // The hashes are distinct, so the filter has exactly the size that it needs.
         let hashes = collect.into_sorted();
         let capacity = (hashes.len() as u64).max(1);
-        let filter =
-            AnyFilter::build(self.kind, Copies::Once, capacity, self.rate, self.hasher.clone())?;
+        let filter = AnyFilter::build(
+            self.kind.into(),
+            Copies::Once,
+            capacity,
+            self.rate,
+            self.hasher.clone(),
+        )?;
         let full =
             |source| Error::Input { name, found: format!("{source}; choose another --kind") };
         filter.insert_all(&hashes, self.records.threads).map_err(full)?;
@@ -207,8 +212,8 @@ impl Indexed {
         match added {
             Ok((filter, keys, done)) => {
                 self.keys += keys;
-                self.filter_bytes += filter.size_in_bytes();
-                self.false_files += filter.false_positive_rate();
+                self.filter_bytes += filter.figures().size_in_bytes();
+                self.false_files += filter.figures().false_positive_rate();
                 self.keyless = self.keyless.take().or(done.keyless);
                 self.tally.lines += done.tally.lines;
                 self.tally.keyless += done.tally.keyless;
@@ -234,7 +239,7 @@ fn add(set: &mut SetWriter<[u8]>, name: &[u8], filter: &AnyFilter) -> Result<(),
         AnyFilter::Once(filter) => set.add(name, filter),
         AnyFilter::Cuckoo(filter) => set.add(name, filter),
         AnyFilter::OnceCuckoo(filter) => set.add(name, filter),
-        // No --kind builds a table.
-        AnyFilter::Table(_) => Err(io::Error::from(ErrorKind::Unsupported).into()),
+        // No --kind of this command builds another.
+        _ => Err(io::Error::from(ErrorKind::Unsupported).into()),
     }
 }

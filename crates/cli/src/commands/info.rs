@@ -3,55 +3,59 @@
 use core::fmt::Write;
 
 use serde_json::{Value, json};
-use tamis::formats::{Geometry, Info};
+use tamis::formats::{Geometry, Info, Kind};
 
 use crate::Error;
 use crate::args::InfoArgs;
-use crate::filters::{AnyFilter, Header};
+use crate::filters::{Figures, Header, Reader, policy_name};
+use crate::geometry::rate_of_generations;
 use crate::input::shown;
-use crate::policy::Policy;
 use crate::units::{bytes, counted, grouped};
 
 /// Returns what `tamis info` prints.
 pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     let header = Header::open(&args.filter)?;
-    let filter = AnyFilter::load(&header)?;
+    let filter = Reader::load(&header)?;
+    let figures = filter.figures();
     let info = &header.info;
     Ok(if args.json {
-        format!("{}\n", to_json(&shown(&args.filter), info, &filter))
+        format!("{}\n", to_json(&shown(&args.filter), info, figures))
     } else {
-        to_text(&shown(&args.filter), info, &filter)
+        to_text(&shown(&args.filter), info, figures)
     })
-}
-
-/// The name of the URL policy.
-fn policy(info: &Info) -> String {
-    match info.policy().name() {
-        "" => Policy::None.name().to_owned(),
-        name => name.to_owned(),
-    }
 }
 
 fn layout(info: &Info) -> &'static str {
     match info.geometry() {
-        Geometry::Bloom(_) if info.kind() == tamis::formats::Kind::Bloom => "classic",
+        Geometry::Bloom(_) if info.kind() == Kind::Bloom => "classic",
+        Geometry::Bloom(_) if info.kind() == Kind::CountingBloom => "counters",
         Geometry::Bloom(_) => "line",
+        Geometry::Chain(_) => "slices",
+        Geometry::Window(_) => "window",
         Geometry::Table(_) => "shards",
+        Geometry::Generations(_) => "generations",
         _ => "buckets",
     }
 }
 
 /// The rate that the filter has with the number of items that it was built for.
-fn design_rate(info: &Info) -> Option<f64> {
+pub(super) fn design_rate(info: &Info) -> Option<f64> {
     let items = usize::try_from(info.capacity()).unwrap_or(usize::MAX);
     match info.geometry() {
         Geometry::Bloom(sizes) => Some(sizes.false_positive_rate_at(items)),
         Geometry::Cuckoo(sizes) => Some(sizes.false_positive_rate_at(items)),
+        Geometry::Window(sizes) => {
+            let full = u64::from(sizes.generations().saturating_sub(1)).max(1);
+            let each = sizes.geometry().false_positive_rate_at(items.div_ceil(full as usize));
+            Some(rate_of_generations(each, sizes.generations().into()))
+        }
+        // It stays below this rate, whatever its capacity.
+        Geometry::Chain(sizes) => Some(sizes.false_positive_rate()),
         _ => None,
     }
 }
 
-fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
+fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
     let geometry = match info.geometry() {
         Geometry::Bloom(sizes) => format!(
             "{} bits, {} per item in {}",
@@ -66,10 +70,30 @@ fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
             sizes.fingerprint_bits()
         ),
         Geometry::Table(sizes) => format!("{} lines in 64 shards", grouped(sizes.lines())),
+        Geometry::Chain(sizes) => {
+            format!("{} bits in {}", grouped(sizes.bits()), counted(sizes.slices().into(), "slice"))
+        }
+        Geometry::Window(sizes) => format!(
+            "{} generations of {} bits, {} rotations",
+            sizes.generations(),
+            grouped(sizes.geometry().bits()),
+            grouped(sizes.rotations())
+        ),
+        Geometry::Generations(sizes) => format!(
+            "{} of at most {}, {} buckets in the first, fingerprints of {} bits",
+            counted(sizes.generations().into(), "generation"),
+            sizes.planned_generations(),
+            grouped(sizes.buckets()),
+            sizes.fingerprint_bits()
+        ),
         _ => "unknown".into(),
     };
     let about = if filter.counts() { "" } else { "about " };
-    let growth = if matches!(filter, AnyFilter::Table(_)) { ", then it grows" } else { "" };
+    let growth = match info.geometry() {
+        Geometry::Table(_) | Geometry::Chain(_) => ", then it grows",
+        Geometry::Window(_) => ", then it forgets the oldest",
+        _ => "",
+    };
     let capacity = format!("{}{growth}", counted(info.capacity(), "item"));
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
     let rows = [
@@ -79,10 +103,10 @@ fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
         ("geometry", geometry),
         ("memory", bytes(filter.size_in_bytes())),
         ("hash", info.algorithm().name().to_owned()),
-        ("URL policy", policy(info)),
+        ("URL policy", policy_name(info)),
         ("capacity", capacity),
         ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
-        ("fill", format!("{:.1} %", 100.0 * filter.fill())),
+        ("fill", filter.fill().map_or("unknown".into(), |fill| format!("{:.1} %", 100.0 * fill))),
         ("saturation", format!("{:.3}", filter.saturation())),
         (
             "false positives",
@@ -101,7 +125,7 @@ fn to_text(name: &str, info: &Info, filter: &AnyFilter) -> String {
     text
 }
 
-fn to_json(name: &str, info: &Info, filter: &AnyFilter) -> Value {
+fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
     let mut value = json!({
         "file": name,
         "file_bytes": info.file_len(),
@@ -110,7 +134,7 @@ fn to_json(name: &str, info: &Info, filter: &AnyFilter) -> Value {
         "layout": layout(info),
         "filter_bytes": filter.size_in_bytes(),
         "hash": info.algorithm().name(),
-        "url": policy(info),
+        "url": policy_name(info),
         "capacity": info.capacity(),
         "items": filter.items(),
         "items_exact": filter.counts(),
@@ -132,6 +156,21 @@ fn to_json(name: &str, info: &Info, filter: &AnyFilter) -> Value {
             value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
         }
         Geometry::Table(sizes) => value["table_lines"] = json!(sizes.lines()),
+        Geometry::Chain(sizes) => {
+            value["bits"] = json!(sizes.bits());
+            value["slices"] = json!(sizes.slices());
+        }
+        Geometry::Window(sizes) => {
+            value["bits"] = json!(sizes.geometry().bits());
+            value["generations"] = json!(sizes.generations());
+            value["rotations"] = json!(sizes.rotations());
+        }
+        Geometry::Generations(sizes) => {
+            value["buckets"] = json!(sizes.buckets());
+            value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
+            value["generations"] = json!(sizes.generations());
+            value["planned_generations"] = json!(sizes.planned_generations());
+        }
         _ => {}
     }
     value

@@ -12,15 +12,17 @@ mod keeper;
 mod shards;
 
 use self::keeper::Keeper;
+use super::info::design_rate;
 use super::report::Report;
-use crate::args::NewArgs;
-use crate::dedup::{Sharded, Tables};
-use crate::filters::{AnyFilter, Copies, Header, Lock};
+use crate::args::{Choice, NewArgs};
+use crate::dedup::{Sharded, Tables, Window};
+use crate::file_kind::WINDOW_RATE;
+use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
-use crate::{Error, Kind, input, output};
+use crate::{Error, FileKind, input, output};
 
 /// The rate of a filter that is created without --rate.
 const DEFAULT_RATE: f64 = 1e-6;
@@ -31,9 +33,10 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records("new")?;
     let policy = records.key.policy;
+    let choice = args.choice()?;
     output::check(&args.filter)?;
     if let Some(header) = args.header()? {
-        args.check(&header, policy)?;
+        args.check(&header, choice, policy)?;
     }
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
@@ -41,23 +44,29 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // Another run may have to end first, and the filter is another one then.
     let lock =
         Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
-    let filter = args.open(policy)?;
+    let filter = args.open(choice, policy)?;
     let (output, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     screen.guard(&lock);
-    let plan = Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None };
     let hasher = Hasher::Any(filter.hasher().clone());
-    let decider = Sharded::new(shards::of(&filter), hasher, plan);
     let gate = Gate::default();
     let save = || {
         flushed(&output)?;
-        filter.save(&args.filter, policy)
+        filter.save(&args.filter, policy.saved())
     };
     // With `-o FILE`, what is printed counts only at the end.
     let keeper = Keeper::new(&gate, &save, &lock, screen.is_pending());
-    let done =
-        keeper.run(inputs.list, &output, &records, &decider, &mut screen, args.save_every)?;
+    let (list, every) = (inputs.list, args.save_every);
+    // A window depends on the order of all records, other filters on that of the records of each shard.
+    let done = if let AnyFilter::Rotating(window) = &filter {
+        let decider = Window::new(window, hasher, Printed::Fresh);
+        keeper.run(list, &output, &records, &decider, &mut screen, every)?
+    } else {
+        let plan = Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None };
+        let decider = Sharded::new(shards::of(&filter), hasher, plan);
+        keeper.run(list, &output, &records, &decider, &mut screen, every)?
+    };
     if let Some(pending) = screen.finish() {
         pending.commit(&output)?;
     }
@@ -72,7 +81,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     report.text.push_str(&format!(", {} new, {} seen before", grouped(new), grouped(seen)));
     report.put("new", new);
     report.put("seen", seen);
-    report.describe(&filter, &args.filter);
+    report.describe(filter.figures(), &args.filter);
     report.show(&args.records);
     Ok(())
 }
@@ -98,51 +107,111 @@ impl NewArgs {
     }
 
     /// Returns an error if the options ask for another filter than the one that exists.
-    fn check(&self, header: &Header<'_>, policy: Policy) -> Result<(), Error> {
+    fn check(&self, header: &Header<'_>, choice: Choice, policy: Policy) -> Result<(), Error> {
         header.require_policy(policy)?;
         header.require_saved()?;
-        let algorithm = header.info.algorithm();
-        let expected = match self.seed {
-            None => algorithm,
-            Some(Seed::Fixed(_)) => Algorithm::Rapid,
-            Some(Seed::Random) => Algorithm::SipHash13,
+        let (found, expected) = (header.info.algorithm(), self.algorithm());
+        if let Some(expected) = expected
+            && found != expected
+        {
+            let (found, expected) = (found.name(), expected.name());
+            let difference = format!("has the hash {found}, but --seed stands for {expected}");
+            return Err(unlike(header, &difference, &["--seed"]));
+        }
+        self.check_sizes(header, choice)
+    }
+
+    /// The hash algorithm that --seed stands for.
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.seed.map(|seed| match seed {
+            Seed::Fixed(_) => Algorithm::Rapid,
+            Seed::Random => Algorithm::SipHash13,
+        })
+    }
+
+    /// What the options select, if a filter can be created with them.
+    fn choice(&self) -> Result<Choice, Error> {
+        Choice::new(self.kind, self.capacity, self.window)?.require_size(self.rate)
+    }
+
+    /// The rate that the options ask for. With --kind or --window alone, a filter is created with a default rate.
+    fn rate(&self) -> Option<f64> {
+        let default = match (self.kind, self.window) {
+            (_, Some(_)) => Some(WINDOW_RATE),
+            (Some(_), None) => Some(DEFAULT_RATE),
+            (None, None) => None,
         };
-        if algorithm != expected { Err(other_seed(header)) } else { Ok(()) }
+        self.rate.or(default)
+    }
+
+    /// Returns an error if the options ask for other sizes than those of the filter that exists.
+    fn check_sizes(&self, header: &Header<'_>, choice: Choice) -> Result<(), Error> {
+        let sizes = ["--kind", "--capacity", "--rate", "--window"];
+        let refused = |difference: String| Err(unlike(header, &difference, &sizes));
+        let info = &header.info;
+        let kind = match (FileKind::of_saved(info.kind()), choice.kind) {
+            (found, Some(asked)) if found != Some(asked) => {
+                return refused(format!("is a {}, but --kind is {asked}", info.kind()));
+            }
+            (Some(FileKind::Scalable), _)
+                if self.rate.is_some_and(|rate| design_rate(info) != Some(rate)) =>
+            {
+                let found = design_rate(info).unwrap_or_default();
+                let asked = self.rate.unwrap_or_default();
+                return refused(format!("has a rate of {found:.1e}, but --rate is {asked:.1e}"));
+            }
+            // What grows goes beyond any capacity. A table loses less than a filter of any rate.
+            (None | Some(FileKind::Scalable | FileKind::ScalableCuckoo), _) => return Ok(()),
+            (Some(found), _) => found,
+        };
+        let Some(size) = choice.size else { return Ok(()) };
+        if size != info.capacity() {
+            let (found, asked) = (grouped(info.capacity()), grouped(size));
+            return refused(match kind {
+                FileKind::Rotating => {
+                    format!("has a window of {found} records, but --window is {asked}")
+                }
+                _ => format!("has a capacity of {found}, but --capacity is {asked}"),
+            });
+        }
+        let Some(rate) = self.rate() else { return Ok(()) };
+        match kind.geometry(size, rate) {
+            Ok(Some(asked)) if asked == info.geometry() => Ok(()),
+            _ => {
+                let found = match design_rate(info) {
+                    Some(rate) => format!("a rate of {rate:.1e} at its capacity"),
+                    None => "another rate".into(),
+                };
+                refused(format!("has {found}, but --rate is {rate:.1e}"))
+            }
+        }
     }
 
     /// Loads the filter, or creates it in memory.
-    fn open(&self, policy: Policy) -> Result<AnyFilter, Error> {
+    fn open(&self, choice: Choice, policy: Policy) -> Result<AnyFilter, Error> {
         let Some(header) = self.header()? else {
             let seed = self.seed.unwrap_or(Seed::Fixed(0));
             let hasher = AnyStable::from(Hasher::new(seed)?);
-            let sized = self.kind.is_some() || self.rate.is_some();
-            let Some(capacity) = self.capacity.filter(|_| sized) else {
-                return Tables::new(self.capacity, hasher).map(AnyFilter::Table);
+            return match (choice.size, self.rate()) {
+                (Some(size), Some(rate)) => {
+                    AnyFilter::build(choice.kind(), Copies::Once, size, rate, hasher)
+                }
+                _ => Tables::new(self.capacity, hasher).map(AnyFilter::Table),
             };
-            let kind = self.kind.unwrap_or(Kind::Blocked);
-            let rate = self.rate.unwrap_or(DEFAULT_RATE);
-            return AnyFilter::build(kind, Copies::Once, capacity, rate, hasher);
         };
-        self.check(&header, policy)?;
+        self.check(&header, choice, policy)?;
         let filter = AnyFilter::load(&header)?;
         // The seed is secret: it is compared, but never printed.
         if let Some(Seed::Fixed(seed)) = self.seed
             && !filter.hasher().key().starts_with(&seed.to_le_bytes())
         {
-            return Err(other_seed(&header));
-        }
-        if let Some(kind) = self.kind
-            && !filter.is(kind)
-        {
-            return Err(header.refused(format!(
-                "is a {} filter, but --kind is {kind}; omit --kind, which is for a new filter",
-                filter.name()
-            )));
+            return Err(unlike(&header, "has another seed than --seed", &["--seed"]));
         }
         Ok(filter)
     }
 }
 
-fn other_seed(header: &Header<'_>) -> Error {
-    header.refused("has another seed than --seed; omit --seed: the filter's own is used")
+/// The error for a filter that these options do not fit.
+fn unlike(header: &Header<'_>, difference: &str, options: &[&str]) -> Error {
+    header.refused(format!("{difference}; run: {}", command_without(options)))
 }

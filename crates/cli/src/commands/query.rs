@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::report::Report;
 use crate::args::QueryArgs;
-use crate::filters::{AnyFilter, Header, Lookup};
+use crate::filters::{Header, Lookup, Reader};
 use crate::pipeline::{self, Gate};
 use crate::screen::Screen;
 use crate::units::grouped;
@@ -20,7 +20,7 @@ pub(crate) fn query(args: QueryArgs) -> Result<(), Error> {
     header.require_saved()?;
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
-    let filter = AnyFilter::load(&header)?;
+    let filter = Reader::load(&header)?;
     let (output, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
@@ -35,7 +35,7 @@ pub(crate) fn query(args: QueryArgs) -> Result<(), Error> {
         Report::of_records(&done, start, if args.invert { "printed" } else { "left out" });
     report.text.push_str(&format!(", {} printed", grouped(done.tally.printed)));
     report.put("invert", args.invert);
-    report.describe(&filter, &args.filter);
+    report.describe(filter.figures(), &args.filter);
     report.show(&args.records);
     Ok(())
 }

@@ -26,14 +26,14 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let header = Header::open(&args.filter)?;
     check(&header, policy)?;
     let filter = AnyFilter::load(&header)?;
-    let Some(decider) = Remove::new(&filter) else { return Err(unremovable(&header)) };
+    let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     screen.guard(&lock);
     let (none, gate) = (std::io::sink(), Gate::default());
     let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
     screen.finish();
-    filter.save(&args.filter, policy)?;
+    filter.save(&args.filter, policy.saved())?;
     drop((screen, lock));
 
     let (removed, missing) = (done.tally.items(), done.tally.duplicates);
@@ -45,22 +45,15 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         let were = if missing == 1 { "record was" } else { "records were" };
         report.warnings.push(format!("{} {were} not in the filter", grouped(missing)));
     }
-    report.describe(&filter, &args.filter);
+    report.describe(filter.figures(), &args.filter);
     report.show(&args.records);
     Ok(())
 }
 
 fn check(header: &Header<'_>, policy: crate::policy::Policy) -> Result<(), Error> {
-    if header.info.kind() != tamis::formats::Kind::Cuckoo {
-        return Err(unremovable(header));
+    if !header.can_remove() {
+        return Err(header.unremovable());
     }
     header.require_policy(policy)?;
     header.require_saved()
-}
-
-fn unremovable(header: &Header<'_>) -> Error {
-    header.refused(format!(
-        "is a {}, from which nothing can be removed; 'tamis build --kind cuckoo' builds a filter that can",
-        header.info.kind()
-    ))
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::args::{RecordArgs, Stats};
-use crate::filters::AnyFilter;
+use crate::filters::Figures;
 use crate::input::shown;
 use crate::pipeline::Done;
 use crate::screen;
@@ -61,7 +61,7 @@ impl Report {
     }
 
     /// Describes the filter at the end of the run, and warns if it is overfilled.
-    pub(super) fn describe(&mut self, filter: &AnyFilter, path: &Path) {
+    pub(super) fn describe(&mut self, filter: &dyn Figures, path: &Path) {
         let (items, capacity) = (filter.items(), filter.capacity());
         let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
         let about = if filter.counts() { "" } else { "about " };

@@ -69,7 +69,7 @@ fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
     let unreadable = |error| unreadable(path, error);
     let info = SetInfo::open(path).map_err(unreadable)?;
     if !info.is_empty() {
-        Header { path, info: info.info(0).map_err(unreadable)? }.require_policy(policy)?;
+        Header::of_set(path, info.info(0).map_err(unreadable)?).require_policy(policy)?;
     }
     // Each filter is used once, so none is kept.
     Options::new().policy(info.policy()).open_set(path, 0).map_err(unreadable)

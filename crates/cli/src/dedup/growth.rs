@@ -141,7 +141,7 @@ impl Growth {
         match refusal {
             Refusal::Sizes(source) => {
                 let capacity = self.capacity.filter(|_| number == 0);
-                Error::Filter { kind: self.kind, capacity, rate: self.rate, source }
+                Error::Filter { kind: self.kind.into(), capacity, rate: self.rate, source }
             }
             Refusal::Memory { needed, available } => Error::Memory { needed, available },
         }

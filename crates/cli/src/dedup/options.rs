@@ -1,8 +1,8 @@
 //! The options of a run.
 
-use crate::Kind;
 use crate::key::Key;
 use crate::pipeline::{CHUNK, Records, Seed};
+use crate::{FileKind, Kind};
 
 /// The options of a run. The default is what the program does without options, on one thread.
 #[derive(Clone, Debug)]
@@ -77,6 +77,14 @@ pub enum Filter {
         /// The false-positive rate that the whole chain stays below.
         rate: f64,
     },
+    /// A filter that forgets: a record is printed unless it is among the last ones printed. [`Options::capacity`] and
+    /// [`Options::repeated`] have no meaning then and are refused.
+    Window {
+        /// The number of printed records that are kept; up to a fifth more may be.
+        items: u64,
+        /// The false-positive rate with all of them.
+        rate: f64,
+    },
 }
 
 impl Filter {
@@ -85,6 +93,7 @@ impl Filter {
         match self {
             Self::Table => "table",
             Self::Chain { kind, .. } => kind.name(),
+            Self::Window { .. } => FileKind::Rotating.name(),
         }
     }
 
@@ -92,7 +101,15 @@ impl Filter {
     pub(super) const fn rate(self) -> Option<f64> {
         match self {
             Self::Table => None,
-            Self::Chain { rate, .. } => Some(rate),
+            Self::Chain { rate, .. } | Self::Window { rate, .. } => Some(rate),
+        }
+    }
+
+    /// The records of a window.
+    pub(super) const fn window(self) -> Option<u64> {
+        match self {
+            Self::Table | Self::Chain { .. } => None,
+            Self::Window { items, .. } => Some(items),
         }
     }
 }

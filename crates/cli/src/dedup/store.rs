@@ -22,6 +22,8 @@ impl Store {
             Filter::Chain { kind, rate } => {
                 Self::Chain(Box::new(Growth::new(kind, rate, options)?))
             }
+            // `window` decides such a run, without shards.
+            Filter::Window { .. } => return Err(Error::Usage("a window has no shards".into())),
         })
     }
 

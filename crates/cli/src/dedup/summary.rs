@@ -6,8 +6,6 @@ use core::time::Duration;
 use serde_json::json;
 
 use super::options::{Filter, Options};
-use super::shard::Fill;
-use super::store::Store;
 use crate::pipeline::{Done, Keyless, Tally};
 use crate::units::{bytes, counted, grouped};
 
@@ -32,7 +30,7 @@ pub struct Summary {
     pub expected_extra: f64,
     /// What the keys were kept in.
     pub filter: Filter,
-    /// The number of slices of the longest chain; 1 for a table.
+    /// The number of slices of the longest chain; 1 for a table or a window.
     pub slices: usize,
     /// The memory of the filter, or of both filters.
     pub filter_bytes: u64,
@@ -44,32 +42,33 @@ pub struct Summary {
     pub elapsed: Duration,
 }
 
+/// How many errors are expected of a run.
+pub(super) struct Expected {
+    /// Records that are missing from the output.
+    pub(super) lost: f64,
+    /// Records in the output that should not be.
+    pub(super) extra: f64,
+}
+
 impl Summary {
-    /// Sums up a run. `fills`: how much each shard contains, of the filter of keys seen and of the filter of keys
-    /// printed.
+    /// Sums up a run that used this number of slices, and of bytes.
     pub(super) fn new(
         done: Done,
-        store: &Store,
-        fills: &[Vec<Fill>; 2],
+        expected: Expected,
+        (slices, filter_bytes): (usize, u64),
         options: &Options,
         elapsed: Duration,
     ) -> Self {
         let Done { tally, keyless: first_keyless, threads } = done;
-        let [seen, again] = fills;
-        // With `repeated`, a false positive of the first filter prints a line too many, and one of the second filter
-        // loses a line.
-        let false_seen = store.lost(seen);
-        let (expected_lost, expected_extra) =
-            if options.repeated { (store.lost(again), false_seen) } else { (false_seen, 0.0) };
         Self {
             tally,
             first_keyless,
             repeated: options.repeated,
-            expected_lost,
-            expected_extra,
+            expected_lost: expected.lost,
+            expected_extra: expected.extra,
             filter: options.filter,
-            slices: seen.iter().map(|fill| fill.slices.len()).max().unwrap_or(0),
-            filter_bytes: fills.iter().flatten().map(|fill| fill.bytes).sum(),
+            slices,
+            filter_bytes,
             capacity: options.capacity,
             threads,
             elapsed,
@@ -104,6 +103,7 @@ impl Summary {
     fn remedy(&self) -> &'static str {
         match self.filter {
             Filter::Chain { .. } => "lower --rate, or omit it and --kind, for fewer",
+            Filter::Window { .. } => "lower --rate for fewer",
             Filter::Table if self.capacity.is_some_and(|items| items >= self.tally.items()) => {
                 "no option makes them fewer"
             }
@@ -133,6 +133,7 @@ impl Summary {
             "filter_bytes": self.filter_bytes,
             "rate": self.filter.rate(),
             "capacity": self.capacity,
+            "window": self.filter.window(),
             "threads": self.threads,
             "seconds": self.elapsed.as_secs_f64(),
         })
@@ -168,6 +169,10 @@ impl Summary {
         let (number, plural) = if self.repeated { ("two ", "s") } else { ("", "") };
         match self.filter {
             Filter::Table => write!(f, "\n{number}table{plural} of fingerprints")?,
+            Filter::Window { items, rate } => {
+                let items = counted(items, "record");
+                write!(f, "\nwindow of the last {items} printed, rate {rate:e}")?;
+            }
             Filter::Chain { kind, rate } => {
                 let slices = counted(self.slices as u64, "slice");
                 write!(f, "\n{number}{kind} filter{plural} of rate {rate:e}, {slices}")?;
@@ -175,8 +180,8 @@ impl Summary {
         }
         write!(f, ", {}", bytes(self.filter_bytes))?;
         let bits = self.filter_bytes as f64 * 8.0 / self.tally.items() as f64;
-        // For a nearly empty filter this figure says nothing.
-        if bits < 1000.0 {
+        // For a nearly empty filter, or one that forgets, this figure says nothing.
+        if bits < 1000.0 && self.filter.window().is_none() {
             write!(f, ", {bits:.1} bits per item")?;
         }
         if self.expected_lost > 0.0 {

@@ -129,6 +129,21 @@ impl Tables {
         Ok(Self { shards, hasher: parts.hasher })
     }
 
+    /// Whether the tables of each shard have equal numbers of positions, so that they can be merged.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let mut pairs = self.shards.iter().zip(&other.shards);
+        pairs.all(|(one, other)| read(one).is_like(&read(other)))
+    }
+
+    /// Inserts the items of other tables, which must be like these and have the same hash function.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<(), Error> {
+        let of = |shard: RwLock<Table>| shard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.shards.iter_mut().zip(other.shards);
+        pairs.try_for_each(|(one, other)| {
+            one.get_mut().unwrap_or_else(PoisonError::into_inner).merge(of(other))
+        })
+    }
+
     pub(crate) const fn hasher(&self) -> &AnyStable {
         &self.hasher
     }

@@ -1,21 +1,21 @@
 //! What commands do with the keys of records and a filter, which any number of workers use at once.
 
+use tamis::InsertError;
 use tamis::hash::AnyStable;
-use tamis::{CuckooFilter, InsertError};
 
-use super::AnyFilter;
+use super::{AnyFilter, Reader};
 use crate::pipeline::{Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) struct Lookup<'f> {
-    filter: &'f AnyFilter,
+    filter: &'f Reader,
     hasher: Hasher,
     inverted: bool,
 }
 
 impl<'f> Lookup<'f> {
-    pub(crate) fn new(filter: &'f AnyFilter, inverted: bool) -> Self {
-        Self { filter, hasher: hasher(filter), inverted }
+    pub(crate) fn new(filter: &'f Reader, inverted: bool) -> Self {
+        Self { filter, hasher: hasher(filter.hasher()), inverted }
     }
 }
 
@@ -27,7 +27,7 @@ impl Decider for Lookup<'_> {
     fn plan(&self) -> Plan {
         // A record without a key is surely not in the filter.
         let (printed, keyless) = (Printed::Fresh, self.inverted);
-        let sharded = matches!(self.filter, AnyFilter::Table(_));
+        let sharded = self.filter.tables().is_some();
         Plan { printed, keyless, sharded, limit: None }
     }
 
@@ -35,7 +35,7 @@ impl Decider for Lookup<'_> {
         if failed() {
             return;
         }
-        if let AnyFilter::Table(tables) = self.filter {
+        if let Some(tables) = self.filter.tables() {
             for shard in 0..SHARDS as usize {
                 let Batch { entries, fresh, .. } = chunk.batch_of(shard);
                 tables.query(shard, entries, |entry, found| {
@@ -59,7 +59,7 @@ pub(crate) struct Insert<'f> {
 
 impl<'f> Insert<'f> {
     pub(crate) fn new(filter: &'f AnyFilter) -> Self {
-        Self { filter, hasher: hasher(filter) }
+        Self { filter, hasher: hasher(filter.hasher()) }
     }
 }
 
@@ -93,15 +93,14 @@ impl Decider for Insert<'_> {
 
 /// Removes records from a filter that counts copies.
 pub(crate) struct Remove<'f> {
-    filter: &'f CuckooFilter<[u8], AnyStable>,
+    filter: &'f AnyFilter,
     hasher: Hasher,
 }
 
 impl<'f> Remove<'f> {
     /// Returns `None` if the filter cannot remove items.
     pub(crate) fn new(filter: &'f AnyFilter) -> Option<Self> {
-        let AnyFilter::Cuckoo(cuckoo) = filter else { return None };
-        Some(Self { filter: cuckoo, hasher: hasher(filter) })
+        filter.can_remove().then(|| Self { filter, hasher: hasher(filter.hasher()) })
     }
 }
 
@@ -117,7 +116,7 @@ impl Decider for Remove<'_> {
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
         if !failed() {
             let Batch { entries, fresh, .. } = chunk.batch();
-            self.filter.remove_hashes(entries.iter().map(|entry| entry.hash), |number, removed| {
+            self.filter.remove(entries.iter().map(|entry| entry.hash), |number, removed| {
                 fresh[entries[number].record as usize] = removed;
             });
         }
@@ -128,6 +127,6 @@ impl Decider for Remove<'_> {
 pub(super) const SILENT: Plan =
     Plan { printed: Printed::None, keyless: true, sharded: false, limit: None };
 
-fn hasher(filter: &AnyFilter) -> Hasher {
-    Hasher::Any(filter.hasher().clone())
+fn hasher(hasher: &AnyStable) -> Hasher {
+    Hasher::Any(hasher.clone())
 }

@@ -2,25 +2,51 @@
 
 use std::path::Path;
 
+use same_file::is_same_file;
 use tamis::MergeError;
-use tamis::formats::{Info, LoadError};
+use tamis::formats::{Info, Kind, LoadError, Options, SetInfo};
+use tamis::hash::Algorithm;
 
 use super::next;
 use crate::input::shown;
 use crate::policy::Policy;
-use crate::{Error, memory};
+use crate::{Error, FileKind, memory};
 
 /// A saved filter whose header is valid.
 pub(crate) struct Header<'p> {
     pub(crate) path: &'p Path,
+    /// The name in messages.
+    name: String,
     pub(crate) info: Info,
 }
 
 impl<'p> Header<'p> {
     /// Reads and checks the header of a file, and its length.
     pub(crate) fn open(path: &'p Path) -> Result<Self, Error> {
-        let info = Info::open(path).map_err(|source| Error::Load { name: shown(path), source })?;
-        Ok(Self { path, info })
+        Self::open_as(path, shown(path))
+    }
+
+    /// Opens a file that has another name in messages.
+    pub(crate) fn open_as(path: &'p Path, name: String) -> Result<Self, Error> {
+        match Info::open(path) {
+            Ok(info) => Ok(Self { path, name, info }),
+            // A set of filters begins with the first one.
+            Err(LoadError::Trailing { .. }) if SetInfo::open(path).is_ok() => {
+                let found = "is an index, not a filter; 'tamis which' finds keys in it";
+                Err(Error::Input { name, found: found.into() })
+            }
+            Err(source) => Err(Error::Load { name, source }),
+        }
+    }
+
+    /// The header of one filter of a set.
+    pub(crate) fn of_set(path: &'p Path, info: Info) -> Self {
+        Self { path, name: shown(path), info }
+    }
+
+    /// The options with which this filter, and no other, is loaded or merged.
+    pub(super) fn options(&self) -> Options {
+        Options::new().policy(self.info.policy()).live(self.info.is_live())
     }
 
     /// Returns an error if the items of the filter had another normal form than the keys of this command.
@@ -29,10 +55,7 @@ impl<'p> Header<'p> {
         if found == given {
             return Ok(());
         }
-        let name = match found.name() {
-            "" => Policy::None.name(),
-            name => name,
-        };
+        let name = policy_name(&self.info);
         let remedy = match Policy::of_saved(found) {
             Some(policy) => format!("run: {}", next::command_with_url(policy)),
             None => "this version of tamis does not have that policy".into(),
@@ -46,40 +69,112 @@ impl<'p> Header<'p> {
     /// Returns an error if the file is live: other programs may be changing it.
     pub(crate) fn require_saved(&self) -> Result<(), Error> {
         if self.info.is_live() {
-            let found =
-                "is live: other programs may be changing it; 'tamis merge -o COPY' saves a copy";
-            return Err(self.refused(found));
+            let name = next::quoted(&self.name);
+            return Err(self.refused(format!(
+                "is live: other programs may be changing it; use a copy: tamis convert -o COPY {name}"
+            )));
         }
         Ok(())
     }
 
-    /// Returns an error if the filter cannot be merged with that of `first`. (Another seed is found later.)
+    /// Returns an error if the filter would replace itself, and programs that share it would go on without the new file.
+    pub(crate) fn require_other(&self, output: &Path) -> Result<(), Error> {
+        if self.info.is_live() && is_same_file(self.path, output).unwrap_or(false) {
+            return Err(self.refused(
+                "is live: programs that use it would not see a file that replaces it; give another name with -o",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the filter cannot be merged with that of `first`.
     pub(crate) fn require_like(&self, first: &Self) -> Result<(), Error> {
         let (ours, theirs) = (&self.info, &first.info);
-        let differs = |what: &str, ours: String, theirs: String| {
-            let name = shown(first.path);
+        let name = &first.name;
+        let differs = |difference: String| {
+            let options = if theirs.kind() == Kind::Table { "--seed" } else { "--rate and --seed" };
+            let next = next::command_like(theirs, &[]);
             Err(self.refused(format!(
-                "has the {what} {ours}, but {name} has {theirs}; only filters built with the same options can be \
-                 merged"
+                "has {difference}; to merge them, build it again with the {options} of {name}: {next}"
             )))
         };
         if ours.kind() != theirs.kind() {
-            return differs("type", ours.kind().to_string(), theirs.kind().to_string());
+            let (ours, theirs) = (ours.kind(), theirs.kind());
+            return differs(format!("the type {ours}, but {name} has {theirs}"));
+        }
+        // No filter can be built with a random key again.
+        if !ours.has_hash_of(theirs) && theirs.algorithm() == Algorithm::SipHash13 {
+            let next = next::command_like(theirs, &["--seed", "NUMBER"]);
+            return Err(self.refused(format!(
+                "has another hash than {name}, whose key is random; to merge them, build both with one number as their \
+                 --seed: {next}"
+            )));
         }
         if ours.algorithm() != theirs.algorithm() {
-            let name = |info: &Info| info.algorithm().name().to_owned();
-            return differs("hash", name(ours), name(theirs));
+            let (ours, theirs) = (ours.algorithm().name(), theirs.algorithm().name());
+            return differs(format!("the hash {ours}, but {name} has {theirs}"));
+        }
+        // The seed is secret: it is compared, but never printed.
+        if !ours.has_hash_of(theirs) {
+            return differs(format!("another seed than {name}"));
         }
         if ours.policy() != theirs.policy() {
-            let name = |info: &Info| format!("'{}'", info.policy().name());
-            return differs("URL policy", name(ours), name(theirs));
+            let (ours, theirs) = (policy_name(ours), policy_name(theirs));
+            return differs(format!("the URL policy {ours}, but {name} has {theirs}"));
         }
-        if ours.geometry() != theirs.geometry() {
+        // Tables that have grown differently can be merged.
+        if ours.geometry() != theirs.geometry() && ours.kind() != Kind::Table {
             let size =
                 |info: &Info| format!("{} bytes for {} items", info.body_len(), info.capacity());
-            return differs("geometry of", size(ours), size(theirs));
+            let (ours, theirs) = (size(ours), size(theirs));
+            return differs(format!("a geometry of {ours}, but {name} has {theirs}"));
         }
         Ok(())
+    }
+
+    /// Whether records can be removed from the filter.
+    pub(crate) fn can_remove(&self) -> bool {
+        matches!(self.info.kind(), Kind::Cuckoo | Kind::ScalableCuckoo | Kind::CountingBloom)
+    }
+
+    /// Returns an error if filters of this kind cannot be merged.
+    pub(crate) fn require_mergeable(&self) -> Result<(), Error> {
+        let kind = self.info.kind();
+        let why = match FileKind::of_saved(kind) {
+            Some(FileKind::Rotating) => {
+                "it does not know which records of two windows are the last"
+            }
+            Some(FileKind::Scalable | FileKind::ScalableCuckoo) => {
+                "each filter that grows has its own sizes"
+            }
+            _ => return Ok(()),
+        };
+        let next = next::command_like(&self.info, &[]);
+        Err(self.refused(format!(
+            "is a {kind}, which cannot be merged: {why}; build one from the records of all: {next}"
+        )))
+    }
+
+    /// The error for a filter from which no records can be removed.
+    pub(crate) fn unremovable(&self) -> Error {
+        let kind = self.info.kind();
+        let why = match kind {
+            Kind::Table | Kind::OnceCuckoo => "one fingerprint may stand for several records",
+            _ => "one bit may stand for several records",
+        };
+        let next = next::command_for_removal(&self.info);
+        self.refused(format!(
+            "is a {kind}, from which nothing can be removed: {why}; a filter of --kind cuckoo, counting or scalable-cuckoo can remove: {next}"
+        ))
+    }
+
+    /// The error for a table with another number of positions than those before it.
+    pub(super) fn other_table(&self) -> Error {
+        let next = next::command_like(&self.info, &[]);
+        self.refused(format!(
+            "is a table that was created with another --capacity, or without one, than those before it; to merge them, \
+             create it again with theirs: {next}"
+        ))
     }
 
     /// Returns an error if there is not enough memory to load the filter.
@@ -89,14 +184,22 @@ impl<'p> Header<'p> {
 
     /// The error for a filter that this command does not take.
     pub(crate) fn refused(&self, found: impl Into<String>) -> Error {
-        Error::Input { name: shown(self.path), found: found.into() }
+        Error::Input { name: self.name.clone(), found: found.into() }
     }
 
     pub(super) fn unreadable(&self, source: LoadError) -> Error {
-        Error::Load { name: shown(self.path), source }
+        Error::Load { name: self.name.clone(), source }
     }
 
     pub(super) fn unmerged(&self, source: MergeError) -> Error {
-        Error::Merge { name: shown(self.path), source }
+        Error::Merge { name: self.name.clone(), source }
+    }
+}
+
+/// The name of the URL policy of a filter, as on the command line.
+pub(crate) fn policy_name(info: &Info) -> String {
+    match info.policy().name() {
+        "" => Policy::None.name().to_owned(),
+        name => name.to_owned(),
     }
 }

@@ -1,36 +1,84 @@
 //! The command to run instead of this one.
 
+use tamis::formats::{Info, Kind as Saved};
+
 use crate::policy::Policy;
+use crate::{FileKind, Kind};
 
 /// The command line of this process with another URL policy.
 pub(super) fn command_with_url(policy: Policy) -> String {
-    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    with_url(args.skip(1), policy)
+    with_url(own_args(), policy)
 }
 
-fn with_url(mut args: impl Iterator<Item = String>, policy: Policy) -> String {
+/// The command line of this process without these options, which have values.
+pub(crate) fn command_without(options: &[&str]) -> String {
+    rewritten(own_args(), options, &[])
+}
+
+/// The command that builds a filter of the same kind as another, with its capacity, its policy, and more options.
+pub(super) fn command_like(other: &Info, more: &[&str]) -> String {
+    let kind = FileKind::of_saved(other.kind()).map_or("", FileKind::name);
+    match other.kind() {
+        Saved::Table => building(&["new", "NEW"], other, more),
+        Saved::OnceCuckoo => building(&["new", "NEW", "--kind", kind], other, more),
+        _ => building(&["build", "-o", "NEW", "--kind", kind], other, more),
+    }
+}
+
+/// The command that builds a filter from which records can be removed, in place of another.
+pub(super) fn command_for_removal(other: &Info) -> String {
+    building(&["build", "-o", "NEW", "--kind", Kind::Cuckoo.name()], other, &[])
+}
+
+/// A command that builds a filter with the capacity of another, unless that grows, and its policy.
+fn building(words: &[&str], like: &Info, more: &[&str]) -> String {
+    let mut command = format!("tamis {}", words.join(" "));
+    match FileKind::of_saved(like.kind()) {
+        // They grow.
+        None | Some(FileKind::Scalable | FileKind::ScalableCuckoo) => {}
+        Some(FileKind::Rotating) if words.contains(&FileKind::Rotating.name()) => {
+            command += &format!(" --window {}", like.capacity());
+        }
+        Some(_) => command += &format!(" --capacity {}", like.capacity()),
+    }
+    if !like.policy().name().is_empty() {
+        command += &format!(" --url {}", quoted(like.policy().name()));
+    }
+    more.iter().for_each(|word| command += &format!(" {word}"));
+    command + " FILE..."
+}
+
+fn own_args() -> impl Iterator<Item = String> {
+    std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned())
+}
+
+fn with_url(args: impl Iterator<Item = String>, policy: Policy) -> String {
+    let url = ["--url", policy.name()];
+    rewritten(args, &["--url"], if policy == Policy::None { &[] } else { &url })
+}
+
+/// A command line with some words after the name of the command, and without some options and their values.
+fn rewritten(mut args: impl Iterator<Item = String>, without: &[&str], with: &[&str]) -> String {
     let mut words = vec!["tamis".to_owned()];
     words.extend(args.next());
-    if policy != Policy::None {
-        words.extend(["--url".to_owned(), policy.name().to_owned()]);
-    }
-    // Leave the old policy out.
+    words.extend(with.iter().map(|&word| word.to_owned()));
     while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--url" => drop(args.next()),
-            "--" => {
-                words.push(arg);
-                words.extend(args.by_ref());
-            }
-            _ if arg.starts_with("--url=") => {}
-            _ => words.push(arg),
+        let name = arg.split_once('=').map_or(arg.as_str(), |(name, _)| name);
+        if arg == "--" {
+            words.push(arg);
+            words.extend(args.by_ref());
+        } else if !without.contains(&name) {
+            words.push(arg);
+        } else if name == arg {
+            // The next word is the value.
+            args.next();
         }
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word as a shell needs it, on one line.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
     let text: String = word.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -52,5 +100,14 @@ mod tests {
         assert_eq!(next("query a --url=whatwg-1 -q", Policy::None), "tamis query a -q");
         assert_eq!(next("query a -- --url=b", Policy::None), "tamis query a -- --url=b");
         assert_eq!(next("query a' $b", Policy::None), r"tamis query 'a'\''' '$b'");
+    }
+
+    #[test]
+    fn options_are_left_out_with_their_values() {
+        let next =
+            |args: &str| rewritten(args.split(' ').map(str::to_owned), &["--seed", "--rate"], &[]);
+        assert_eq!(next("new --seed 1 f -q --rate=1% a"), "tamis new f -q a");
+        assert_eq!(next("new f --seed=1 -- --seed 1"), "tamis new f -- --seed 1");
+        assert_eq!(next("new f --seeds 1"), "tamis new f --seeds 1");
     }
 }

@@ -28,9 +28,9 @@ const HASHES: f64 = (1_u128 << 64) as f64 / SHARDS as f64;
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What the table knows of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Never 0.
+    /// Never 0, except in the default, which is no item.
     pub(super) tag: u32,
     /// In either order.
     pub(super) positions: [u64; 2],

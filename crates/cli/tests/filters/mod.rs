@@ -1,12 +1,15 @@
 //! `tamis build`, `query`, `merge`, `remove` and `info`, against a `HashSet`.
 
-mod common;
+mod convert;
+mod kinds;
+mod mismatches;
+mod tables;
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use common::{Files, homepages, tamis};
+use crate::common::{Files, homepages, tamis};
 use serde_json::Value;
 
 const KINDS: [&str; 4] = ["bloom", "blocked", "once", "cuckoo"];
@@ -308,48 +311,6 @@ fn a_full_cuckoo_filter_is_1_and_nothing_is_saved() {
     }
     assert!(!files.path("f").exists());
     assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 2);
-}
-
-#[test]
-fn filters_that_differ_are_2() {
-    let files = Files::new();
-    files.write("in", "http://a.example/\n");
-    let build = |name, more: &[&str]| {
-        files.run(&[&["build", "-o", name, "in"], more].concat());
-    };
-    build("plain", &["--capacity", "1000"]);
-    build("large", &["--capacity", "5000"]);
-    build("other", &["--capacity", "1000", "--kind", "once"]);
-    build("seed", &["--capacity", "1000", "--seed", "1"]);
-    build("keyed", &["--capacity", "1000", "--seed", "random"]);
-    build("url", &["--capacity", "1000", "--url", "crawl-1"]);
-    let before = fs::read(files.path("plain")).expect("saved");
-    let folder = files.0.path();
-    // Merging.
-    for (other, parts) in [
-        ("large", &["large: ", "geometry", "1000", "5000"][..]),
-        ("other", &["other: ", "OnceBloomFilter", "BlockedBloomFilter"]),
-        ("seed", &["seed: ", "seed"]),
-        ("keyed", &["keyed: ", "siphash-1-3", "rapidhash-v3"]),
-        ("url", &["url: ", "URL policy", "crawl-1"]),
-    ] {
-        fails(folder, 2, &["merge", "-o", "plain", "plain", other], parts);
-        assert!(fs::read(files.path("plain")).expect("saved") == before);
-    }
-    // The policy. The next command to run is in the message, and it runs.
-    let next = "run: tamis query --url crawl-1 url in";
-    fails(folder, 2, &["query", "url", "in"], &["url: ", "--url crawl-1", "--url none", next]);
-    fails(folder, 2, &["query", "url", "in", "--url", "whatwg-1"], &["--url whatwg-1", next]);
-    fails(folder, 2, &["query", "plain", "--url=crawl-1", "in"], &["run: tamis query plain in"]);
-    assert_eq!(files.run(&["query", "--url", "crawl-1", "url", "in"]).0, "http://a.example/\n");
-    // Removing.
-    fails(
-        folder,
-        2,
-        &["remove", "plain", "in"],
-        &["plain: ", "BlockedBloomFilter", "--kind cuckoo"],
-    );
-    assert!(!files.path("plain.lock").exists());
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! The options of `tamis convert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Format;
+
+/// Read a filter, check all of it, and save it as an ordinary filter
+///
+/// A live filter, which programs share in one file, becomes an ordinary one, which all commands take. It contains every
+/// record whose insert ended before this command began. An ordinary filter is saved with the same bytes.
+///
+/// The new filter is saved in one step; if the command fails, a file of that name is not changed.
+///
+/// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// The file of the filter; '-' is standard input
+    pub(crate) filter: PathBuf,
+
+    /// The file of the new filter; '-' is standard output. It may be the same file, unless that is live
+    #[arg(short, long, value_name = "FILTER")]
+    pub(crate) output: PathBuf,
+
+    /// The format of the filter
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Tamis)]
+    pub(crate) from: Format,
+
+    /// The format of the new filter
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Tamis)]
+    pub(crate) to: Format,
+
+    /// Print no summary; warnings are still printed
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,110 @@
+//! A window over the input: a record is printed unless it is among the last records that were printed.
+//!
+//! All records go through one rotating filter, chunk by chunk in input order, so the answers depend on nothing but the
+//! input. (With a filter per shard, a shard would forget early or late, by what it happens to see of the input.) One
+//! thread at a time decides; reading, hashing and printing go on meanwhile.
+
+use std::io::{Read, Write};
+use std::time::Instant;
+
+use tamis::hash::Rapid;
+use tamis::{BuildError, RotatingBloomFilter};
+
+use super::options::Options;
+use super::summary::{Expected, Summary};
+use crate::geometry::GENERATIONS;
+use crate::geometry::{Geometry, generation, rate_of_generations};
+use crate::input::Input;
+use crate::pipeline::{self, Batch, Chunk, Decider, Gate, Hasher, Plan, Printed, Turnstile, Watch};
+use crate::{Error, FileKind, memory};
+
+/// Decides records by a rotating filter, in input order.
+pub(crate) struct Window<'f, S> {
+    filter: &'f RotatingBloomFilter<[u8], S>,
+    hasher: Hasher,
+    printed: Printed,
+    /// Whether a chunk was cut, because the input is wrong after its last record. Nothing after it is decided, so that
+    /// the filter contains exactly the records before.
+    cut: Turnstile<bool>,
+}
+
+impl<'f, S> Window<'f, S> {
+    /// Decides by this filter, which the caller does not change meanwhile.
+    pub(crate) fn new(
+        filter: &'f RotatingBloomFilter<[u8], S>,
+        hasher: Hasher,
+        printed: Printed,
+    ) -> Self {
+        Self { filter, hasher, printed, cut: Turnstile::new(false) }
+    }
+}
+
+impl<S: Sync> Decider for Window<'_, S> {
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    fn plan(&self) -> Plan {
+        Plan { printed: self.printed, keyless: true, sharded: false, limit: None }
+    }
+
+    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+        // The turn lasts until the filter has all items of the chunk.
+        let Some(mut cut) = self.cut.enter(chunk.turn) else { return };
+        let after_cut = *cut;
+        *cut |= chunk.is_cut();
+        if after_cut || failed() {
+            return;
+        }
+        let Batch { entries, fresh, .. } = chunk.batch();
+        self.filter.insert_hashes(entries.iter().map(|entry| entry.hash), |number, new| {
+            fresh[entries[number].record as usize] = new;
+        });
+    }
+}
+
+/// Prints the records that are not among the last `items` printed ones. As [`run`](super::run).
+pub(super) fn run<R: Read + Send>(
+    inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
+    output: impl Write + Send,
+    options: &Options,
+    (items, rate): (u64, f64),
+    watch: &mut dyn Watch,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    if options.repeated || options.capacity.is_some() {
+        let text = "a window prints first records only, and its size is its capacity";
+        return Err(Error::Usage(text.into()));
+    }
+    let kind = FileKind::Rotating;
+    let refused = |source| Error::Filter { kind, capacity: Some(items), rate, source };
+    let Some(sizes) = kind.geometry(items, rate).map_err(refused)? else {
+        return Err(refused(BuildError::Unsized));
+    };
+    memory::check(sizes.size_in_bytes())?;
+    // The filter sees only hashes: its own hasher is not used.
+    let filter = RotatingBloomFilter::<[u8], _>::builder_with_hasher(Rapid::with_seed(0))
+        .capacity(usize::try_from(items).map_err(|_| refused(BuildError::TooLarge))?)
+        .generations(GENERATIONS)
+        .false_positive_rate(rate)
+        .build()
+        .map_err(refused)?;
+
+    let decider = Window::new(&filter, Hasher::new(options.seed)?, Printed::Fresh);
+    let gate = Gate::default();
+    let done = pipeline::run(inputs, output, &options.records(), &decider, &gate, watch)?;
+    let lost = lost(&sizes, items, done.tally.items());
+    let expected = Expected { lost, extra: 0.0 };
+    let used = (1, filter.size_in_bytes());
+    Ok(Summary::new(done, expected, used, options, start.elapsed()))
+}
+
+/// At most how many records are expected to be lost, of this number of distinct ones: the rate is that at the end, when
+/// the most generations are full.
+fn lost(sizes: &Geometry, window: u64, distinct: u64) -> f64 {
+    let Geometry::Rotating(sizes) = sizes else { return 0.0 };
+    let full = generation(window);
+    let live = distinct.div_ceil(full).min(GENERATIONS.into());
+    let each = sizes.false_positive_rate_at(full.min(distinct) as usize);
+    distinct as f64 * rate_of_generations(each, live as f64)
+}

@@ -1,0 +1,159 @@
+//! `tamis convert`: any form of our format becomes an ordinary filter.
+
+use tamis::formats::{Live, Options, Parts};
+use tamis::hash::Rapid;
+use tamis::{BlockedBloomFilter, BloomFilter};
+
+use super::*;
+
+/// The offset of the body in a file of less than a MiB.
+const BODY: usize = 4096;
+
+/// Builds a filter `f`, and a live file `live` with the same records.
+fn live(files: &Files, kind: &str) -> Vec<u8> {
+    files.write("in", lines(0..1000));
+    files.run(&[
+        "build",
+        "-q",
+        "-o",
+        "f",
+        "--kind",
+        kind,
+        "--capacity",
+        "1000",
+        "--rate",
+        "1e-4",
+        "in",
+    ]);
+    macro_rules! create {
+        ($filter:ident) => {{
+            let builder = $filter::<[u8]>::builder().capacity(1000).false_positive_rate(1e-4);
+            let geometry = builder.geometry().expect("small");
+            let parts = Parts { geometry, capacity: 1000, hasher: Rapid::with_seed(0) };
+            Live::<$filter<[u8], Rapid>>::create_file(files.path("live"), &parts, &Options::new())
+        }};
+    }
+    let _ = fs::remove_file(files.path("live"));
+    if kind == "bloom" { create!(BloomFilter) } else { create!(BlockedBloomFilter) }
+        .expect("created");
+    // The body of a live file is that of a saved one.
+    let saved = fs::read(files.path("f")).expect("saved");
+    let mut live = fs::read(files.path("live")).expect("created");
+    assert_eq!(live.len(), saved.len());
+    live[BODY..].copy_from_slice(&saved[BODY..]);
+    fs::write(files.path("live"), &live).expect("written");
+    saved
+}
+
+#[test]
+fn a_live_file_becomes_an_ordinary_one() {
+    let files = Files::new();
+    for kind in ["bloom", "blocked"] {
+        let saved = live(&files, kind);
+        assert_eq!(files.info("live")["live"], true);
+        // Most commands do not take the live file, and say what to do.
+        let next = "live: is live: other programs may be changing it; use a copy: tamis convert -o COPY live";
+        fails(files.0.path(), 2, &["query", "live", "in"], &[next]);
+        fails(files.0.path(), 2, &["new", "live", "in"], &[next]);
+        let (output, said) = files.run(&["convert", "-o", "copy", "live"]);
+        assert_eq!(output, "");
+        assert!(said.starts_with("1 filter converted; copy holds about "), "{said}");
+        assert!(fs::read(files.path("copy")).expect("saved") == saved, "{kind}");
+        assert_eq!(files.run(&["query", "-q", "copy", "in"]).0, lines(0..1000));
+        // The processes that share a live file would not see another one under its name.
+        let before = fs::read(files.path("live")).expect("there");
+        for args in
+            [&["convert", "-o", "live", "live"][..], &["merge", "-o", "live", "live", "live"]]
+        {
+            fails(files.0.path(), 2, args, &["live: is live: ", "give another name with -o"]);
+        }
+        assert!(fs::read(files.path("live")).expect("there") == before);
+    }
+}
+
+/// Also the policy stays, even one that this program does not have.
+#[test]
+fn an_ordinary_filter_keeps_its_bytes_through_files_and_pipes() {
+    let files = Files::new();
+    files.write("in", "http://a.example/\n");
+    files.run(&["build", "-q", "-o", "f", "--url", "crawl-1", "--seed", "random", "in"]);
+    files.run(&["new", "-q", "t", "in"]);
+    let filter = BloomFilter::<[u8]>::builder()
+        .capacity(10)
+        .hasher(Rapid::with_seed(1))
+        .build()
+        .expect("small");
+    let policy = tamis::formats::Policy::new("other-v9").expect("short");
+    Options::new().policy(policy).save(&filter, files.path("g")).expect("saved");
+    for name in ["f", "t", "g"] {
+        let saved = fs::read(files.path(name)).expect("saved");
+        files.run(&["convert", "-q", "-o", "copy", name, "--from", "tamis", "--to", "tamis"]);
+        assert!(fs::read(files.path("copy")).expect("saved") == saved);
+        // From standard input, to standard output.
+        let convert = |args: &[&str]| {
+            let run = tamis()
+                .current_dir(&files.0)
+                .args(["convert", "-q"])
+                .args(args)
+                .write_stdin(saved.clone())
+                .assert();
+            run.success().stderr("").get_output().stdout.clone()
+        };
+        assert_eq!(convert(&["-", "-o", "copy2"]), b"");
+        assert!(fs::read(files.path("copy2")).expect("saved") == saved);
+        assert!(convert(&["-", "-o", "-"]) == saved);
+        assert!(convert(&[name, "-o", "-"]) == saved);
+        // In place.
+        files.run(&["convert", "-q", "-o", name, name]);
+        assert!(fs::read(files.path(name)).expect("saved") == saved);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_2_and_nothing_is_written() {
+    let files = Files::new();
+    files.write("in", lines(0..100));
+    files.run(&["build", "-q", "-o", "f", "in"]);
+    let good = fs::read(files.path("f")).expect("saved");
+    let mut flipped = good.clone();
+    *flipped.last_mut().expect("a body") ^= 1;
+    for (bytes, part) in [
+        (&b""[..], "0 bytes of 256"),
+        (b"PK\x03\x04 no filter", "starts with 50 4b"),
+        (&good[..300], "is cut off: it has 300 bytes of"),
+        (&[&good[..], b"\0"].concat(), "its filter ends after"),
+        (&flipped, "chunk 0 of the body is damaged"),
+    ] {
+        files.write("bad", bytes);
+        fails(files.0.path(), 2, &["convert", "-o", "out", "bad"], &["tamis: bad: ", part]);
+        let run = tamis()
+            .current_dir(&files.0)
+            .args(["convert", "-", "-o", "out"])
+            .write_stdin(bytes)
+            .assert();
+        let text =
+            String::from_utf8(run.code(2).stdout("").get_output().stderr.clone()).expect("text");
+        assert!(text.starts_with("tamis: standard input: ") && text.contains(part), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+    for (args, part) in [
+        (&["convert", "f"][..], "--output"),
+        (&["convert", "-o", "out"], "<FILTER>"),
+        (&["convert", "-o", ".", "f"], "is a directory"),
+        (&["convert", "-o", "out", "missing"], "missing: "),
+        (&["convert", "-o", "out", "."], ".: "),
+        (&["convert", "-o", "out", "f", "--to", "guava"], "tamis"),
+        (&["convert", "-o", "out", "f", "--from", "guava"], "--from"),
+    ] {
+        fails(files.0.path(), 2, args, &[part]);
+    }
+    assert!(!files.path("out").exists());
+}
+
+#[test]
+fn the_manual_and_the_completions_know_the_command() {
+    let files = Files::new();
+    assert!(files.run(&["man", "convert"]).0.contains("\\-\\-from"));
+    assert!(files.run(&["completions", "bash"]).0.contains("tamis__subcmd__convert"));
+    assert!(files.run(&["--help"]).0.contains("convert"));
+}

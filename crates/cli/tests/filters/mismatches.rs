@@ -1,0 +1,206 @@
+//! A filter with another seed, hash, geometry or policy is refused in one line, which names the next command.
+
+use tamis::hash::Xxh3;
+
+use super::*;
+
+/// Each command that cannot use a filter, and all that it says.
+#[test]
+fn each_mismatch_is_2_and_names_the_next_command() {
+    let files = Files::new();
+    files.write("in", "http://a.example/\n");
+    let build = |name, more: &[&str]| {
+        files.run(&[&["build", "-q", "-o", name, "in"], more].concat());
+    };
+    build("f", &["--capacity", "1000", "--rate", "1e-4"]);
+    build("large", &["--capacity", "5000", "--rate", "1e-4"]);
+    build("rate", &["--capacity", "1000", "--rate", "1e-5"]);
+    build("kind", &["--capacity", "1000", "--rate", "1e-4", "--kind", "once"]);
+    build("seed", &["--capacity", "1000", "--rate", "1e-4", "--seed", "1"]);
+    build("keyed", &["--capacity", "1000", "--rate", "1e-4", "--seed", "random"]);
+    build("url", &["--capacity", "1000", "--rate", "1e-4", "--url", "crawl-1"]);
+    build("cuckoo", &["--capacity", "1000", "--rate", "1e-4", "--kind", "cuckoo"]);
+    files.run(&["new", "-q", "table", "in"]);
+    files.run(&["new", "-q", "table9", "in", "--capacity", "9M"]);
+    files.run(&["new", "-q", "tableseed", "in", "--seed", "9"]);
+    files.run(&["index", "-q", "-o", "index", "in", "--url", "crawl-1"]);
+    // A file that another hash function of the same name and seed would write.
+    let mut bytes = fs::read(files.path("f")).expect("saved");
+    bytes[48] ^= 1;
+    let checksum = Xxh3::with_seed(0).hash_bytes(&bytes[..248]);
+    bytes[248..256].copy_from_slice(&checksum.to_le_bytes());
+    files.write("hash", bytes);
+    let before: Vec<_> =
+        ["f", "table"].iter().map(|name| fs::read(files.path(name)).expect("saved")).collect();
+
+    for (args, expected) in MISMATCHES {
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = tamis().current_dir(&files.0).args(&args).assert().code(2).stdout("");
+        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        assert_eq!(text, format!("tamis: {expected}\n"), "{args:?}");
+        assert!(!files.path("out").exists() && !files.path("f.lock").exists());
+    }
+    let after: Vec<_> =
+        ["f", "table"].iter().map(|name| fs::read(files.path(name)).expect("saved")).collect();
+    assert!(after == before);
+}
+
+/// Commands and messages.
+const MISMATCHES: &[(&str, &str)] = &[
+    // Policy.
+    (
+        "query url in",
+        "url: its items were normalised with --url crawl-1, but this command has --url none; run: tamis query --url crawl-1 url in",
+    ),
+    (
+        "query url in --url whatwg-1",
+        "url: its items were normalised with --url crawl-1, but this command has --url whatwg-1; run: tamis query --url crawl-1 url in",
+    ),
+    (
+        "query --url=crawl-1 f in",
+        "f: its items were normalised with --url none, but this command has --url crawl-1; run: tamis query f in",
+    ),
+    (
+        "new url in",
+        "url: its items were normalised with --url crawl-1, but this command has --url none; run: tamis new --url crawl-1 url in",
+    ),
+    (
+        "new f in --url crawl-1",
+        "f: its items were normalised with --url none, but this command has --url crawl-1; run: tamis new f in",
+    ),
+    (
+        "remove cuckoo in --url crawl-1",
+        "cuckoo: its items were normalised with --url none, but this command has --url crawl-1; run: tamis remove cuckoo in",
+    ),
+    (
+        "which index http://a.example/",
+        "index: its items were normalised with --url crawl-1, but this command has --url none; run: tamis which --url crawl-1 index http://a.example/",
+    ),
+    (
+        "merge -o out f url",
+        "url: has the URL policy crawl-1, but f has none; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "merge -o out url f",
+        "f: has the URL policy none, but url has crawl-1; to merge them, build it again with the --rate and --seed of url: tamis build -o NEW --kind blocked --capacity 1000 --url crawl-1 FILE...",
+    ),
+    // Seed.
+    ("new f in --seed 1", "f: has another seed than --seed; run: tamis new f in"),
+    ("new --seed=1 table in", "table: has another seed than --seed; run: tamis new table in"),
+    (
+        "merge -o out f seed",
+        "seed: has another seed than f; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "merge -o out table tableseed",
+        "tableseed: has another seed than table; to merge them, build it again with the --seed of table: tamis new NEW FILE...",
+    ),
+    // Hash.
+    (
+        "query hash in",
+        "hash: the file was written with another hash function: its hash probe is 0x3b57d11bfcd66ad7, and here the same algorithm and seed give 0x3b57d11bfcd66ad6; build the filter again from its records with 'tamis build'",
+    ),
+    (
+        "new hash in",
+        "hash: the file was written with another hash function: its hash probe is 0x3b57d11bfcd66ad7, and here the same algorithm and seed give 0x3b57d11bfcd66ad6; build the filter again from its records with 'tamis build'",
+    ),
+    (
+        "remove hash in",
+        "hash: the file was written with another hash function: its hash probe is 0x3b57d11bfcd66ad7, and here the same algorithm and seed give 0x3b57d11bfcd66ad6; build the filter again from its records with 'tamis build'",
+    ),
+    (
+        "merge -o out f hash",
+        "hash: the file was written with another hash function: its hash probe is 0x3b57d11bfcd66ad7, and here the same algorithm and seed give 0x3b57d11bfcd66ad6; build the filter again from its records with 'tamis build'",
+    ),
+    (
+        "merge -o out f keyed",
+        "keyed: has the hash siphash-1-3, but f has rapidhash-v3; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "new f in --seed random",
+        "f: has the hash rapidhash-v3, but --seed stands for siphash-1-3; run: tamis new f in",
+    ),
+    (
+        "merge -o out keyed f",
+        "f: has another hash than keyed, whose key is random; to merge them, build both with one number as their --seed: tamis build -o NEW --kind blocked --capacity 1000 --seed NUMBER FILE...",
+    ),
+    // Geometry.
+    (
+        "merge -o out f large",
+        "large: has a geometry of 16000 bytes for 5000 items, but f has 3200 bytes for 1000 items; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "merge -o out f rate",
+        "rate: has a geometry of 3840 bytes for 1000 items, but f has 3200 bytes for 1000 items; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "merge -o out table table9",
+        "table9: is a table that was created with another --capacity, or without one, than those before it; to merge them, create it again with theirs: tamis new NEW FILE...",
+    ),
+    (
+        "new f in --capacity 2000",
+        "f: has a capacity of 1,000, but --capacity is 2,000; run: tamis new f in",
+    ),
+    (
+        "new f in --capacity 1000 --rate 1e-5",
+        "f: has a rate of 9.9e-5 at its capacity, but --rate is 1.0e-5; run: tamis new f in",
+    ),
+    // Kind.
+    (
+        "merge -o out f kind",
+        "kind: has the type OnceBloomFilter, but f has BlockedBloomFilter; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+    ),
+    (
+        "merge -o out table f",
+        "f: has the type BlockedBloomFilter, but table has table; to merge them, build it again with the --seed of table: tamis new NEW FILE...",
+    ),
+    (
+        "new f in --kind once --capacity 1000",
+        "f: is a BlockedBloomFilter, but --kind is once; run: tamis new f in",
+    ),
+    (
+        "new table in --kind bloom --capacity 9",
+        "table: is a table, but --kind is bloom; run: tamis new table in",
+    ),
+    (
+        "remove f in",
+        "f: is a BlockedBloomFilter, from which nothing can be removed: one bit may stand for several records; a filter of --kind cuckoo, counting or scalable-cuckoo can remove: tamis build -o NEW --kind cuckoo --capacity 1000 FILE...",
+    ),
+    (
+        "remove table in",
+        "table: is a table, from which nothing can be removed: one fingerprint may stand for several records; a filter of --kind cuckoo, counting or scalable-cuckoo can remove: tamis build -o NEW --kind cuckoo FILE...",
+    ),
+];
+
+/// Options that the filter was created with are no mismatch.
+#[test]
+fn the_options_of_the_first_run_can_be_repeated() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    for (number, options) in [
+        &[][..],
+        &["--capacity", "1000"],
+        &["--capacity", "1000", "--seed", "7"],
+        &["--capacity", "1000", "--kind", "cuckoo"],
+        &["--capacity", "1000", "--rate", "1e-3"],
+        &["--capacity", "1000", "--rate", "1e-3", "--kind", "bloom"],
+        &["--capacity", "1000", "--rate", "1e-3", "--kind", "cuckoo"],
+        &["--capacity", "1000", "--rate", "1e-9", "--kind", "once"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let name = &*format!("f{number}");
+        let run = || files.run(&[&["new", "-q", name, "in"], *options].concat()).0;
+        assert_eq!((&*run(), &*run()), ("a\n", ""), "{options:?}");
+    }
+    // A filter of 'build', and a table that has grown.
+    for kind in KINDS {
+        let options = ["--kind", kind, "--capacity", "1000", "--rate", "1e-3"];
+        files.run(&[&["build", "-q", "-o", kind, "in"], &options[..]].concat());
+        assert_eq!(files.run(&[&["new", "-q", kind, "in"], &options[..]].concat()).0, "");
+    }
+    for options in [&["--capacity", "9"][..], &["--capacity", "9", "--rate", "1e-6"]] {
+        assert_eq!(files.run(&[&["new", "-q", "f0", "in"], options].concat()).0, "");
+    }
+}
