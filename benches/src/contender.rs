@@ -2,6 +2,7 @@
 
 mod entry;
 pub mod filter;
+mod growing;
 mod ours;
 #[cfg(feature = "peers")]
 mod peer;
@@ -70,6 +71,32 @@ pub fn low_rate() -> Vec<Contender<u64>> {
     let mut all = named(&all(), &["blocked", "cuckoo", "once cuckoo"]);
     all.push(ours::two_slots());
     all
+}
+
+/// Returns the filters that grow: ours, and those of other crates. Each grows from the number of items it is made for.
+#[must_use]
+pub fn growing() -> Vec<Contender<u64>> {
+    #[cfg_attr(not(feature = "peers"), expect(unused_mut))]
+    let mut all = growing::growing();
+    #[cfg(feature = "peers")]
+    all.extend(peer::growing());
+    all
+}
+
+/// Returns the filters that remove items, those that count copies among them.
+#[must_use]
+pub fn counting() -> Vec<Contender<u64>> {
+    let mut all = vec![growing::counting()];
+    all.extend(fingerprints().into_iter().filter(|contender| contender.traits.removes));
+    #[cfg(feature = "peers")]
+    all.push(peer::counting());
+    all
+}
+
+/// Returns the filters of a window, by their number of generations.
+#[must_use]
+pub fn rotating() -> Vec<Contender<u64>> {
+    growing::rotating()
 }
 
 /// Returns the contenders of these names.

@@ -2,13 +2,18 @@
 //!
 //! Items are the integers from 0 on: hashed, they fall on random lines.
 
+#![cfg(feature = "measure")]
 #![forbid(unsafe_code)]
 
 mod clock;
 pub mod contender;
 pub mod course;
 pub mod floor;
+#[cfg(feature = "report")]
+pub mod growing;
 pub mod item;
+#[cfg(feature = "report")]
+pub mod lines;
 pub mod measure;
 pub mod operation;
 mod record;

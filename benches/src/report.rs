@@ -8,6 +8,8 @@ mod counts;
 #[cfg(test)]
 mod example;
 mod figure;
+mod growing;
+mod lines;
 mod machine;
 mod page;
 mod plots;
@@ -23,6 +25,8 @@ use std::path::{Path, PathBuf};
 use self::machine::Cache;
 use self::page::Page;
 use self::records::Records;
+use crate::growing::Figures;
+use crate::lines::Stop;
 
 /// The reasons for missed targets, with what was tried. Written by hand: a change of the figures may need a change here.
 const MISSED: &str = concat!("\n", include_str!("report/missed.md"));
@@ -53,6 +57,46 @@ pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn
     let report = out.join("REPORT.md");
     fs::write(&report, head(&records, &time, command) + &body.text + MISSED)?;
     Ok(report)
+}
+
+/// Writes `MEMORY.md` and `memory.svg` into the folder `out`: the peak memory of runs of `tamis dedup`, each with the
+/// number of its threads; returns the path of the former. `command` is the command that reproduces them.
+///
+/// # Errors
+///
+/// If the page or its chart cannot be written.
+pub fn write_lines(
+    runs: &[(usize, Vec<Stop>)],
+    out: &Path,
+    command: &str,
+) -> Result<PathBuf, Box<dyn Error>> {
+    let (text, chart) = lines::page(runs, command);
+    if let Some(chart) = chart {
+        fs::write(out.join("memory.svg"), chart.svg()?)?;
+    }
+    let page = out.join("MEMORY.md");
+    fs::write(&page, text)?;
+    Ok(page)
+}
+
+/// Writes `GROWING.md` and `growing.svg` into the folder `out`; returns the path of the former. `command` is the command
+/// that reproduces them.
+///
+/// # Errors
+///
+/// If the page or its chart cannot be written.
+pub fn write_growing(
+    figures: &Figures,
+    out: &Path,
+    command: &str,
+) -> Result<PathBuf, Box<dyn Error>> {
+    let (text, chart) = growing::page(figures, command);
+    if let Some(chart) = chart {
+        fs::write(out.join("growing.svg"), chart.svg()?)?;
+    }
+    let page = out.join("GROWING.md");
+    fs::write(&page, text)?;
+    Ok(page)
 }
 
 /// Removes the charts of an earlier report, whose axes may have no records now.
@@ -91,7 +135,9 @@ fn head(records: &Records, time: &str, command: &str) -> String {
          three with `--quick`), or the mean of one fill for inserts into large filters.{}\n\n\
          **R** reads one random line of memory per item, **W** sets one bit there, in memory of the same size: no filter \
          can be faster. A multiple is of W for writes, of R for all else. The best of a \
-         column is in bold.{one_thread}\n{left_out}",
+         column is in bold.{one_thread}\n\n\
+         [MEMORY.md](MEMORY.md) has the memory of `tamis dedup` by the number of lines, and \
+         [GROWING.md](GROWING.md) the filters that grow, count or rotate.\n{left_out}",
         spread.unwrap_or_default(),
     )
 }

@@ -2,23 +2,32 @@
 
 mod bloom;
 mod dedup_lines;
+mod edit;
 mod file;
 mod load_diff;
 mod load_native;
+mod load_set;
+mod load_table;
+mod memory_file;
 mod merge_stream;
 mod ops_bloom;
 mod ops_cuckoo;
+mod ops_growing;
 #[path = "../../crates/formats/tests/reader/mod.rs"]
 mod reader;
 mod sizing;
 mod snapshot_mutate;
+mod table;
 
 pub use dedup_lines::dedup_lines;
 pub use load_diff::load_diff;
 pub use load_native::load_native;
+pub use load_set::load_set;
+pub use load_table::load_table;
 pub use merge_stream::merge_stream;
 pub use ops_bloom::ops_bloom;
 pub use ops_cuckoo::ops_cuckoo;
+pub use ops_growing::ops_growing;
 pub use sizing::sizing;
 pub use snapshot_mutate::snapshot_mutate;
 
@@ -26,13 +35,16 @@ pub use snapshot_mutate::snapshot_mutate;
 pub type Target = fn(&[u8]);
 
 /// All targets, each with the name of its folder in `regressions/`.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),
+    ("ops_growing", ops_growing),
     ("sizing", sizing),
     ("dedup_lines", dedup_lines),
     ("load_native", load_native),
     ("load_diff", load_diff),
+    ("load_set", load_set),
+    ("load_table", load_table),
     ("snapshot_mutate", snapshot_mutate),
     ("merge_stream", merge_stream),
 ];

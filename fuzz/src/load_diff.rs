@@ -1,17 +1,49 @@
 //! Loads arbitrary files in every way: all ways have one verdict.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde_core::de::value::{BytesDeserializer, Error, StrDeserializer};
 use tamis::hash::AnyStable;
 use tamis_formats::{Info, LoadError, MapFile, Options, Saved};
 
-use crate::file::{file_of, with_kind};
+use crate::file::{file_of, types, with_kind};
+use crate::memory_file::memory_file;
+
+/// A type of filter that can be saved, and mapped or not.
+pub(crate) trait Ways: Saved {
+    /// Maps a file and checks all of it. Where the type cannot be mapped, loads it for queries.
+    fn mapped(file: File, options: &Options) -> Option<LoadError>;
+}
+
+macro_rules! mapped {
+    ($($name:ident)*) => {$(
+        impl Ways for types::$name {
+            fn mapped(file: File, options: &Options) -> Option<LoadError> {
+                let file = MapFile::sealed(file).map_err(LoadError::from);
+                let map = file.and_then(|file| options.map::<Self>(file));
+                map.and_then(|mapped| mapped.verify()).err()
+            }
+        }
+    )*};
+}
+
+macro_rules! loaded {
+    ($($name:ident)*) => {$(
+        impl Ways for types::$name {
+            fn mapped(file: File, options: &Options) -> Option<LoadError> {
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                options.load_frozen::<Self>(path).err()
+            }
+        }
+    )*};
+}
+
+mapped!(Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo);
+loaded!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom ScalableCuckoo);
 
 /// Checks one file.
 pub fn load_diff(data: &[u8]) {
@@ -20,25 +52,14 @@ pub fn load_diff(data: &[u8]) {
     with_kind!(kind, F => check::<F>(&bytes));
 }
 
-/// Returns a file in memory that no process can make shorter.
-pub(crate) fn memory_file(bytes: &[u8]) -> File {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let mut file = File::from(memfd_create("tamis", flags).expect("a file in memory"));
-    file.write_all(bytes).expect("memory for the file");
-    fcntl_add_seals(&file, SealFlags::SHRINK).expect("a seal");
-    file
-}
-
 /// Loads bytes in every way: from a file, from a stream, mapped, and through serde. Returns the errors.
-pub(crate) fn verdicts<F: Saved>(bytes: &[u8], options: &Options) -> [Option<LoadError>; 4] {
+pub(crate) fn verdicts<F: Ways>(bytes: &[u8], options: &Options) -> [Option<LoadError>; 4] {
     let file = memory_file(bytes);
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let load = options.load::<F>(&path).err();
     let frozen = options.load_frozen::<F>(&path).err();
     let read = options.read::<F>(Drip(bytes)).err();
-    let map =
-        MapFile::sealed(file).map_err(LoadError::from).and_then(|file| options.map::<F>(file));
-    let map = map.and_then(|mapped| mapped.verify()).err();
+    let map = F::mapped(file, options);
     // serde has the text of the error.
     let text = load.as_ref().map(ToString::to_string);
     let of_bytes = options.deserialize::<F, _>(BytesDeserializer::<Error>::new(bytes)).err();
@@ -49,7 +70,7 @@ pub(crate) fn verdicts<F: Saved>(bytes: &[u8], options: &Options) -> [Option<Loa
     [load, frozen, read, map]
 }
 
-fn check<F: Saved<Hasher = AnyStable>>(bytes: &[u8]) {
+fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8]) {
     let info = Info::read(bytes).ok();
     let policy = info.as_ref().map_or_else(Default::default, Info::policy);
     let text = |error: &Option<LoadError>| format!("{error:?}");

@@ -87,7 +87,9 @@ fn check_filter<F: Saved<Hasher = AnyStable>>(
         }
     }
     // No insert loses an item.
-    let lost = (0..QUERIES)
+    // A window forgets items.
+    let forgets = info.kind() == tamis_formats::Kind::RotatingBloom;
+    let lost = (0..if forgets { 0 } else { QUERIES })
         .find(|number| reader.contains(&item(*number)) && !filter.contains_hash(hash(*number)));
     assert_eq!(lost, None, "an insert lost an item of the file");
 }

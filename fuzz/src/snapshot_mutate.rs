@@ -2,10 +2,15 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::hash::{AnyStable, HashItem, Rapid};
-use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
-use tamis_formats::{Options, Policy, Saved};
+use tamis::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, OnceBloomFilter,
+    OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
+    ScalableCuckooFilter,
+};
+use tamis_formats::{Options, Policy};
 
-use crate::load_diff::verdicts;
+use crate::edit::Edit;
+use crate::load_diff::{Ways, verdicts};
 
 #[derive(Arbitrary, Debug)]
 struct Case {
@@ -24,20 +29,11 @@ enum Kind {
     Once,
     Cuckoo,
     OnceCuckoo,
-}
-
-/// A change. The places are reduced to those of the file.
-#[derive(Arbitrary, Clone, Copy, Debug)]
-enum Edit {
-    Flip { at: u16, bit: u8 },
-    Set { at: u16, byte: u8 },
-    SetWord { at: u16, word: u64 },
-    Truncate { at: u16 },
-    Cut { at: u16, len: u16 },
-    Repeat { at: u16, len: u16 },
-    Copy { at: u16, len: u16, to: u16 },
-    Swap { at: u16, len: u16, to: u16 },
-    Append { byte: u8 },
+    ScalableBloom,
+    OnceScalableBloom,
+    Counting,
+    Rotating,
+    ScalableCuckoo,
 }
 
 /// Checks one list of changes.
@@ -59,10 +55,16 @@ pub fn snapshot_mutate(data: &[u8]) {
         Kind::OnceCuckoo => {
             build!(OnceCuckooFilter, buckets(2 * size).slots(5).fingerprint_bits(12))
         }
+        Kind::ScalableBloom => build!(ScalableBloomFilter, capacity(1024)),
+        Kind::OnceScalableBloom => build!(OnceScalableBloomFilter, capacity(1024)),
+        Kind::Counting => build!(CountingBloomFilter, bits(512 * size).probes(6).words(2)),
+        // It rotates when 128 items come.
+        Kind::Rotating => build!(RotatingBloomFilter, capacity(4 * size as usize).generations(3)),
+        Kind::ScalableCuckoo => build!(ScalableCuckooFilter, capacity(1).max_capacity(10_000)),
     }
 }
 
-fn check<F: Saved<Hasher = AnyStable>>(filter: F, case: &Case) {
+fn check<F: Ways<Hasher = AnyStable>>(filter: F, case: &Case) {
     for item in 0..case.items {
         // A full filter is as good as any other.
         let _ = filter.try_insert_hash(filter.hasher().hash_item(&[item][..]));
@@ -81,40 +83,4 @@ fn check<F: Saved<Hasher = AnyStable>>(filter: F, case: &Case) {
     assert!(load.is_some() && frozen.is_some() && map.is_some(), "{load:?} {frozen:?} {map:?}");
     // A stream may go on after the filter.
     assert_eq!(read.is_none(), changed.starts_with(&original), "{read:?}");
-}
-
-impl Edit {
-    fn apply(self, bytes: &mut Vec<u8>) {
-        let len_of_all = bytes.len();
-        let place = |at: u16| usize::from(at) % len_of_all.max(1);
-        let part = |at: u16, len: u16| place(at)..len_of_all.min(place(at) + 1 + usize::from(len));
-        match self {
-            _ if bytes.is_empty() => {}
-            Self::Flip { at, bit } => bytes[place(at)] ^= 1 << (bit % 8),
-            Self::Set { at, byte } => bytes[place(at)] = byte,
-            Self::SetWord { at, word } => {
-                let part = part(at & !7, 7);
-                let len = part.len();
-                bytes[part].copy_from_slice(&word.to_le_bytes()[..len]);
-            }
-            Self::Truncate { at } => bytes.truncate(place(at)),
-            Self::Cut { at, len } => drop(bytes.drain(part(at, len))),
-            Self::Repeat { at, len } => {
-                let copy = bytes[part(at, len)].to_vec();
-                bytes.splice(place(at)..place(at), copy);
-            }
-            Self::Copy { at, len, to } => {
-                let copy = bytes[part(at, len)].to_vec();
-                let to = part(to, (copy.len() - 1) as u16);
-                let len = to.len();
-                bytes[to].copy_from_slice(&copy[..len]);
-            }
-            Self::Swap { at, len, to } => {
-                for (one, other) in part(at, len).zip(part(to, len)) {
-                    bytes.swap(one, other);
-                }
-            }
-            Self::Append { byte } => bytes.push(byte),
-        }
-    }
 }

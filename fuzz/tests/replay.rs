@@ -5,7 +5,12 @@ use std::path::Path;
 
 use tamis_fuzz::TARGETS;
 
+/// The pseudo-random inputs of each target.
+///
+/// MEASURED: with 3000 inputs for every target the replay takes 24 s, and with 500 for `ops_growing` 12 s (Zen 5, one run
+/// each). The regressions of that target reach every operation of every kind.
 const PSEUDO_RANDOM: u64 = 3000;
+const OF_GROWING: u64 = 500;
 
 #[test]
 fn regressions_stay_fixed() {
@@ -25,7 +30,8 @@ fn regressions_stay_fixed() {
 #[test]
 fn pseudo_random_inputs_pass() {
     for (name, target) in TARGETS {
-        for seed in 0..PSEUDO_RANDOM {
+        let inputs = if name == "ops_growing" { OF_GROWING } else { PSEUDO_RANDOM };
+        for seed in 0..inputs {
             println!("{name} {seed}");
             target(&pseudo_random(seed));
         }

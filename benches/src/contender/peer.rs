@@ -3,6 +3,7 @@
 #[macro_use]
 mod adapter;
 mod bloom;
+mod bloomcraft;
 mod exact;
 mod fingerprint;
 
@@ -37,4 +38,18 @@ pub(super) fn all<K: Item>() -> Vec<Contender<K>> {
         Contender::of::<ScalableCuckooFilter<K, AHasher>>(),
         Contender::of::<fingerprint::Quotient>(),
     ]
+}
+
+/// Returns those that grow.
+pub(super) fn growing() -> Vec<Contender<u64>> {
+    vec![
+        Contender::of::<bloomcraft::Scalable>(),
+        Contender::of::<bloom::Growable>(),
+        Contender::of::<ScalableCuckooFilter<u64, AHasher>>(),
+    ]
+}
+
+/// Returns the one that counts.
+pub(super) fn counting() -> Contender<u64> {
+    Contender::of::<bloomcraft::Counting>()
 }

@@ -1,5 +1,7 @@
 //! Makes charts of records.
 
+use core::iter;
+
 use plotters::style::RGBColor;
 
 use super::axis::{Axis, Scale};
@@ -133,6 +135,54 @@ pub(super) fn memory(records: &[&Record]) -> Option<Chart> {
         ("rate of false positives, log scale", Scale::ONE_IN),
         ("bits per item", Scale::LINEAR),
         lines,
+    )
+}
+
+/// Makes the chart of curves of bits per line against lines, by name, and of a limit.
+pub(super) fn peaks(curves: &[Curve], limit: f64) -> Option<Chart> {
+    let ends = curves.iter().flat_map(|(_, points)| points).map(|point| (point.0, limit));
+    let limit = Line {
+        name: format!("{limit} bits"),
+        look: NO_MARKER,
+        line: sorted(ends),
+        points: Vec::new(),
+    };
+    // The points are too many for markers.
+    let curves = curves.iter().zip(OURS).zip(iter::once(None).chain(DASHES.map(Some)));
+    let curves = curves.map(|(((name, points), (colour, _)), dash)| Line {
+        name: name.clone(),
+        look: Look { colour, marker: Marker::None, dash, bold: dash.is_none() },
+        line: points.clone(),
+        points: Vec::new(),
+    });
+    chart(
+        "Peak memory of tamis dedup".to_owned(),
+        ("distinct lines, log scale", Scale::LOG),
+        ("bits per line, log scale", Scale::LOG),
+        curves.chain([limit]).collect(),
+    )
+}
+
+/// A curve by its name.
+pub(super) type Curve = (String, Vec<(f64, f64)>);
+
+/// Makes the chart of latencies by one over the share of slower inserts: a curve of the clock, then two for each filter,
+/// of which the second has dashes.
+pub(super) fn latencies(curves: &[Curve]) -> Option<Chart> {
+    let looks = [NO_MARKER].into_iter().chain(OURS.into_iter().flat_map(|(colour, _)| {
+        [None, Some(DASHES[0])].map(|dash| Look { colour, dash, bold: dash.is_none(), ..NO_MARKER })
+    }));
+    let lines = curves.iter().zip(looks).map(|((name, points), look)| Line {
+        name: name.clone(),
+        look,
+        line: points.clone(),
+        points: Vec::new(),
+    });
+    chart(
+        "Latency of single inserts by two writers".to_owned(),
+        ("one insert of this number is slower, log scale", Scale::LOG),
+        ("ns, log scale", Scale::LOG),
+        lines.collect(),
     )
 }
 

@@ -1,0 +1,267 @@
+//! The growing Bloom filters: each slice has a blocked filter of the same geometry as its model.
+
+use std::collections::HashSet;
+
+use tamis::bloom::raw::{self, Lines, SliceSizes};
+use tamis::hash::Rapid;
+use tamis::{BlockedBloomFilter, BuildError, OnceScalableBloomFilter, ScalableBloomFilter};
+
+use super::checked::{Checked, Sizes, check_figures};
+use super::saved::saved_and_loaded;
+
+pub(super) type Any = ScalableBloomFilter<u64, Rapid>;
+pub(super) type Once = OnceScalableBloomFilter<u64, Rapid>;
+type Blocked = BlockedBloomFilter<u64, Rapid>;
+
+/// A growing filter, and for each of its slices a filter with the same bits.
+pub(super) struct Chain<F> {
+    filter: F,
+    slices: Vec<Blocked>,
+    /// The inserts that returned `true` since the filter was empty.
+    new: u64,
+    limit: Option<u64>,
+    /// A copy has no prepared slice, and so may grow later.
+    is_copy: bool,
+}
+
+fn blocked(sizes: SliceSizes) -> Blocked {
+    let builder = Blocked::builder_with_hasher(Rapid::with_seed(1));
+    builder.like(sizes.geometry).build().expect("a slice of this size was allocated")
+}
+
+impl<F: Growing> Chain<F> {
+    fn has(&self, hash: u64) -> bool {
+        self.slices.iter().any(|slice| slice.contains_hash(hash))
+    }
+
+    /// Applies an insert to the model, and checks its answer.
+    fn model(&mut self, hash: u64, answer: bool) {
+        assert_eq!(answer, !self.has(hash), "`true` exactly if no slice has the item");
+        if answer {
+            self.new += 1;
+            self.slices.last().expect("a slice").insert_hash(hash);
+        }
+    }
+
+    /// Adds slices to the model.
+    fn grow(&mut self) {
+        let sizes = self.filter.slices();
+        assert!(sizes.len() >= self.slices.len(), "slices only get more");
+        self.slices.extend(sizes[self.slices.len()..].iter().copied().map(blocked));
+    }
+}
+
+impl<F: Growing> Checked for Chain<F> {
+    fn new(sizes: Sizes) -> Option<Self> {
+        let limit = sizes.limit.map(|limit| u64::from(limit) * 16);
+        let filter = match F::build((sizes.capacity % 4096).into(), sizes.rate(), limit) {
+            Err(BuildError::Alloc { bytes }) if limit.is_some_and(|limit| bytes > limit) => {
+                return None;
+            }
+            result => result.expect("a small filter can be allocated"),
+        };
+        let mut chain = Self { filter, slices: Vec::new(), new: 0, limit, is_copy: false };
+        chain.grow();
+        Some(chain)
+    }
+
+    fn insert(&mut self, hash: u64) {
+        let answer = self.filter.insert(hash);
+        self.model(hash, answer);
+        self.grow();
+        assert!(!self.filter.insert(hash), "new twice");
+    }
+
+    fn insert_batch(&mut self, hashes: &[u64]) {
+        let mut answers = Vec::new();
+        self.filter.insert_batch(hashes, &mut answers);
+        if self.filter.slices().len() == self.slices.len() {
+            for (&hash, &answer) in hashes.iter().zip(&answers) {
+                self.model(hash, answer);
+            }
+        } else {
+            // Which slice took an item depends on when the batch grew.
+            let mut new = HashSet::new();
+            for (&hash, &answer) in hashes.iter().zip(&answers) {
+                assert!(!answer || !self.has(hash) && new.insert(hash), "a present item was new");
+            }
+            self.new += new.len() as u64;
+            self.slices = copies(&self.filter);
+        }
+        assert_eq!(answers.len(), hashes.len());
+        self.grow();
+        assert!(hashes.iter().all(|&hash| self.filter.contains(hash)), "a false negative");
+    }
+
+    fn insert_otherwise(&mut self, hash: u64) {
+        self.insert_batch(&[hash, hash]);
+    }
+
+    fn agree(&self, hash: u64) {
+        assert_eq!(self.filter.contains(hash), self.has(hash));
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.filter.contains(hash)
+    }
+
+    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
+        self.filter.contains_batch(hashes)
+    }
+
+    fn special(&mut self, _: u16) {}
+
+    fn snapshot(&mut self, hash: u64) {
+        let copy = self.filter.copy();
+        let had = copy.contains(hash);
+        self.filter.insert(hash);
+        assert_eq!(copy.contains(hash), had, "an insert after the snapshot changed it");
+        self.filter = copy;
+        self.is_copy = true;
+    }
+
+    fn save_and_load(&mut self, hashes: &[u64]) {
+        let loaded = self.filter.saved_and_loaded(hashes);
+        assert_eq!(loaded.slices(), self.filter.slices());
+        self.filter = loaded;
+        self.is_copy = true;
+    }
+
+    fn clear(&mut self) {
+        self.filter.clear();
+        self.slices.clear();
+        self.new = 0;
+        self.grow();
+        assert_eq!((self.slices.len(), self.filter.figures().1), (1, 0.0));
+    }
+
+    fn check(&self) {
+        let sizes = self.filter.slices();
+        assert_eq!(sizes.len(), self.slices.len());
+        let capacity = sizes.iter().fold(0, |sum, slice| slice.capacity + sum);
+        assert_eq!(self.filter.capacity() as u64, capacity);
+        // In slices of this size every new item counts.
+        if sizes.iter().all(|slice| slice.capacity < 1 << 17) {
+            assert_eq!(sizes.iter().map(|slice| slice.items).sum::<u64>(), self.new);
+            if self.limit.is_none() && !self.is_copy {
+                assert!(sizes.iter().all(|slice| slice.items <= slice.capacity), "overfull");
+            }
+        }
+        assert!(self.limit.is_none_or(|limit| self.filter.size_in_bytes() <= limit));
+    }
+
+    fn check_all(&self) {
+        self.check();
+        let (rate, items, saturation) = self.filter.figures();
+        check_figures(rate, items, saturation);
+        for (number, slice) in self.slices.iter().enumerate() {
+            let lines = raw::lines(slice.geometry());
+            let differs =
+                |&line: &u64| self.filter.line(number, line) != raw::read_line(slice, line);
+            assert_eq!((0..lines).find(differs), None, "slice {number} has other bits");
+        }
+    }
+}
+
+/// Returns blocked filters with the bits of all slices.
+fn copies<F: Growing>(filter: &F) -> Vec<Blocked> {
+    let copy = |(number, sizes): (usize, SliceSizes)| {
+        let mut lines = Lines::zeroed(raw::lines(sizes.geometry)).expect("lines of a small filter");
+        for (line, to) in (0..).zip(lines.iter_mut()) {
+            for (word, bits) in to.words.iter_mut().zip(filter.line(number, line)) {
+                word.update(|word| *word = bits);
+            }
+        }
+        raw::from_lines(sizes.geometry, sizes.capacity as usize, Rapid::with_seed(1), lines)
+            .expect("the lines of a blocked filter")
+    };
+    filter.slices().into_iter().enumerate().map(copy).collect()
+}
+
+/// The operations that both types have.
+pub(super) trait Growing: Sized {
+    fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError>;
+    fn insert(&self, hash: u64) -> bool;
+    fn insert_batch(&self, hashes: &[u64], answers: &mut Vec<bool>);
+    fn contains(&self, hash: u64) -> bool;
+    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool>;
+    fn copy(&self) -> Self;
+    fn saved_and_loaded(&self, hashes: &[u64]) -> Self;
+    fn clear(&mut self);
+    fn slices(&self) -> Vec<SliceSizes>;
+    fn line(&self, slice: usize, line: u64) -> [u64; raw::LINE_WORDS];
+    fn capacity(&self) -> usize;
+    fn size_in_bytes(&self) -> u64;
+    /// The rate, the number of items, and the saturation.
+    fn figures(&self) -> (f64, f64, f64);
+}
+
+macro_rules! growing {
+    ($($name:ident),*) => {$(
+        impl Growing for $name {
+            fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError> {
+                let builder = Self::builder_with_hasher(Rapid::with_seed(1)).capacity(capacity);
+                let builder = builder.false_positive_rate(rate);
+                match limit {
+                    Some(limit) => builder.max_size_in_bytes(limit).build(),
+                    None => builder.build(),
+                }
+            }
+
+            fn insert(&self, hash: u64) -> bool {
+                self.insert_hash(hash)
+            }
+
+            fn insert_batch(&self, hashes: &[u64], answers: &mut Vec<bool>) {
+                self.insert_hashes(hashes.iter().copied(), |number, new| {
+                    assert_eq!(number, answers.len());
+                    answers.push(new);
+                });
+            }
+
+            fn contains(&self, hash: u64) -> bool {
+                self.contains_hash(hash)
+            }
+
+            fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
+                let mut answers = Vec::new();
+                self.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+                answers
+            }
+
+            fn copy(&self) -> Self {
+                self.snapshot()
+            }
+
+            fn saved_and_loaded(&self, hashes: &[u64]) -> Self {
+                saved_and_loaded(self, hashes.iter().copied())
+            }
+
+            fn clear(&mut self) {
+                self.clear();
+            }
+
+            fn slices(&self) -> Vec<SliceSizes> {
+                raw::slices(self)
+            }
+
+            fn line(&self, slice: usize, line: u64) -> [u64; raw::LINE_WORDS] {
+                raw::read_slice_line(self, slice, line)
+            }
+
+            fn capacity(&self) -> usize {
+                self.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            fn figures(&self) -> (f64, f64, f64) {
+                (self.false_positive_rate(), self.len_estimate(), self.saturation())
+            }
+        }
+    )*};
+}
+
+growing!(Any, Once);

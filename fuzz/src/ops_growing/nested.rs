@@ -1,0 +1,167 @@
+//! The growing cuckoo filter: the model is the number of copies of each hash.
+
+use std::collections::HashMap;
+
+use tamis::hash::Rapid;
+use tamis::{BuildError, InsertError, ScalableCuckooFilter};
+
+use super::checked::{Checked, Sizes, check_figures};
+use super::saved::saved_and_loaded;
+
+type Filter = ScalableCuckooFilter<u64, Rapid>;
+
+pub(super) struct Nested {
+    filter: Filter,
+    copies: HashMap<u64, u32>,
+    /// The copies, one by one, to choose one to remove.
+    held: Vec<u64>,
+    generations: usize,
+}
+
+impl Nested {
+    /// Applies an insert to the model, and checks its result.
+    fn model(&mut self, hash: u64, result: Result<(), InsertError>) {
+        match result {
+            Ok(()) => {
+                *self.copies.entry(hash).or_default() += 1;
+                self.held.push(hash);
+            }
+            // Two buckets are full of one class, in every generation that was tried.
+            Err(InsertError::TooManyCopies) => assert!(self.filter.count_hash(hash) >= 4),
+            Err(InsertError::Full) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    fn taken(&mut self, at: usize) -> u64 {
+        let hash = self.held.swap_remove(at % self.held.len());
+        let copies = self.copies.get_mut(&hash).expect("it is held");
+        *copies -= 1;
+        if *copies == 0 {
+            self.copies.remove(&hash);
+        }
+        hash
+    }
+}
+
+impl Checked for Nested {
+    fn new(sizes: Sizes) -> Option<Self> {
+        let capacity = usize::from(sizes.capacity % 2048);
+        let builder = Filter::builder_with_hasher(Rapid::with_seed(1)).capacity(capacity);
+        let builder = builder.false_positive_rate(sizes.rate());
+        let builder = match sizes.limit {
+            Some(limit) => builder.max_capacity(usize::from(limit % 32_768)),
+            None => builder,
+        };
+        match builder.build() {
+            Ok(filter) => {
+                let (copies, held) = (HashMap::new(), Vec::new());
+                Some(Self { filter, copies, held, generations: 1 })
+            }
+            Err(BuildError::RateTooLow { .. }) => None,
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    fn insert(&mut self, hash: u64) {
+        let result = self.filter.insert_hash(hash);
+        self.model(hash, result);
+    }
+
+    fn insert_batch(&mut self, hashes: &[u64]) {
+        let mut results = Vec::new();
+        self.filter.insert_hashes(hashes.iter().copied(), |number, result| {
+            assert_eq!(number, results.len());
+            results.push(result);
+        });
+        assert_eq!(results.len(), hashes.len());
+        hashes.iter().zip(results).for_each(|(&hash, result)| self.model(hash, result));
+    }
+
+    fn insert_otherwise(&mut self, hash: u64) {
+        self.insert(hash);
+        self.insert(hash);
+    }
+
+    fn remove(&mut self, at: usize, count: usize, batch: bool) {
+        let count = count.min(self.held.len());
+        let hashes: Vec<u64> = (0..count).map(|_| self.taken(at)).collect();
+        if batch {
+            self.filter.remove_hashes(hashes, |_, removed| assert!(removed, "a present item"));
+        } else {
+            let mut hashes = hashes.into_iter();
+            assert!(
+                hashes.all(|hash| self.filter.remove_hash(hash)),
+                "a present item can be removed"
+            );
+        }
+    }
+
+    fn agree(&self, hash: u64) {
+        let copies = self.copies.get(&hash).copied().unwrap_or_default();
+        let count = self.filter.count_hash(hash);
+        assert!(count >= copies, "{count} of {copies} copies");
+        assert_eq!(self.filter.contains_hash(hash), count > 0);
+        assert!(count as usize <= self.held.len(), "more copies than the filter has");
+        if count == 0 {
+            assert!(!self.filter.remove_hash(hash), "an absent item was removed");
+        }
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.filter.contains_hash(hash)
+    }
+
+    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
+        let mut answers = Vec::new();
+        self.filter.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+        answers
+    }
+
+    /// Gives back the pages of empty generations.
+    fn special(&mut self, _: u16) {
+        let before = self.filter.size_in_bytes();
+        let released = self.filter.release_empty();
+        assert_eq!(self.filter.size_in_bytes() + released, before);
+        assert_eq!(self.filter.release_empty(), 0, "nothing is left to give back");
+    }
+
+    fn snapshot(&mut self, hash: u64) {
+        let copy = self.filter.snapshot();
+        let count = copy.count_hash(hash);
+        if self.filter.insert_hash(hash).is_ok() {
+            assert_eq!(self.filter.count_hash(hash), count + 1);
+        }
+        assert_eq!(copy.count_hash(hash), count, "an insert changed the snapshot");
+        self.filter = copy;
+    }
+
+    fn save_and_load(&mut self, hashes: &[u64]) {
+        let hashes = hashes.iter().chain(self.copies.keys()).copied();
+        let loaded = saved_and_loaded(&self.filter, hashes);
+        assert_eq!(loaded.generations(), self.filter.generations());
+        assert_eq!(loaded.capacity(), self.filter.capacity());
+        self.filter = loaded;
+    }
+
+    fn clear(&mut self) {
+        self.filter.clear();
+        self.copies.clear();
+        self.held.clear();
+        assert_eq!(self.filter.false_positive_rate(), 0.0);
+    }
+
+    fn check(&self) {
+        assert_eq!(self.filter.len(), self.held.len());
+        assert_eq!(self.filter.is_empty(), self.held.is_empty());
+        assert!(self.filter.generations() >= self.generations);
+    }
+
+    fn check_all(&self) {
+        self.check();
+        self.copies.keys().for_each(|&hash| self.agree(hash));
+        let items = self.filter.len_estimate();
+        assert_eq!(items, self.held.len() as f64);
+        check_figures(self.filter.false_positive_rate(), items, self.filter.saturation());
+    }
+}
