@@ -56,9 +56,9 @@ fn a_system_has_the_keys_of_its_types() {
                 assert_eq!(filter.contains(key), Ok(true), "{}: {key:?}", case.name);
                 filter = (case.read)(&case.bytes).unwrap();
             } else {
-                let error = Error::Key { found: key.key_type() };
-                assert_eq!(filter.contains(key), Err(error), "{}: {key:?}", case.name);
-                assert_eq!(filter.insert(key), Err(error), "{}: {key:?}", case.name);
+                let error = Err(Error::Key { found: key.key_type() });
+                assert_eq!(filter.contains(key), error, "{}: {key:?}", case.name);
+                assert_eq!(filter.insert(key), error, "{}: {key:?}", case.name);
                 assert_eq!(filter.to_bytes(), case.bytes, "{}: {key:?}", case.name);
             }
         }

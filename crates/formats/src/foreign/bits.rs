@@ -4,6 +4,8 @@
 //! little-endian word `p / 64`. A system with big-endian words turns the bytes of each word around, when it reads and when
 //! it writes.
 
+use core::fmt;
+use core::ops::Range;
 use std::io;
 
 use zerocopy::FromZeros;
@@ -11,8 +13,15 @@ use zerocopy::FromZeros;
 use super::Error;
 
 /// An array of bits.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct BitArray(Vec<u8>);
+
+/// Writes the length, not the bits.
+impl fmt::Debug for BitArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BitArray({} bytes)", self.0.len())
+    }
+}
 
 impl BitArray {
     /// Makes an array of this number of zero bytes. The operating system provides a page when it is first written.
@@ -69,6 +78,25 @@ impl BitArray {
         *byte != old
     }
 
+    /// Sets the bits of another array of the same length.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(byte, other)| *byte |= other);
+    }
+
+    /// Returns how many of these bits are set. They must be in the array.
+    pub(crate) fn ones(&self, bits: Range<u64>) -> u64 {
+        let (first, end) = (bits.start.div_ceil(8), bits.end / 8);
+        if first > end {
+            return bits.filter(|&place| self.get(place)).count() as u64;
+        }
+        let (words, rest) = self.0[first as usize..end as usize].as_chunks::<8>();
+        let in_words = words.iter().map(|word| u64::from_le_bytes(*word).count_ones());
+        let in_rest = rest.iter().map(|byte| byte.count_ones());
+        let in_bytes: u64 = in_words.chain(in_rest).map(u64::from).sum();
+        let edges = (bits.start..8 * first).chain(8 * end..bits.end);
+        in_bytes + edges.filter(|&place| self.get(place)).count() as u64
+    }
+
     /// Returns the 4 bits from bit `4 place` on. They must be in the array.
     pub(crate) fn nibble(&self, place: u64) -> u8 {
         self.0[(place / 2) as usize] >> (4 * (place % 2)) & 15
@@ -79,5 +107,22 @@ impl BitArray {
         let shift = 4 * (place % 2);
         let byte = &mut self.0[(place / 2) as usize];
         *byte = *byte & !(15 << shift) | (value & 15) << shift;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ones_are_counted_from_any_bit_to_any_other() {
+        let bytes: Vec<u8> = (0..40).map(|byte: u8| byte.wrapping_mul(0x9d) ^ 0x35).collect();
+        let bits = BitArray::of_bytes(&bytes).unwrap();
+        for start in 0..320 {
+            for end in start..=320 {
+                let expected = (start..end).filter(|&place| bits.get(place)).count() as u64;
+                assert_eq!(bits.ones(start..end), expected, "{start}..{end}");
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// A `BloomFilter` of the Go package bits-and-blooms.
 ///
@@ -146,6 +146,19 @@ impl Filter for BitsAndBloomsFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn format(&self) -> Format {
+        Format::BitsAndBlooms
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bits", self.rule.m), ("hash functions", self.rule.k)]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        // Four numbers give the places, so that they hardly form a progression.
+        rates::of_places(&self.bits, self.rule.m, self.rule.k)
     }
 
     fn encoded_len(&self) -> u64 {

@@ -44,6 +44,9 @@ pub(super) fn places(places: &impl Places, key: Key<'_>) -> Result<Vec<u64>, Err
     Ok(all)
 }
 
+/// The places that [`sums_of_32_bits`] can give: those of a larger filter are not reached.
+pub(super) const PLACES_OF_SUMS: u64 = 1 << 31;
+
 /// Calls `each` with `first + i second` for `i` from 1 to `k`, in wrapping `i32`, made non-negative, modulo `bits`:
 /// the places of several systems in Java. No place is above 2^31 - 1.
 pub(super) fn sums_of_32_bits(

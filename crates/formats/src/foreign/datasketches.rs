@@ -12,7 +12,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The most words: an array of Java holds them and the preamble, and its length is an `i32`.
 const MAX_WORDS: i64 = i32::MAX as i64 - 4;
@@ -229,6 +229,20 @@ impl Filter for DataSketchesFilter {
             filled.set += new;
         }
         Ok(new > 0)
+    }
+
+    fn format(&self) -> Format {
+        Format::DataSketches
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let Rule { k, seed, .. } = self.rule;
+        vec![("bits", self.rule.bits()), ("hash functions", k.into()), ("seed", seed as u64)]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let (bits, k) = (self.rule.bits(), self.rule.k.into());
+        self.filled.as_ref().map_or(0.0, |filled| rates::of_progression(&filled.bits, bits, k))
     }
 
     fn encoded_len(&self) -> u64 {

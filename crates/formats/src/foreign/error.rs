@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::KeyType;
+use super::{Format, KeyType};
 
 /// The reason why bytes are not a filter of a system, or why the system has no such filter or key.
 ///
@@ -14,7 +14,7 @@ use super::KeyType;
 /// let error = GuavaFilter::from_bytes(&[1, 5, 0]).unwrap_err();
 /// assert!(matches!(error, Error::Truncated { found: 3, expected: 6 }));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes end too early.
@@ -58,6 +58,32 @@ pub enum Error {
     Full,
     /// The system cannot remove keys from such a filter.
     NoRemoval,
+    /// The filter is a part of a table or of a file, and takes no keys.
+    ReadOnly,
+    /// The filter has another format of the system than was asked for.
+    OtherFormat {
+        /// The format found.
+        found: Format,
+        /// The format asked for.
+        expected: Format,
+    },
+    /// A filter of one format cannot become one of another.
+    Convert {
+        /// The format of the filter.
+        from: Format,
+        /// The format asked for.
+        to: Format,
+    },
+    /// There is no such column with a Bloom filter, or there are several and none was named.
+    Column {
+        /// The names of the columns that have Bloom filters, with commas between them. If they are many, the first ones.
+        columns: String,
+    },
+    /// A row group has no Bloom filter for the column, so that every key may be in it.
+    RowGroup {
+        /// The number of the row group, from 0.
+        number: u64,
+    },
     /// The allocation failed.
     Alloc {
         /// Bytes requested.
@@ -87,6 +113,30 @@ impl fmt::Display for Error {
             Self::EmptyKey => f.write_str("the system has no empty keys"),
             Self::Full => f.write_str("the filter is full"),
             Self::NoRemoval => f.write_str("the system cannot remove keys from such a filter"),
+            Self::ReadOnly => {
+                f.write_str("the filter is a part of a table or of a file, and takes no keys")
+            }
+            Self::OtherFormat { found, expected } => {
+                write!(f, "it is a filter of format {found}, not of {expected}")
+            }
+            Self::Convert { from, to } if from.has_hash_of(*to) => {
+                write!(f, "{from} cannot become {to}: filters of the two have other layouts")
+            }
+            Self::Convert { from, to } => {
+                write!(f, "{from} cannot become {to}: the two hash a key differently")
+            }
+            Self::Column { columns } if columns.is_empty() => {
+                f.write_str("it has no column with a Bloom filter")
+            }
+            Self::Column { columns } => {
+                write!(f, "name a column that has Bloom filters: {columns}")
+            }
+            Self::RowGroup { number } => {
+                write!(
+                    f,
+                    "row group {number} has no Bloom filter for the column: every key may be in it"
+                )
+            }
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
         }
     }

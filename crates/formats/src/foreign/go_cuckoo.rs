@@ -11,7 +11,7 @@ use std::io;
 use super::cursor::in_range;
 use super::metro::metro_hash_64;
 use super::slots::Slots;
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key};
 
 const SEED: u64 = 1337;
 const BUCKET_SIZE: u8 = 4;
@@ -151,6 +151,22 @@ impl Filter for GoCuckooFilter {
     fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
         let (fingerprint, buckets) = self.entry(key)?;
         Ok(buckets.iter().any(|&bucket| self.slots.replace(bucket, fingerprint, 0)))
+    }
+
+    fn format(&self) -> Format {
+        Format::GoCuckoo
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let (buckets, slots) = (self.slots.buckets(), BUCKET_SIZE.into());
+        vec![("buckets", buckets), ("slots per bucket", slots), ("items", self.count())]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let hashes: Vec<u64> = (0..=255).map(|number: u8| metro_hash_64(&[number], SEED)).collect();
+        let mask = self.slots.buckets() - 1;
+        let other = |bucket, fingerprint: u8| bucket ^ hashes[usize::from(fingerprint)] & mask;
+        self.slots.false_positive_rate(other)
     }
 
     fn encoded_len(&self) -> u64 {

@@ -11,7 +11,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// How Guava derives the places of a key from its hash.
 ///
@@ -224,6 +224,25 @@ impl Filter for GuavaFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn format(&self) -> Format {
+        match self.rule.strategy {
+            GuavaStrategy::Mitz32 => Format::GuavaMitz32,
+            GuavaStrategy::Mitz64 => Format::GuavaMitz64,
+        }
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let reached = match self.rule.strategy {
+            GuavaStrategy::Mitz32 => self.rule.bits().min(bloom::PLACES_OF_SUMS),
+            GuavaStrategy::Mitz64 => self.rule.bits(),
+        };
+        rates::of_progression(&self.bits, reached, self.rule.k.into())
     }
 
     fn encoded_len(&self) -> u64 {

@@ -12,7 +12,7 @@ use super::bits::BitArray;
 use super::bloom::{self, Places, max_probes};
 use super::cursor::{Cursor, in_range};
 use super::hadoop_hash::{jenkins, murmur};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The hash of a filter of Hadoop.
 ///
@@ -60,7 +60,7 @@ pub struct HadoopFilter {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     pub(super) m: u32,
-    k: u32,
+    pub(super) k: u32,
     hash: HadoopHash,
 }
 
@@ -99,6 +99,10 @@ impl Rule {
         to.write_all(&self.k.to_be_bytes())?;
         to.write_all(&[u8::from(self.hash == HadoopHash::Murmur)])?;
         to.write_all(&self.m.to_be_bytes())
+    }
+
+    pub(super) fn parameters(self, places: &'static str) -> Vec<(&'static str, u64)> {
+        vec![(places, self.m.into()), ("hash functions", self.k.into())]
     }
 
     fn bytes(self) -> u64 {
@@ -180,6 +184,18 @@ impl Filter for HadoopFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn format(&self) -> Format {
+        Format::HadoopBloom
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        self.rule.parameters("bits")
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rates::of_places(&self.bits, self.rule.m.into(), self.rule.k.into())
     }
 
     fn encoded_len(&self) -> u64 {

@@ -12,7 +12,7 @@ use super::bits::BitArray;
 use super::bloom::Places;
 use super::cursor::Cursor;
 use super::hadoop::{HadoopHash, Rule};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// A counter with this value stays as it is.
 const MAX: u8 = 15;
@@ -116,6 +116,20 @@ impl Filter for HadoopCountingFilter {
             self.change(key, |count| if count < MAX { count.saturating_sub(1) } else { MAX })?;
         }
         Ok(found)
+    }
+
+    fn format(&self) -> Format {
+        Format::HadoopCounting
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        self.rule.parameters("counters")
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let m = u64::from(self.rule.m);
+        let set = (0..m).filter(|&place| self.counters.nibble(place) > 0).count();
+        rates::power(set as f64 / m as f64, self.rule.k.into())
     }
 
     fn encoded_len(&self) -> u64 {

@@ -11,7 +11,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places};
 use super::leveldb_hash::hash;
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The greatest `k`. A reader takes filters of a greater one as full: they are for encodings to come.
 const MAX_PROBES: u8 = 30;
@@ -69,6 +69,37 @@ impl Places for Rule {
     }
 }
 
+impl Rule {
+    /// Returns the rule, the bits and the last byte of a filter.
+    fn of_bytes(bytes: &[u8]) -> (Self, &[u8], Option<u8>) {
+        let (k, bits) = bytes.split_last().map_or((None, bytes), |(k, bits)| (Some(*k), bits));
+        let rule = match k {
+            Some(k) if !bits.is_empty() && k <= MAX_PROBES => {
+                Self::Bits { bits: 8 * bits.len() as u64, k }
+            }
+            Some(_) if !bits.is_empty() => Self::Always,
+            _ => Self::Never,
+        };
+        (rule, bits, k)
+    }
+
+    fn parameters(self) -> Vec<(&'static str, u64)> {
+        match self {
+            Self::Never | Self::Always => vec![("bits", 0), ("hash functions", 0)],
+            Self::Bits { bits, k } => vec![("bits", bits), ("hash functions", k.into())],
+        }
+    }
+
+    /// Returns the rate. `fill` returns the part of the bits that are set, whose number it gets.
+    fn rate(self, fill: impl FnOnce(u64) -> f64) -> f64 {
+        match self {
+            Self::Never => 0.0,
+            Self::Always => 1.0,
+            Self::Bits { bits, k } => rates::of_progression_in(fill(bits), bits, k.into()),
+        }
+    }
+}
+
 impl LevelDbFilter {
     /// Makes an empty filter for this number of keys.
     ///
@@ -108,16 +139,27 @@ impl LevelDbFilter {
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (k, bits) = bytes.split_last().map_or((None, bytes), |(k, bits)| (Some(*k), bits));
-        let rule = match k {
-            Some(k) if !bits.is_empty() && k <= MAX_PROBES => {
-                Rule::Bits { bits: 8 * bits.len() as u64, k }
-            }
-            Some(_) if !bits.is_empty() => Rule::Always,
-            _ => Rule::Never,
-        };
+        let (rule, bits, k) = Rule::of_bytes(bytes);
         Ok(Self { rule, bits: BitArray::of_bytes(bits)?, k })
     }
+}
+
+/// Returns whether these bytes, as a filter, contain a key.
+pub(super) fn bytes_contain(bytes: &[u8], key: Key<'_>) -> Result<bool, Error> {
+    let (rule, bits, _) = Rule::of_bytes(bytes);
+    let mut all = true;
+    rule.each(key, &mut |place| {
+        all = bits[(place / 8) as usize] >> (place % 8) & 1 == 1;
+        all
+    })?;
+    Ok(all && !matches!(rule, Rule::Never))
+}
+
+/// Returns the rate of these bytes, as a filter.
+pub(super) fn rate_of_bytes(bytes: &[u8]) -> f64 {
+    let (rule, bytes, _) = Rule::of_bytes(bytes);
+    let ones = bytes.iter().map(|byte| u64::from(byte.count_ones()));
+    rule.rate(|bits| ones.sum::<u64>() as f64 / bits as f64)
 }
 
 /// Returns `k` of LevelDB.
@@ -135,6 +177,18 @@ impl Filter for LevelDbFilter {
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         let changed = bloom::insert(&self.rule, &mut self.bits, key)?;
         if matches!(self.rule, Rule::Never) { Err(Error::Full) } else { Ok(changed) }
+    }
+
+    fn format(&self) -> Format {
+        Format::LevelDbFilter
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        self.rule.parameters()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.rule.rate(|bits| rates::fill(&self.bits, 0, bits))
     }
 
     fn encoded_len(&self) -> u64 {

@@ -7,10 +7,12 @@
 //! Filter `i` has the keys of the data blocks that start in stretch `i` of 2^base bytes of the file. Source:
 //! `table/filter_block.cc` and `doc/table_format.md`.
 
+use std::io;
+
 use super::bits::BitArray;
 use super::cursor::{Cursor, in_range};
-use super::leveldb::LevelDbFilter;
-use super::{Error, Filter, Key};
+use super::leveldb::{LevelDbFilter, bytes_contain, rate_of_bytes};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The logarithm of the bytes of a stretch.
 const BASE: u8 = 11;
@@ -18,6 +20,9 @@ const BASE: u8 = 11;
 const FOOTER: u64 = 5;
 
 /// The filter block of a table of LevelDB: a filter for each stretch of the file.
+///
+/// As a [`Filter`] it contains a key if any of its filters does. It is made with all its keys, so that none can be
+/// inserted.
 ///
 /// # Examples
 ///
@@ -122,10 +127,9 @@ impl LevelDbFilterBlock {
         if index >= self.filters {
             return Ok(true);
         }
-        let (start, limit) = (self.offset(index), self.offset(index + 1));
-        match self.bytes.as_bytes()[..self.offsets].get(start..limit) {
-            Some(filter) => LevelDbFilter::from_bytes(filter)?.contains(key),
-            None => Ok(start != limit),
+        match self.filter(index) {
+            Ok(filter) => bytes_contain(filter, key),
+            Err(contains) => Ok(contains),
         }
     }
 
@@ -147,6 +151,12 @@ impl LevelDbFilterBlock {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_bytes()
+    }
+
+    /// Returns the bytes of a filter, or what it answers to every key if they are not there.
+    fn filter(&self, index: usize) -> Result<&[u8], bool> {
+        let (start, limit) = (self.offset(index), self.offset(index + 1));
+        self.as_bytes()[..self.offsets].get(start..limit).ok_or(start != limit)
     }
 
     /// Returns an offset. The one after the last is that of the offsets.
@@ -173,4 +183,48 @@ fn add_filter(
         bytes.extend(filter.to_bytes());
     }
     Ok(())
+}
+
+impl Filter for LevelDbFilterBlock {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        key.bytes()?;
+        for index in 0..self.filters {
+            if self.filter(index).map_or_else(Ok, |filter| bytes_contain(filter, key))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn insert(&mut self, _: Key<'_>) -> Result<bool, Error> {
+        Err(Error::ReadOnly)
+    }
+
+    fn format(&self) -> Format {
+        Format::LevelDbBlock
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let bits = 8 * self.offsets as u64;
+        vec![("bits", bits), ("filters", self.filters as u64), ("stretch", 1 << self.base)]
+    }
+
+    /// Returns the rate, or 1 if filters overlap, which LevelDB does not write: each could be as large as the block.
+    fn false_positive_rate(&self) -> f64 {
+        let filters = || (0..self.filters).map(|index| self.filter(index));
+        let bytes = |filter: Result<&[u8], _>| filter.map_or(0, <[u8]>::len);
+        if filters().map(bytes).sum::<usize>() > self.offsets {
+            return 1.0;
+        }
+        let rate = |filter: Result<&[u8], bool>| filter.map_or_else(f64::from, rate_of_bytes);
+        rates::of_any(filters().map(rate))
+    }
+
+    fn encoded_len(&self) -> u64 {
+        self.as_bytes().len() as u64
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(self.as_bytes())
+    }
 }

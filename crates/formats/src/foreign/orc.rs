@@ -13,7 +13,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, max_probes, round};
 use super::cursor::{Cursor, in_range, unsigned_in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 const TAG_K: u8 = 0x08;
 const TAG_BITS: u8 = 0x1a;
@@ -133,6 +133,18 @@ impl Filter for OrcFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn format(&self) -> Format {
+        Format::Orc
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rates::of_progression(&self.bits, self.rule.bits(), self.rule.k.into())
     }
 
     fn encoded_len(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Parquet: the split-block Bloom filter of a column.
 //!
 //! ```text
-//! the bitset: blocks of eight little-endian u32
+//! the bitset: blocks of eight little-endian u32; in a file behind the header of parquet_header.rs
 //! ```
 //!
 //! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of `apache/parquet-format`.
@@ -13,7 +13,8 @@ use twox_hash::XxHash64;
 use super::bits::BitArray;
 use super::bloom::{self, Places};
 use super::cursor::in_range;
-use super::{Error, Filter, Key, KeyType};
+use super::parquet_header::{self, Parts};
+use super::{Error, Filter, Format, Key, KeyType, rates};
 
 /// The bytes of a block.
 const BLOCK: u64 = 32;
@@ -52,6 +53,8 @@ const SALTS: [u32; 8] = [
 /// ```
 #[derive(Clone, Debug)]
 pub struct ParquetFilter {
+    /// What [`write`](Filter::write) writes in front of the bits: empty, or a header.
+    header: Vec<u8>,
     rule: Rule,
     bits: BitArray,
 }
@@ -97,7 +100,7 @@ impl ParquetFilter {
             return Err(Error::Size { parameter: "number of bytes" });
         }
         let rule = Rule { blocks: bytes / BLOCK, key_type: None };
-        Ok(Self { rule, bits: BitArray::zeroed(bytes)? })
+        Ok(Self { header: Vec::new(), rule, bits: BitArray::zeroed(bytes)? })
     }
 
     /// Reads a bitset.
@@ -125,7 +128,54 @@ impl ParquetFilter {
         in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
         in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)?;
         let rule = Rule { blocks: bytes.len() as u64 / BLOCK, key_type };
-        Ok(Self { rule, bits: BitArray::of_bytes(bytes)? })
+        Ok(Self { header: Vec::new(), rule, bits: BitArray::of_bytes(bytes)? })
+    }
+
+    /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with its header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the bytes are not one Bloom filter of a sort that Parquet has so far, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, ParquetFilter};
+    /// let bytes = ParquetFilter::new(64)?.to_bytes_with_header();
+    /// let filter = ParquetFilter::from_bytes_with_header(&bytes)?;
+    /// assert_eq!((filter.encoded_len(), filter.to_bytes()), (64 + 16, bytes));
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn from_bytes_with_header(bytes: &[u8]) -> Result<Self, Error> {
+        let Parts { header, bitset, rest } = parquet_header::split(bytes)?;
+        if !rest.is_empty() {
+            let found = bytes.len() as u64;
+            return Err(Error::Trailing { found, expected: found - rest.len() as u64 });
+        }
+        // A header of all fields has at most 19 bytes. Bytes that are a header and a bitset are no bitset then.
+        in_range("the length of the header", header.len() as i64, 1, BLOCK as i64 - 1)?;
+        Ok(Self { header: header.to_vec(), ..Self::from_bytes(bitset)? })
+    }
+
+    /// Returns a copy without a header, which takes all keys.
+    pub(super) fn to_bitset(&self) -> Result<Self, Error> {
+        Self::from_bytes(self.bits.as_bytes())
+    }
+
+    /// Returns a copy with a header, which takes all keys.
+    pub(super) fn to_header(&self) -> Result<Self, Error> {
+        let header = parquet_header::of_bitset(self.rule.blocks * BLOCK);
+        Ok(Self { header, ..self.to_bitset()? })
+    }
+
+    /// Adds all keys of another filter, if it has the same size. Returns whether it has.
+    pub(super) fn unite(&mut self, other: &Self) -> bool {
+        let same = self.rule.blocks == other.rule.blocks;
+        if same {
+            self.bits.unite(&other.bits);
+        }
+        same
     }
 
     /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and the bitset.
@@ -135,17 +185,7 @@ impl ParquetFilter {
     /// See [`ParquetFilter`].
     #[must_use]
     pub fn to_bytes_with_header(&self) -> Vec<u8> {
-        // Thrift's compact protocol: field 1 is an i32, in zigzag form.
-        let mut bytes = vec![0x15];
-        let mut number = 2 * self.encoded_len();
-        while number >= 128 {
-            bytes.push(number as u8 | 128);
-            number >>= 7;
-        }
-        bytes.push(number as u8);
-        // Fields 2, 3 and 4 are unions. Field 1 of each is an empty structure.
-        bytes.extend([0x1c, 0x1c, 0, 0].repeat(3));
-        bytes.push(0);
+        let mut bytes = parquet_header::of_bitset(self.rule.blocks * BLOCK);
         bytes.extend(self.bits.as_bytes());
         bytes
     }
@@ -160,11 +200,28 @@ impl Filter for ParquetFilter {
         bloom::insert(&self.rule, &mut self.bits, key)
     }
 
+    fn format(&self) -> Format {
+        if self.header.is_empty() { Format::ParquetBitset } else { Format::ParquetHeader }
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let blocks = self.rule.blocks;
+        vec![("bits", 8 * BLOCK * blocks), ("blocks", blocks), ("hash functions", 8)]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        // One bit in each of the eight words of a block.
+        rates::of_blocks(self.rule.blocks, 8 * BLOCK, |start| {
+            (0..8).map(|word| rates::fill(&self.bits, start + 32 * word, 32)).product()
+        })
+    }
+
     fn encoded_len(&self) -> u64 {
-        self.rule.blocks * BLOCK
+        self.header.len() as u64 + self.rule.blocks * BLOCK
     }
 
     fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(&self.header)?;
         to.write_all(self.bits.as_bytes())
     }
 }

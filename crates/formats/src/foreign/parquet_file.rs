@@ -4,13 +4,13 @@
 //! "PAR1", data, FileMetaData, u32 little-endian length of it, "PAR1"
 //! FileMetaData: 4 row groups; RowGroup: 1 columns; ColumnChunk: 3 metadata
 //! ColumnMetaData: 1 type, 3 path in the schema, 14 offset of the filter, 15 length of it
-//! BloomFilterHeader: 1 number of bytes, 2 algorithm {1 BLOCK}, 3 hash {1 XXHASH}, 4 compression {1 UNCOMPRESSED}
 //! ```
 //!
-//! All structures are in Thrift's compact protocol. Source: `parquet.thrift` of `apache/parquet-format`.
+//! All structures are in Thrift's compact protocol. A filter begins with the header of parquet_header.rs. Source: `parquet.thrift` of `apache/parquet-format`.
 
 use super::cursor::{Cursor, in_range};
 use super::parquet::ParquetFilter;
+use super::parquet_header;
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
 use super::{Error, KeyType};
 
@@ -58,6 +58,11 @@ impl ParquetColumn {
     ///
     /// See [`ParquetColumn`].
     pub fn all(file: &[u8]) -> Result<Vec<Self>, Error> {
+        Self::all_and_row_groups(file).map(|(columns, _)| columns)
+    }
+
+    /// As [`all`](Self::all), with the number of row groups.
+    pub(super) fn all_and_row_groups(file: &[u8]) -> Result<(Vec<Self>, usize), Error> {
         let mut cursor = Cursor::new(file);
         in_range("the magic", cursor.i32_le()?.into(), MAGIC, MAGIC)?;
         // The footer: 8 bytes, which do not overlap the first magic.
@@ -67,11 +72,10 @@ impl ParquetColumn {
         in_range("the magic at the end", magic.into(), MAGIC, MAGIC)?;
         in_range("the length of the metadata", length.into(), 1, footer as i64)?;
 
-        let mut columns = Vec::new();
+        let (mut columns, mut row_group) = (Vec::new(), 0);
         let mut metadata = Thrift::new(&data[data.len() - length as usize..]);
         metadata.fields(|metadata, id, kind| match (id, kind) {
             (4, LIST) => {
-                let mut row_group = 0;
                 metadata.list(STRUCT, |group| {
                     read_group(group, row_group, &mut columns)?;
                     row_group += 1;
@@ -81,7 +85,7 @@ impl ParquetColumn {
             }
             _ => Ok(false),
         })?;
-        Ok(columns)
+        Ok((columns, row_group))
     }
 
     /// Reads the filter of the column.
@@ -100,26 +104,7 @@ impl ParquetColumn {
             Some(length) => cursor.take(length)?,
             None => cursor.rest(),
         };
-        let mut header = Thrift::new(bytes);
-        let mut count = 0;
-        let mut sorts = [0; 3];
-        header.fields(|header, id, kind| {
-            match (id, kind) {
-                (1, I32) => count = header.integer()?,
-                // The field of a union says the sort.
-                (2..=4, STRUCT) => header.fields(|_, sort, _| {
-                    sorts[id as usize - 2] = sort;
-                    Ok(false)
-                })?,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        in_range("the algorithm", sorts[0], 1, 1)?;
-        in_range("the hash", sorts[1], 1, 1)?;
-        in_range("the compression", sorts[2], 1, 1)?;
-        in_range("the number of bytes", count, 0, i32::MAX.into())?;
-        let bitset = Cursor::new(header.rest()).take(count as u64)?;
+        let bitset = parquet_header::split(bytes)?.bitset;
         ParquetFilter::of_column(bitset, Some(self.key_type))
     }
 }

@@ -15,7 +15,7 @@ use twox_hash::XxHash3_128;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The binary logarithm of the smallest rate, without its sign.
 const MAX_SLICES: i64 = 1074;
@@ -200,6 +200,27 @@ impl Filter for PybloomFilter {
         let changed = bloom::insert(&self.rule, &mut self.bits, key)?;
         self.count += u64::from(changed);
         Ok(changed)
+    }
+
+    fn format(&self) -> Format {
+        Format::PybloomBloom
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let Rule { slices, bits_per_slice } = self.rule;
+        vec![
+            ("bits", slices * bits_per_slice),
+            ("hash functions", slices),
+            ("capacity", self.capacity),
+            ("items", self.count),
+        ]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        // Each slice has a place of its own.
+        let Rule { slices, bits_per_slice } = self.rule;
+        let fill = |slice| rates::fill(&self.bits, slice * bits_per_slice, bits_per_slice);
+        (0..slices).map(fill).product()
     }
 
     fn encoded_len(&self) -> u64 {

@@ -12,7 +12,7 @@ use std::io;
 use super::bloom::check_rate;
 use super::cursor::{Cursor, MAX_UNSIGNED, in_range, unsigned_in_range};
 use super::pybloom::PybloomFilter;
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The quotient of the rates of two successive filters.
 const RATIO: f64 = 0.9;
@@ -144,6 +144,27 @@ impl Filter for PybloomScalableFilter {
         let newest = self.newest()?;
         newest.insert_unchecked(key)?;
         Ok(true)
+    }
+
+    fn format(&self) -> Format {
+        Format::PybloomScalable
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let sum = |of: fn(&PybloomFilter) -> u64| {
+            self.filters.iter().fold(0_u64, |sum, filter| sum.saturating_add(of(filter)))
+        };
+        vec![
+            ("sub-filters", self.filters.len() as u64),
+            ("initial capacity", self.initial_capacity),
+            ("capacity", sum(|filter| filter.capacity)),
+            ("items", sum(|filter| filter.count)),
+            ("scale", self.scale as u64),
+        ]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rates::of_any(self.filters.iter().map(Filter::false_positive_rate))
     }
 
     fn encoded_len(&self) -> u64 {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::bits::BitArray;
 use super::bloom::{bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, unsigned_in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// A `Bloom` of rbloom.
 ///
@@ -158,6 +158,22 @@ impl Filter for RbloomFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         Ok(self.insert_hash(hash(key)?))
+    }
+
+    fn format(&self) -> Format {
+        Format::Rbloom
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bits", 8 * self.rule.bytes), ("hash functions", self.rule.k)]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        if self.rule.k == 0 {
+            1.0
+        } else {
+            rates::of_places(&self.bits, 8 * self.rule.bytes, self.rule.k)
+        }
     }
 
     fn encoded_len(&self) -> u64 {

@@ -15,7 +15,7 @@ use super::bits::BitArray;
 use super::bloom::check_rate;
 use super::cursor::{Cursor, in_range};
 use super::redis_chunks::{join, split};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The option of a filter that does not grow.
 const NON_SCALING: u32 = 8;
@@ -290,6 +290,30 @@ impl Filter for RedisBloomFilter {
         }
         self.items = self.items.wrapping_add(1);
         Ok(true)
+    }
+
+    fn format(&self) -> Format {
+        Format::RedisBloom
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let sum = |of: fn(&Sub) -> u64| {
+            self.subs.iter().fold(0_u64, |sum, (sub, _)| sum.saturating_add(of(sub)))
+        };
+        vec![
+            ("sub-filters", self.subs.len() as u64),
+            ("bits", sum(|sub| sub.bits)),
+            ("hash functions", self.subs.last().map_or(0, |(sub, _)| sub.k.into())),
+            ("capacity", sum(|sub| sub.capacity)),
+            ("items", self.items),
+            ("expansion", if self.options & NON_SCALING == 0 { self.growth.into() } else { 0 }),
+        ]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let of_sub =
+            |(sub, bits): &(Sub, BitArray)| rates::of_progression(bits, sub.bits, sub.k.into());
+        rates::of_any(self.subs.iter().map(of_sub))
     }
 
     fn encoded_len(&self) -> u64 {

@@ -14,7 +14,7 @@ use std::io;
 use super::cursor::{Cursor, in_range};
 use super::redis_chunks::{join, split};
 use super::slots::Slots;
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The bytes of the header.
 const HEADER: u64 = 38;
@@ -349,6 +349,30 @@ impl Filter for RedisCuckooFilter {
             self.compact();
         }
         Ok(true)
+    }
+
+    fn format(&self) -> Format {
+        Format::RedisCuckoo
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("sub-filters", self.subs.len() as u64),
+            ("buckets", self.subs.iter().map(Slots::buckets).sum()),
+            ("slots per bucket", self.bucket_size.into()),
+            ("items", self.items),
+            ("deletes", self.deletes),
+            ("expansion", self.expansion.into()),
+            ("iterations", self.max_iterations.into()),
+        ]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        rates::of_any(
+            self.subs
+                .iter()
+                .map(|sub| sub.false_positive_rate(|bucket, of| other(bucket, of) % sub.buckets())),
+        )
     }
 
     fn encoded_len(&self) -> u64 {

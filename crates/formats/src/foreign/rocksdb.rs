@@ -16,7 +16,7 @@ use super::cursor::in_range;
 use super::leveldb::probes;
 use super::leveldb_hash::hash;
 use super::xxph3::xxph3;
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The bytes after the bits.
 const TRAILER: usize = 5;
@@ -220,7 +220,7 @@ fn millibits(bits_per_key: f64) -> Result<u32, Error> {
 }
 
 /// Returns `k` of format 5.
-fn probes_of_blocks(millibits: u32) -> u8 {
+pub(super) fn probes_of_blocks(millibits: u32) -> u8 {
     let listed = (1..).zip(MILLIBITS).find(|&(_, most)| millibits <= most).map(|(k, _)| k);
     let computed = if millibits > 50_000 { 24 } else { (millibits - 1) / 2000 - 1 };
     listed.unwrap_or(computed as u8)
@@ -236,6 +236,38 @@ impl Filter for RocksDbFilter {
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         let changed = bloom::insert(&self.rule, &mut self.bytes, key)?;
         if matches!(self.rule, Rule::Never) { Err(Error::Full) } else { Ok(changed) }
+    }
+
+    fn format(&self) -> Format {
+        match self.bytes.as_bytes().split_last_chunk::<TRAILER>() {
+            Some((_, &[k, ..])) if (k as i8) > 0 => Format::RocksDbLegacy,
+            _ => Format::RocksDbFormat5,
+        }
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let (blocks, bits_per_block, k) = match self.rule {
+            Rule::Never | Rule::Always => (0, 0, 0),
+            Rule::Blocks { blocks, k } => (blocks, 8 * BLOCK, k),
+            Rule::Lines { lines, bits_per_line, k } => (lines, bits_per_line, k),
+        };
+        vec![("bits", blocks * bits_per_block), ("blocks", blocks), ("hash functions", k.into())]
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        match self.rule {
+            Rule::Never => 0.0,
+            Rule::Always => 1.0,
+            Rule::Blocks { blocks, k } => rates::of_blocks(blocks, 8 * BLOCK, |start| {
+                rates::power(rates::fill(&self.bytes, start, 8 * BLOCK), k.into())
+            }),
+            Rule::Lines { lines, bits_per_line, k } => {
+                rates::of_blocks(lines, bits_per_line, |start| {
+                    let fill = rates::fill(&self.bytes, start, bits_per_line);
+                    rates::of_progression_in(fill, bits_per_line, k.into())
+                })
+            }
+        }
     }
 
     fn encoded_len(&self) -> u64 {

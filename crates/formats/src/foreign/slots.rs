@@ -1,14 +1,23 @@
 //! An array of fingerprints of one byte, in buckets: the table of the cuckoo filters. 0 is an empty slot.
 
+use core::fmt;
+
 use zerocopy::FromZeros;
 
 use super::Error;
 
 /// The bytes of a table. A bucket is its number; it must be in the table.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Slots {
     slots: Vec<u8>,
     bucket_size: usize,
+}
+
+/// Writes the sizes, not the fingerprints.
+impl fmt::Debug for Slots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slots({} buckets of {})", self.buckets(), self.bucket_size)
+    }
 }
 
 impl Slots {
@@ -50,6 +59,26 @@ impl Slots {
     /// Returns whether a bucket has a fingerprint.
     pub(super) fn has(&self, bucket: u64, fingerprint: u8) -> bool {
         self.bucket(bucket).contains(&fingerprint)
+    }
+
+    /// Returns the probability that a key which was not inserted is found: one of 255 fingerprints, and a bucket that is
+    /// independent of it. `other` returns the other bucket of a fingerprint.
+    ///
+    /// It counts the pairs of a fingerprint and a first bucket that are found. A fingerprint in a bucket is found from
+    /// there and from its other bucket, whose other bucket is this one again. So it counts twice, but only once if the
+    /// other bucket has it too, since that one counts as well.
+    pub(super) fn false_positive_rate(&self, other: impl Fn(u64, u8) -> u64) -> f64 {
+        let found = (0..self.buckets()).map(|number| {
+            let bucket = self.bucket(number);
+            let distinct = (0..bucket.len())
+                .filter(|&slot| bucket[slot] != 0 && !bucket[..slot].contains(&bucket[slot]));
+            let pairs = distinct.map(|slot| {
+                let fingerprint = bucket[slot];
+                if self.has(other(number, fingerprint), fingerprint) { 1 } else { 2 }
+            });
+            pairs.sum::<u64>()
+        });
+        found.sum::<u64>() as f64 / (255.0 * self.buckets() as f64)
     }
 
     /// Replaces the first such slot of a bucket. Returns whether there was one.

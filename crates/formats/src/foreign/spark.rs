@@ -13,7 +13,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, max_probes, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Key};
+use super::{Error, Filter, Format, Key, rates};
 
 /// The version of a filter of Spark.
 ///
@@ -219,6 +219,29 @@ impl Filter for SparkFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn format(&self) -> Format {
+        match self.rule.version {
+            SparkVersion::V1 => Format::SparkV1,
+            SparkVersion::V2 { .. } => Format::SparkV2,
+        }
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        let mut all = vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())];
+        if let SparkVersion::V2 { seed } = self.rule.version {
+            all.push(("seed", i64::from(seed) as u64));
+        }
+        all
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        let reached = match self.rule.version {
+            SparkVersion::V1 => self.rule.bits().min(bloom::PLACES_OF_SUMS),
+            SparkVersion::V2 { .. } => self.rule.bits(),
+        };
+        rates::of_progression(&self.bits, reached, self.rule.k.into())
     }
 
     fn encoded_len(&self) -> u64 {

@@ -2,12 +2,13 @@
 
 use std::io;
 
-use tamis_formats::foreign::{Error, Filter, Key, RedisBloomFilter, RedisCuckooFilter};
+use tamis_formats::foreign::{Error, Filter, Format, Key, RedisBloomFilter, RedisCuckooFilter};
 use tamis_vectors::{OwnedKey, Vector, sparse_vectors, vectors};
 
 use crate::{System, broken, check_sparse, key};
 
 /// A filter of either sort: one manifest has both.
+#[derive(Debug)]
 enum Redis {
     Bloom(RedisBloomFilter),
     Cuckoo(RedisCuckooFilter),
@@ -52,6 +53,18 @@ impl Filter for Redis {
             Self::Bloom(filter) => filter.remove(key),
             Self::Cuckoo(filter) | Self::CuckooOfNew(filter) => filter.remove(key),
         }
+    }
+
+    fn format(&self) -> Format {
+        self.filter().format()
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        self.filter().parameters()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.filter().false_positive_rate()
     }
 
     fn encoded_len(&self) -> u64 {
