@@ -37,7 +37,7 @@ pub struct BitsAndBloomsFilter {
 }
 
 /// The header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     /// The number of bits. It is not rounded up to whole words.
     m: u64,
@@ -146,6 +146,12 @@ impl Filter for BitsAndBloomsFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

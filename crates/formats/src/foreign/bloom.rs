@@ -1,7 +1,9 @@
 //! What all Bloom filters of other systems do: set and test the places of a key.
 
+use core::any::Any;
+
 use super::bits::BitArray;
-use super::{Error, Key};
+use super::{Error, Filter, Key};
 
 /// The rule by which a system finds the places of a key. A header knows it; it has no bits.
 pub(super) trait Places {
@@ -62,6 +64,15 @@ pub(super) fn sums_of_32_bits(
             break;
         }
     }
+}
+
+/// Returns a filter as one of type `F` that has the places of another, if `same` says so.
+pub(super) fn like<F: Filter>(
+    other: &dyn Filter,
+    same: impl FnOnce(&F) -> bool,
+) -> Result<&F, Error> {
+    let other: &dyn Any = other;
+    other.downcast_ref().filter(|other| same(other)).ok_or(Error::Union)
 }
 
 /// Returns the greatest number of hash functions of a filter that is read or made. No rate needs more than 1074. A

@@ -47,7 +47,7 @@ pub struct DataSketchesFilter {
 }
 
 /// The header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     k: u16,
     seed: i64,
@@ -229,6 +229,19 @@ impl Filter for DataSketchesFilter {
             filled.set += new;
         }
         Ok(new > 0)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        let Some(Filled { bits: others, .. }) = &other.filled else { return Ok(()) };
+        let filled = match &mut self.filled {
+            Some(filled) => filled,
+            none => none.insert(Filled { set: 0, bits: BitArray::zeroed(self.rule.bits() / 8)? }),
+        };
+        filled.bits.unite(others);
+        // The system counts the set bits again.
+        filled.set = filled.bits.ones(0..self.rule.bits()) as i64;
+        Ok(())
     }
 
     fn format(&self) -> Format {

@@ -84,6 +84,8 @@ pub enum Error {
         /// The number of the row group, from 0.
         number: u64,
     },
+    /// The filters have different formats, sizes or hashes, or the system cannot unite such filters.
+    Union,
     /// The allocation failed.
     Alloc {
         /// Bytes requested.
@@ -112,6 +114,9 @@ impl fmt::Display for Error {
             Self::Key { found } => write!(f, "the system has no keys of type {found}"),
             Self::EmptyKey => f.write_str("the system has no empty keys"),
             Self::Full => f.write_str("the filter is full"),
+            Self::Union => f.write_str(
+                "it has another format, size or hash than the filter before it, or the system unites no such filters",
+            ),
             Self::NoRemoval => f.write_str("the system cannot remove keys from such a filter"),
             Self::ReadOnly => {
                 f.write_str("the filter is a part of a table or of a file, and takes no keys")

@@ -236,6 +236,20 @@ impl Format {
         matches!(self, Self::DataSketches | Self::SparkV2)
     }
 
+    /// Returns whether keys can be removed from a filter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::Format;
+    /// assert!(Format::GoCuckoo.removes() && !Format::GuavaMitz64.removes());
+    /// ```
+    #[must_use]
+    pub const fn removes(self) -> bool {
+        matches!(self, Self::GoCuckoo | Self::RedisCuckoo | Self::HadoopCounting)
+    }
+
     /// Returns the number of the format in a file of Tamis. It never changes.
     ///
     /// # Examples

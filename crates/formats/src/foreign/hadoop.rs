@@ -57,7 +57,7 @@ pub struct HadoopFilter {
 }
 
 /// The header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rule {
     pub(super) m: u32,
     pub(super) k: u32,
@@ -184,6 +184,12 @@ impl Filter for HadoopFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

@@ -185,6 +185,35 @@ pub trait Filter: Any + fmt::Debug {
         !matches!(self.contains(key), Err(Error::Key { .. }))
     }
 
+    /// Adds all keys of another filter of the same format, sizes and hash, if the system has a union of such filters:
+    /// Guava, Spark, Hadoop (not the counting filter), ORC, DataSketches, `bits-and-blooms`, rbloom and pybloom_live do.
+    /// For Parquet it is the union of the bits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Union`] if the other filter is not like this one, or the system has no union.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Error, Filter, Format, Key};
+    ///
+    /// let mut monday = Format::GuavaMitz64.build(1000, Some(0.01), None)?;
+    /// let mut tuesday = Format::GuavaMitz64.build(1000, Some(0.01), None)?;
+    /// tuesday.insert(Key::Text("a"))?;
+    /// monday.union_with(&*tuesday)?;
+    /// assert!(monday.contains(Key::Text("a"))?);
+    ///
+    /// let larger = Format::GuavaMitz64.build(2000, Some(0.01), None)?;
+    /// assert_eq!(monday.union_with(&*larger), Err(Error::Union));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let _ = other;
+        Err(Error::Union)
+    }
+
     /// Returns the number of bytes that [`write`](Self::write) writes.
     fn encoded_len(&self) -> u64;
 

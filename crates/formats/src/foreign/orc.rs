@@ -44,7 +44,7 @@ pub struct OrcFilter {
 }
 
 /// The header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     k: u32,
     words: u32,
@@ -133,6 +133,12 @@ impl Filter for OrcFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

@@ -59,7 +59,7 @@ pub struct ParquetFilter {
     bits: BitArray,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     blocks: u64,
     key_type: Option<KeyType>,
@@ -198,6 +198,12 @@ impl Filter for ParquetFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

@@ -48,7 +48,7 @@ pub struct PybloomFilter {
 }
 
 /// The rule that gives the places of a key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     slices: u64,
     bits_per_slice: u64,
@@ -200,6 +200,14 @@ impl Filter for PybloomFilter {
         let changed = bloom::insert(&self.rule, &mut self.bits, key)?;
         self.count += u64::from(changed);
         Ok(changed)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| {
+            (other.rule, other.rate, other.capacity) == (self.rule, self.rate, self.capacity)
+        })?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

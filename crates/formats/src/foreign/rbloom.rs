@@ -11,7 +11,7 @@ use std::io;
 use sha2::{Digest, Sha256};
 
 use super::bits::BitArray;
-use super::bloom::{bits_for, check_rate, max_probes};
+use super::bloom::{self, bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, unsigned_in_range};
 use super::{Error, Filter, Format, Key, rates};
 
@@ -40,7 +40,7 @@ pub struct RbloomFilter {
 }
 
 /// The header, and the number of bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     k: u64,
     bytes: u64,
@@ -158,6 +158,12 @@ impl Filter for RbloomFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         Ok(self.insert_hash(hash(key)?))
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

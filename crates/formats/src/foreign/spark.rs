@@ -57,7 +57,7 @@ pub struct SparkFilter {
 }
 
 /// The header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rule {
     version: SparkVersion,
     k: u32,
@@ -219,6 +219,12 @@ impl Filter for SparkFilter {
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
         bloom::insert(&self.rule, &mut self.bits, key)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
+        self.bits.unite(&other.bits);
+        Ok(())
     }
 
     fn format(&self) -> Format {

@@ -18,6 +18,7 @@ mod rbloom;
 mod redisbloom;
 mod rocksdb;
 mod spark;
+mod union;
 
 use tamis_formats::foreign::{Error, Filter, Key};
 use tamis_vectors::{OwnedKey, Vector, bytes_of_hex, vectors};

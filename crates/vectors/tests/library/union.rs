@@ -1,0 +1,76 @@
+//! The union of two filters is the filter of all keys of both.
+
+use tamis_formats::foreign::{AnyFilter, Error, Format, Key};
+
+/// The formats whose systems unite filters.
+const UNITED: [Format; 12] = [
+    Format::BitsAndBlooms,
+    Format::DataSketches,
+    Format::GuavaMitz64,
+    Format::GuavaMitz32,
+    Format::HadoopBloom,
+    Format::Orc,
+    Format::ParquetBitset,
+    Format::ParquetHeader,
+    Format::PybloomBloom,
+    Format::Rbloom,
+    Format::SparkV1,
+    Format::SparkV2,
+];
+
+fn build(format: Format, capacity: u64, seed: u64) -> Result<AnyFilter, Error> {
+    let rate = format.takes_rate().then_some(0.01);
+    format.build(capacity, rate, format.takes_seed().then_some(seed))
+}
+
+fn with_keys(format: Format, keys: impl IntoIterator<Item = u32>) -> AnyFilter {
+    let mut filter = build(format, 1000, 7).unwrap();
+    for key in keys {
+        filter.insert(Key::Text(&key.to_string())).unwrap();
+    }
+    filter
+}
+
+#[test]
+fn the_union_has_the_bytes_of_one_filter_with_all_keys() {
+    for format in UNITED {
+        let mut union = with_keys(format, (0..800).step_by(2));
+        union.union_with(&*with_keys(format, (1..800).step_by(2))).unwrap();
+        let all = with_keys(format, 0..800);
+        // pybloom_live copies the number of keys from the first filter.
+        let start = if format == Format::PybloomBloom { 40 } else { 0 };
+        assert!(union.to_bytes()[start..] == all.to_bytes()[start..], "{format}");
+
+        // An empty filter adds nothing, and takes everything.
+        let bytes = union.to_bytes();
+        union.union_with(&*with_keys(format, [])).unwrap();
+        assert!(union.to_bytes() == bytes, "{format}");
+        let mut empty = with_keys(format, []);
+        empty.union_with(&*union).unwrap();
+        assert!(empty.to_bytes()[start..] == bytes[start..], "{format}");
+    }
+}
+
+#[test]
+fn filters_of_other_formats_sizes_or_hashes_are_not_united() {
+    let mut refused = 0;
+    for &format in Format::ALL {
+        // A filter block and a Parquet file are not built.
+        let Ok(mut filter) = build(format, 1000, 7) else { continue };
+        let bytes = filter.to_bytes();
+        let others = [
+            build(Format::GuavaMitz32, 900, 0),
+            build(Format::SparkV2, 1000, 8),
+            build(Format::DataSketches, 1000, 8),
+            build(format, 5000, 7),
+        ];
+        for other in others {
+            assert_eq!(filter.union_with(&*other.unwrap()), Err(Error::Union), "{format}");
+            refused += 1;
+        }
+        assert!(filter.to_bytes() == bytes);
+        let like = build(format, 1000, 7).unwrap();
+        assert_eq!(filter.union_with(&*like).is_ok(), UNITED.contains(&format), "{format}");
+    }
+    assert_eq!(refused, 4 * (Format::ALL.len() - 2));
+}
