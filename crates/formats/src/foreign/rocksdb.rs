@@ -222,8 +222,8 @@ fn millibits(bits_per_key: f64) -> Result<u32, Error> {
 /// Returns `k` of format 5.
 pub(super) fn probes_of_blocks(millibits: u32) -> u8 {
     let listed = (1..).zip(MILLIBITS).find(|&(_, most)| millibits <= most).map(|(k, _)| k);
-    let computed = if millibits > 50_000 { 24 } else { (millibits - 1) / 2000 - 1 };
-    listed.unwrap_or(computed as u8)
+    let computed = || if millibits > 50_000 { 24 } else { ((millibits - 1) / 2000 - 1) as u8 };
+    listed.unwrap_or_else(computed)
 }
 
 impl Filter for RocksDbFilter {

@@ -90,6 +90,10 @@ fn rocksdb_sizes_that_do_not_exist_are_refused() {
             assert!(matches!(filter.unwrap_err(), Error::Size { .. }), "{keys} {bits_per_key}");
         }
     }
+    for bits_per_key in [0.5, 1.0, 1.001, 2.0] {
+        let bytes = RocksDbFilter::new(100, bits_per_key).unwrap().to_bytes();
+        assert_eq!(bytes[bytes.len() - 3], 1, "{bits_per_key}: hash functions");
+    }
     assert!(RocksDbFilter::new(0, 10.0).unwrap().to_bytes().is_empty());
     assert_eq!(RocksDbFilter::new_as_format_4(0, 10.0).unwrap().to_bytes(), [6, 0, 0, 0, 0]);
 }
