@@ -51,8 +51,8 @@ macro_rules! with_kind {
                 type $type = types::ScalableCuckoo;
                 $value
             }
-            // A table is the program's own: as a filter of any type it is refused.
-            tamis_formats::Kind::Table => {
+            // A table is the program's own, and a foreign filter has its own loader: as filters of any type they are refused.
+            tamis_formats::Kind::Table | tamis_formats::Kind::Foreign => {
                 type $type = types::Bloom;
                 $value
             }
@@ -321,8 +321,9 @@ mod tests {
             Reader::new(&file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             kinds.push(Info::read(&file[..]).unwrap().kind());
         }
-        let of_filters =
-            tamis_formats::Kind::ALL.iter().filter(|kind| **kind != tamis_formats::Kind::Table);
+        let of_filters = tamis_formats::Kind::ALL.iter().filter(|kind| {
+            !matches!(kind, tamis_formats::Kind::Table | tamis_formats::Kind::Foreign)
+        });
         for kind in of_filters {
             assert!(kinds.contains(kind), "no file of a {kind}");
         }

@@ -7,7 +7,7 @@ use std::io;
 use tamis_core::BuildError;
 use tamis_hash::Algorithm;
 
-use crate::{Kind, Policy};
+use crate::{Kind, Policy, foreign};
 
 /// The reason why a file or a stream cannot be read as the filter that was asked for.
 ///
@@ -224,6 +224,18 @@ pub enum LoadError {
         /// The number of bits per slot.
         fingerprint_bits: u32,
     },
+    /// The file holds a filter of another system, in a format that is not known.
+    ForeignFormat {
+        /// The number of the format in the file.
+        found: u64,
+    },
+    /// The file holds bytes that are no filter of the other system, although their checksums are right.
+    Foreign {
+        /// The format in the header.
+        format: foreign::Format,
+        /// The reason why the bytes are not such a filter.
+        error: foreign::Error,
+    },
     /// The kind of filter in the file can be loaded, but not be used in a set.
     NotInSet {
         /// The kind in the file.
@@ -347,6 +359,12 @@ impl fmt::Display for LoadError {
                 "a generation of the filter has buckets of {slots} slots of {fingerprint_bits} bits, which this \
                  processor cannot access atomically"
             ),
+            Self::ForeignFormat { found } => {
+                write!(f, "the file has the unknown format {found} of another system")
+            }
+            Self::Foreign { format, error } => {
+                write!(f, "the file holds no right filter of format {format}: {error}")
+            }
             Self::NotInSet { kind } => write!(f, "a set of filters cannot hold a {kind}"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
             Self::BigEndian => {

@@ -8,6 +8,7 @@ use tamis_cuckoo as cuckoo;
 use tamis_sync::LINE_BITS;
 
 use crate::chain_sizes::ChainSizes;
+use crate::foreign_sizes::ForeignSizes;
 use crate::generation_sizes::GenerationSizes;
 use crate::numbers::{Numbers, require, require_lines};
 use crate::table_sizes::{SHARDS, TAG_BITS, TableSizes};
@@ -44,6 +45,8 @@ pub enum Geometry {
     Generations(GenerationSizes),
     /// Those of a table.
     Table(TableSizes),
+    /// Those of a filter of another system.
+    Foreign(ForeignSizes),
 }
 
 impl Geometry {
@@ -84,6 +87,7 @@ impl Geometry {
                 let sizes = TableSizes::new(size).ok_or(LoadError::Sizes(BuildError::TooLarge))?;
                 return Ok(Self::Table(sizes));
             }
+            Kind::Foreign => return ForeignSizes::of_numbers(numbers).map(Self::Foreign),
         };
         let geometry = geometry.map_err(LoadError::Sizes)?;
         if kind != Kind::Bloom {
@@ -112,6 +116,7 @@ impl Geometry {
             Self::Window(sizes) => sizes.numbers(),
             Self::Generations(sizes) => sizes.numbers(),
             Self::Table(sizes) => Numbers::new(sizes.lines(), SHARDS, TAG_BITS),
+            Self::Foreign(sizes) => sizes.numbers(),
         }
     }
 
@@ -124,13 +129,18 @@ impl Geometry {
             Self::Window(sizes) => sizes.body_lines(),
             Self::Generations(sizes) => sizes.body_lines(),
             Self::Table(sizes) => sizes.body_lines(),
+            Self::Foreign(sizes) => sizes.body_lines(),
         }
     }
 
     /// Returns the number of arrays in the body, each with a line of the directory, or 0 if there is no directory.
     pub(crate) const fn arrays(self) -> u32 {
         match self {
-            Self::Bloom(_) | Self::Window(_) | Self::Cuckoo(_) | Self::Table(_) => 0,
+            Self::Bloom(_)
+            | Self::Window(_)
+            | Self::Cuckoo(_)
+            | Self::Table(_)
+            | Self::Foreign(_) => 0,
             Self::Chain(sizes) => sizes.slices(),
             Self::Generations(sizes) => sizes.generations(),
         }
@@ -139,7 +149,7 @@ impl Geometry {
     /// Returns the number of slots, or `None` if there are none.
     pub(crate) fn slots(self) -> Option<u64> {
         match self {
-            Self::Bloom(_) | Self::Chain(_) | Self::Window(_) => None,
+            Self::Bloom(_) | Self::Chain(_) | Self::Window(_) | Self::Foreign(_) => None,
             Self::Cuckoo(sizes) => Some(sizes.buckets().saturating_mul(u64::from(sizes.slots()))),
             Self::Generations(sizes) => Some(sizes.most_slots()),
             Self::Table(sizes) => Some(sizes.slots()),
@@ -154,7 +164,8 @@ impl Geometry {
             | Self::Window(_)
             | Self::Cuckoo(_)
             | Self::Generations(_)
-            | Self::Table(_) => false,
+            | Self::Table(_)
+            | Self::Foreign(_) => false,
         }
     }
 }

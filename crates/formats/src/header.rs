@@ -200,6 +200,12 @@ impl Header {
         if capacity == 0 || usize::try_from(capacity).is_err() {
             return Err(LoadError::Capacity { found: capacity });
         }
+        if kind == Kind::Foreign {
+            // The hash and the capacity are matters of the other system, so these fields have one value.
+            require("hash algorithm", u32_at(bytes, at::ALGORITHM).into(), 1)?;
+            require("seed", u64_at(bytes, at::KEY), 0)?;
+            require("capacity", capacity, 1)?;
+        }
         let items = u64_at(bytes, at::ITEMS);
         match geometry.slots() {
             None => require("items", items, 0)?,

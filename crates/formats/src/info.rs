@@ -85,7 +85,7 @@ impl Info {
         self.0.kind
     }
 
-    /// Returns the hash algorithm.
+    /// Returns the hash algorithm. A filter of another system has its own: then the result means nothing.
     ///
     /// # Examples
     ///
@@ -137,7 +137,8 @@ impl Info {
         self.0.geometry
     }
 
-    /// Returns the number of items that the filter was built for.
+    /// Returns the number of items that the filter was built for. It is 1 for a filter of another system, whose file does
+    /// not have the number.
     ///
     /// # Examples
     ///
@@ -147,7 +148,8 @@ impl Info {
         self.0.capacity
     }
 
-    /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom filter, which does not count them.
+    /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom filter, which does not
+    /// count them, and for a filter of another system.
     ///
     /// # Examples
     ///
@@ -155,7 +157,10 @@ impl Info {
     #[must_use]
     pub const fn items(&self) -> Option<u64> {
         match self.0.geometry {
-            Geometry::Bloom(_) | Geometry::Chain(_) | Geometry::Window(_) => None,
+            Geometry::Bloom(_)
+            | Geometry::Chain(_)
+            | Geometry::Window(_)
+            | Geometry::Foreign(_) => None,
             Geometry::Cuckoo(_) | Geometry::Generations(_) | Geometry::Table(_) => {
                 Some(self.0.items)
             }

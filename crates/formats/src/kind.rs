@@ -35,6 +35,8 @@ pub enum Kind {
     ScalableCuckoo,
     /// The growing table of the program `tamis`.
     Table,
+    /// A filter of another system: see [`foreign`](crate::foreign).
+    Foreign,
 }
 
 impl Kind {
@@ -59,6 +61,7 @@ impl Kind {
         Self::RotatingBloom,
         Self::ScalableCuckoo,
         Self::Table,
+        Self::Foreign,
     ];
 
     /// Returns the number of the kind in a file.
@@ -75,6 +78,7 @@ impl Kind {
             Self::RotatingBloom => 9,
             Self::ScalableCuckoo => 10,
             Self::Table => 16,
+            Self::Foreign => 32,
         }
     }
 
@@ -92,7 +96,8 @@ impl Kind {
             | Self::CountingBloom
             | Self::RotatingBloom
             | Self::ScalableCuckoo
-            | Self::Table => false,
+            | Self::Table
+            | Self::Foreign => false,
         }
     }
 
@@ -111,6 +116,7 @@ impl Kind {
             Self::RotatingBloom => 6,
             Self::ScalableCuckoo => 7,
             Self::Table => 16,
+            Self::Foreign => 32,
         }
     }
 }
@@ -130,6 +136,7 @@ impl fmt::Display for Kind {
             Self::RotatingBloom => "RotatingBloomFilter",
             Self::ScalableCuckoo => "ScalableCuckooFilter",
             Self::Table => "table",
+            Self::Foreign => "foreign filter",
         })
     }
 }

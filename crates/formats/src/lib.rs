@@ -6,6 +6,8 @@
 //! | read a filter | [`load`] | [`read`] |
 //! | read a filter for queries only | [`load_frozen`] | [`read_frozen`] |
 //! | add a saved Bloom filter to another | [`merge_from`] | [`merge_read`] |
+//! | write a filter of [another system](foreign) | [`Options::save_foreign`] | [`Options::write_foreign`] |
+//! | read a filter of another system | [`Options::load_foreign`] | [`Options::read_foreign`] |
 //! | describe a file | [`Info::open`] | [`Info::read`] |
 //! | use a file in place, in constant time | [`map`] | |
 //! | share a filter between processes | [`Live`] | |
@@ -62,6 +64,7 @@ mod early_sync;
 mod error;
 mod file;
 pub mod foreign;
+mod foreign_sizes;
 mod generation_entry;
 mod generation_sizes;
 mod geometry;
@@ -93,12 +96,14 @@ mod source;
 mod table;
 mod table_sizes;
 mod window_sizes;
+mod wrapped;
 mod write;
 
 pub use tamis_sync::MapFile;
 
 pub use crate::chain_sizes::ChainSizes;
 pub use crate::error::LoadError;
+pub use crate::foreign_sizes::ForeignSizes;
 pub use crate::generation_sizes::GenerationSizes;
 pub use crate::geometry::Geometry;
 pub use crate::info::Info;

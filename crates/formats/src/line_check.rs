@@ -42,7 +42,10 @@ impl LineCheck {
             }
             Geometry::Cuckoo(sizes) => Self::Cuckoo(sizes),
             Geometry::Window(sizes) => Self::Window { slots: sizes.slots(), spare: sizes.spare() },
-            Geometry::Chain(_) | Geometry::Generations(_) | Geometry::Table(_) => Self::Other,
+            Geometry::Chain(_)
+            | Geometry::Generations(_)
+            | Geometry::Table(_)
+            | Geometry::Foreign(_) => Self::Other,
         }
     }
 

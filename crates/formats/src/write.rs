@@ -7,7 +7,9 @@ use tamis_sync::AllocError;
 
 use crate::body::for_each_chunk;
 use crate::checksum::checksum;
+use crate::header::Header;
 use crate::saved::{header_of, header_with};
+use crate::source::Source;
 use crate::table::Table;
 use crate::{Options, Policy, SaveError, Saved};
 
@@ -63,21 +65,29 @@ impl Options {
     /// # Examples
     ///
     /// See [`Info::policy`](crate::Info::policy).
-    pub fn write<F: Saved>(&self, filter: &F, mut to: impl Write) -> Result<(), SaveError> {
-        let mut still = filter.still().map_err(alloc)?;
-        let mut header = header_of(filter, self.policy, &still);
-        // The first pass computes the checksums, the second one writes.
-        let mut table = Table::new();
-        for_each_chunk(&header, &mut still, |chunk| {
-            table.push(checksum(chunk));
-            Ok(())
-        })?;
-        header.table_checksum = table.checksum();
-        to.write_all(&header.to_bytes().map_err(algorithm)?)?;
-        to.write_all(&table.with_padding(&header))?;
-        for_each_chunk(&header, &mut still, |chunk| to.write_all(chunk))?;
-        Ok(to.flush()?)
+    pub fn write<F: Saved>(&self, filter: &F, to: impl Write) -> Result<(), SaveError> {
+        let still = filter.still().map_err(alloc)?;
+        write_source(to, header_of(filter, self.policy, &still), still)
     }
+}
+
+/// Writes a file to a stream, with a header that has no checksum of the table so far.
+pub(crate) fn write_source(
+    mut to: impl Write,
+    mut header: Header,
+    mut still: impl Source,
+) -> Result<(), SaveError> {
+    // The first pass computes the checksums, the second one writes.
+    let mut table = Table::new();
+    for_each_chunk(&header, &mut still, |chunk| {
+        table.push(checksum(chunk));
+        Ok(())
+    })?;
+    header.table_checksum = table.checksum();
+    to.write_all(&header.to_bytes().map_err(algorithm)?)?;
+    to.write_all(&table.with_padding(&header))?;
+    for_each_chunk(&header, &mut still, |chunk| to.write_all(chunk))?;
+    Ok(to.flush()?)
 }
 
 pub(crate) fn alloc(error: AllocError) -> SaveError {

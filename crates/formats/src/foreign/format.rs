@@ -287,6 +287,11 @@ impl Format {
         }
     }
 
+    /// Returns the format with this number.
+    pub(crate) fn of_code(code: u64) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| u64::from(format.code()) == code)
+    }
+
     /// Returns whether filters of both formats hash a key alike.
     pub(super) fn has_hash_of(self, other: Self) -> bool {
         // The two filters of RedisBloom have other seeds, and those of RocksDB other hashes.
