@@ -81,6 +81,7 @@ pub fn run<R: Read + Send>(
         keyless: true,
         sharded: true,
         limit: options.capacity.filter(|_| options.fixed),
+        keys: None,
     };
     let shards = shards.collect::<Result<_, _>>()?;
     let decider = Sharded::new(shards, Hasher::new(options.seed)?, plan);

@@ -4,7 +4,7 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use tamis::formats::{LoadError, SaveError};
+use tamis::formats::{LoadError, SaveError, foreign};
 use tamis::{BuildError, InsertError, MergeError};
 
 use crate::key::NoKey;
@@ -129,6 +129,24 @@ pub enum Error {
         /// The reason.
         source: SaveError,
     },
+    /// A file is not a filter of another system, or not one that this command takes.
+    Foreign {
+        /// The file, as it was given.
+        name: String,
+        /// The name of the format.
+        format: &'static str,
+        /// The reason.
+        source: foreign::Error,
+    },
+    /// A filter of another system refused an item.
+    ForeignItem {
+        /// The file, as it was given.
+        name: Arc<str>,
+        /// The line, from 1.
+        line: u64,
+        /// The reason.
+        source: foreign::Error,
+    },
     /// A saved filter cannot be merged with those before it.
     Merge {
         /// The file, as it was given.
@@ -160,10 +178,16 @@ impl Error {
             },
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
             Self::Insert { .. } | Self::Room(_) | Self::Save { .. } => 1,
+            Self::ForeignItem {
+                source: foreign::Error::Full | foreign::Error::Alloc { .. },
+                ..
+            } => 1,
             Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
             Self::Usage(_)
             | Self::Load { .. }
             | Self::Merge { .. }
+            | Self::Foreign { .. }
+            | Self::ForeignItem { .. }
             | Self::Input { .. }
             | Self::Output { .. }
             | Self::TooLong { .. }
@@ -299,6 +323,10 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
+            Self::Foreign { name, format, source } => write!(f, "{name}: {format}: {source}"),
+            Self::ForeignItem { name, line, source } => {
+                write!(f, "{name}, line {}: {source}", grouped(*line))
+            }
             Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
             Self::Merge { name, source } => {
                 write!(f, "{name}: cannot be merged with the filters before it: {source}")?;
@@ -333,6 +361,7 @@ impl core::error::Error for Error {
             Self::Load { source, .. } => Some(source),
             Self::Save { source, .. } => Some(source),
             Self::Merge { source, .. } => Some(source),
+            Self::Foreign { source, .. } | Self::ForeignItem { source, .. } => Some(source),
             _ => None,
         }
     }

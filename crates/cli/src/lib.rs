@@ -16,6 +16,7 @@ pub mod dedup;
 mod error;
 mod file_kind;
 mod filters;
+mod foreign;
 mod geometry;
 pub mod input;
 pub mod key;

@@ -29,6 +29,7 @@ mod decider;
 mod entry;
 mod gate;
 mod hasher;
+mod keys;
 mod plan;
 mod records;
 mod sink;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
-use super::{RecordArgs, SeedArgs};
+use super::format::foreign;
+use super::{KeyArgs, Named, RecordArgs, SeedArgs};
 use crate::FileKind;
 use crate::units::{count, rate};
 
@@ -38,9 +39,10 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 
-    /// The false-positive rate with that number of records, such as 1e-6 or 1%
-    #[arg(long, value_name = "P", default_value = "1e-6", value_parser = rate)]
-    pub(crate) rate: f64,
+    /// The false-positive rate with that number of records, such as 1e-6 or 1% [default: 1e-6, with --to that of the
+    /// system]
+    #[arg(long, value_name = "P", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
 
     /// The kind of the filter [default: blocked]
     ///
@@ -49,6 +51,14 @@ pub(crate) struct BuildArgs {
     /// 14.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
+
+    /// Build a filter of another system, such as guava, spark:v1 or redisbloom:cf, as that system does with --capacity
+    /// and --rate; 'tamis convert --help' lists the formats
+    #[arg(long, value_name = "FORMAT", value_parser = foreign, requires = "capacity", conflicts_with = "kind")]
+    pub(crate) to: Option<Named>,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

@@ -4,17 +4,23 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use super::FromArgs;
+use super::format::{Format, format, help};
 
-/// Read a filter, check all of it, and save it as an ordinary filter
+/// Read a filter, check all of it, and save it as an ordinary filter, or in another format
 ///
 /// A live filter, which programs share in one file, becomes an ordinary one, which all commands take. It contains every
 /// record whose insert ended before this command began. An ordinary filter is saved with the same bytes.
+///
+/// A filter of another system (--from) is wrapped: the new file has its bytes, with a checksum, and all commands take it.
+/// --to unwraps it: the bytes are those that were wrapped. No filter becomes one of a system that hashes keys differently:
+/// build that one from the records.
 ///
 /// The new filter is saved in one step; if the command fails, a file of that name is not changed.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
 #[derive(Args, Debug)]
+#[command(after_help = help())]
 pub(crate) struct ConvertArgs {
     /// The file of the filter; '-' is standard input
     pub(crate) filter: PathBuf,
@@ -23,12 +29,11 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_name = "FILTER")]
     pub(crate) output: PathBuf,
 
-    /// The format of the filter
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Tamis)]
-    pub(crate) from: Format,
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
 
     /// The format of the new filter
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Tamis)]
+    #[arg(long, value_name = "FORMAT", value_parser = format, default_value_t = Format::Tamis)]
     pub(crate) to: Format,
 
     /// Print no summary; warnings are still printed

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::FromArgs;
+
 /// Print what a filter is and how full it is
 ///
 /// The whole file is read and checked. The seed of the hash is never printed.
@@ -13,6 +15,9 @@ use clap::Args;
 pub(crate) struct InfoArgs {
     /// The file of the filter
     pub(crate) filter: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
 
     /// Print one JSON object
     #[arg(long)]

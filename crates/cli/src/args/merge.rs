@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::FromArgs;
+
 /// Save a filter that contains the records of several filters
 ///
 /// The filters must have been built with the same options, also with the same --capacity. The new one has that capacity
 /// too: if it holds more records, its false-positive rate is higher, and a warning says so. A cuckoo filter may be full.
-/// A table of 'tamis new' grows. Filters of the kinds that grow, and windows, cannot be merged: build one from all records.
+/// A table of 'tamis new' grows. Filters of another system (--from) must have the same sizes and hash. Filters of the kinds that grow, and windows, cannot be merged: build one from all records.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
@@ -20,6 +22,9 @@ pub(crate) struct MergeArgs {
     /// The file of the new filter. It may be one of the filters
     #[arg(short, long, value_name = "FILTER")]
     pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
 
     /// Print no summary; warnings are still printed
     #[arg(short, long)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
 use super::examples::FILTER_EXAMPLES;
 use super::values::{duration, seed};
+use super::{FromArgs, KeyArgs, RecordArgs};
 use crate::FileKind;
 use crate::pipeline::Seed;
 use crate::units::{count, rate};
@@ -65,6 +65,12 @@ pub(crate) struct NewArgs {
     /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
     pub(crate) save_every: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

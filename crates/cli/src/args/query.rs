@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
 use super::examples::FILTER_EXAMPLES;
+use super::{FromArgs, KeyArgs, RecordArgs};
 
 /// Print the records that may be in a filter, in input order
 ///
@@ -33,6 +33,12 @@ pub(crate) struct QueryArgs {
     /// run fails. '-' is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

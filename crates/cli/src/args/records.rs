@@ -102,6 +102,11 @@ pub(crate) enum Stats {
 impl RecordArgs {
     /// Returns how records are read, or an error if options contradict each other. `command`: whose help the error names.
     pub(crate) fn records(&self, command: &str) -> Result<Records, Error> {
+        self.records_with(command, true)
+    }
+
+    /// [`records`](Self::records) for keys of a type. `total`: whether every record has a key of this type.
+    pub(crate) fn records_with(&self, command: &str, total: bool) -> Result<Records, Error> {
         let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis {command} --help'")));
         let hex = self.input == Form::Hex;
         // clap does not enforce `requires` if the required option conflicts with one that is present.
@@ -143,7 +148,7 @@ impl RecordArgs {
         if hex && policy != Policy::None {
             return usage("with --input hex the key is bytes, not a URL: omit --url");
         }
-        if self.strict && matches!(part, Part::Record) && policy == Policy::None {
+        if self.strict && total && matches!(part, Part::Record) && policy == Policy::None {
             return usage("--strict has no effect if the key is the whole record: omit it");
         }
         Ok(Records {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
+use super::{FromArgs, KeyArgs, RecordArgs};
 
 /// Remove records from a filter, and save it
 ///
@@ -25,6 +25,12 @@ pub(crate) struct RemoveArgs {
     /// of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

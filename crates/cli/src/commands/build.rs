@@ -13,9 +13,18 @@ use crate::screen::Screen;
 use crate::units::grouped;
 use crate::{Error, FileKind, input, output};
 
+mod foreign;
+
+/// The rate of a filter that is built without --rate.
+const DEFAULT_RATE: f64 = 1e-6;
+
 /// Runs `tamis build`.
 pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     let start = Instant::now();
+    if let (Some(named), Some(capacity)) = (args.to, args.capacity) {
+        return foreign::build(args, named, capacity, start);
+    }
+    args.keys.require_foreign()?;
     // Check the options, the inputs and the output before anything is read.
     let records = args.records.records("build")?;
     let choice = Choice::new(args.kind, args.capacity, args.window)?;
@@ -45,19 +54,25 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     screen.finish();
     filter.save(&args.output, records.key.policy.saved())?;
 
-    let mut report = Report::of_records(&done, start, "left out");
-    let again = done.tally.lines - done.tally.keyless - new;
-    report.text.push_str(&format!(", {} inserted, {} repeated", grouped(new), grouped(again)));
-    report.put("inserted", new);
-    report.put("repeated", again);
+    let mut report = report(&done, start, new);
     report.describe(filter.figures(), &args.output);
     report.show(&args.records);
     Ok(())
 }
 
+/// Begins the report of a run that inserted `new` items.
+fn report(done: &Done, start: Instant, new: u64) -> Report {
+    let mut report = Report::of_records(done, start, "left out");
+    let again = done.tally.lines - done.tally.keyless - new;
+    report.text.push_str(&format!(", {} inserted, {} repeated", grouped(new), grouped(again)));
+    report.put("inserted", new);
+    report.put("repeated", again);
+    report
+}
+
 impl BuildArgs {
     fn filter(&self, kind: FileKind, capacity: u64, hasher: AnyStable) -> Result<AnyFilter, Error> {
-        AnyFilter::build(kind, Copies::Counted, capacity, self.rate, hasher)
+        AnyFilter::build(kind, Copies::Counted, capacity, self.rate.unwrap_or(DEFAULT_RATE), hasher)
     }
 
     /// Builds a filter whose capacity is the number of records. Returns it with the number of items inserted.

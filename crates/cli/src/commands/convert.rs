@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-use tamis::formats::{self, Info, LoadError, SaveError};
+use tamis::formats::{Info, LoadError, SaveError};
 use tempfile::NamedTempFile;
 
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
 use crate::filters::{AnyFilter, Header};
+use crate::foreign::{Foreign, Opened};
 use crate::input::{unbuffered_stdin, unbuffered_stdout};
 use crate::{Error, output};
 
@@ -18,35 +19,106 @@ const HEADER: u64 = 256;
 
 /// Runs `tamis convert`.
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
-    let onto_stdout = !output::is_file(Some(&args.output));
-    if !onto_stdout {
+    if output::is_file(Some(&args.output)) {
         output::check(&args.output)?;
     }
-    let (filter, policy) = match args.from {
-        Format::Tamis => load(args)?,
+    // A filter of this program is loaded from a file only.
+    let copy = match args.from.from {
+        Format::Tamis if args.is_stdin() => Some(copy_of_stdin()?),
+        _ => None,
     };
-    match args.to {
-        Format::Tamis if onto_stdout => print(&filter, policy)?,
-        Format::Tamis => filter.save(&args.output, policy)?,
+    match args.open(copy.as_ref().map(NamedTempFile::path))? {
+        Opened::Ours(header) => {
+            args.require_tamis(&header)?;
+            header.require_other(&args.output)?;
+            let filter = AnyFilter::load(&header)?;
+            let policy = header.info.policy();
+            args.save(|path| filter.save(path, policy))?;
+            args.report(|report, name| report.describe(filter.figures(), name));
+        }
+        Opened::Theirs(filter) => {
+            let filter = args.converted(filter)?;
+            args.save(|path| filter.save(path))?;
+            args.report(|report, name| report.describe_foreign(&filter, name));
+        }
     }
-
-    let name = if onto_stdout { Path::new("standard output") } else { &args.output };
-    let mut report = Report::new();
-    report.text = "1 filter converted".into();
-    report.describe(filter.figures(), name);
-    report.show_text(args.quiet);
     Ok(())
 }
 
-/// Loads a filter in the format of this program, with all checks.
-fn load(args: &ConvertArgs) -> Result<(AnyFilter, formats::Policy), Error> {
-    let copy = if args.filter.as_os_str() == "-" { Some(copy_of_stdin()?) } else { None };
-    let header = match &copy {
-        Some(copy) => Header::open_as(copy.path(), STDIN.into())?,
-        None => Header::open(&args.filter)?,
-    };
-    header.require_other(&args.output)?;
-    Ok((AnyFilter::load(&header)?, header.info.policy()))
+impl ConvertArgs {
+    fn is_stdin(&self) -> bool {
+        self.filter.as_os_str() == "-"
+    }
+
+    /// Opens the filter. `copy`: a copy of standard input, if that is a filter of this program.
+    fn open<'p>(&'p self, copy: Option<&'p Path>) -> Result<Opened<'p>, Error> {
+        match (self.from.from, copy) {
+            (_, Some(copy)) => Opened::of_header(Header::open_as(copy, STDIN.into())?),
+            (Format::Foreign(named), None) if self.is_stdin() => {
+                let mut bytes = Vec::new();
+                let read = unbuffered_stdin().and_then(|mut input| input.read_to_end(&mut bytes));
+                let failed = |error: io::Error| Error::Input {
+                    name: STDIN.into(),
+                    found: error.to_string(),
+                };
+                read.map_err(failed)?;
+                let column = self.from.column.as_deref();
+                Foreign::parse(&bytes, named, column, STDIN.into()).map(Opened::Theirs)
+            }
+            _ => Opened::open(&self.filter, &self.from),
+        }
+    }
+
+    /// Returns an error if a filter of this program is to become one of another system.
+    fn require_tamis(&self, header: &Header<'_>) -> Result<(), Error> {
+        let Format::Foreign(named) = self.to else { return Ok(()) };
+        let (kind, name) = (header.info.kind(), named.name());
+        Err(header.refused(format!(
+            "is a {kind}, and {name} hashes keys differently; build one from the records: tamis build --to {name} \
+             --capacity N -o NEW FILE..."
+        )))
+    }
+
+    /// Converts a filter of another system.
+    fn converted(&self, filter: Foreign) -> Result<Foreign, Error> {
+        let Format::Foreign(named) = self.to else { return Ok(filter.wrap()) };
+        // A name of several formats takes what the filter is.
+        let own = filter.filter.format();
+        let to = if named.formats.contains(&own) { own } else { named.built() };
+        filter.convert(to, &self.filter)
+    }
+
+    /// Saves the new filter under its name, or writes it to standard output, from a temporary file: only a complete one
+    /// is printed.
+    fn save(&self, save: impl Fn(&Path) -> Result<(), Error>) -> Result<(), Error> {
+        if output::is_file(Some(&self.output)) {
+            return save(&self.output);
+        }
+        let unsaved = |error| {
+            let name = "a temporary file".into();
+            Error::Save { name, source: SaveError::Io(error) }
+        };
+        let folder = tempfile::tempdir().map_err(unsaved)?;
+        let path = folder.path().join("filter");
+        save(&path)?;
+        let mut file = File::open(&path).map_err(unsaved)?;
+        let mut output = unbuffered_stdout().map_err(Error::Write)?;
+        match io::copy(&mut file, &mut output) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
+            Err(error) => Err(Error::Write(error)),
+        }
+    }
+
+    /// Prints the summary. `describe` adds the description of the new filter, of this name.
+    fn report(&self, describe: impl FnOnce(&mut Report, &Path)) {
+        let onto_file = output::is_file(Some(&self.output));
+        let name = if onto_file { &self.output } else { Path::new("standard output") };
+        let mut report = Report::new();
+        report.text = "1 filter converted".into();
+        describe(&mut report, name);
+        report.show_text(self.quiet);
+    }
 }
 
 /// The name of standard input in messages.
@@ -67,22 +139,4 @@ fn copy_of_stdin() -> Result<NamedTempFile, Error> {
         Ok(file)
     };
     copy().map_err(|source| Error::Load { name: STDIN.into(), source })
-}
-
-/// Writes a filter to standard output, from a temporary file: only a complete one is printed.
-fn print(filter: &AnyFilter, policy: formats::Policy) -> Result<(), Error> {
-    let unsaved = |error| {
-        let name = "a temporary file".into();
-        Error::Save { name, source: SaveError::Io(error) }
-    };
-    let folder = tempfile::tempdir().map_err(unsaved)?;
-    let path = folder.path().join("filter.tamis");
-    filter.save(&path, policy)?;
-    let mut file = File::open(&path).map_err(unsaved)?;
-    let mut output = unbuffered_stdout().map_err(Error::Write)?;
-    match io::copy(&mut file, &mut output) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
-        Err(error) => Err(Error::Write(error)),
-    }
 }

@@ -1,20 +1,26 @@
 //! `tamis info`: what a filter is and how full it is.
 
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 
 use serde_json::{Value, json};
 use tamis::formats::{Geometry, Info, Kind};
 
 use crate::Error;
 use crate::args::InfoArgs;
-use crate::filters::{Figures, Header, Reader, policy_name};
+use crate::filters::{Figures, Reader, policy_name};
+use crate::foreign::{Foreign, Opened};
 use crate::geometry::rate_of_generations;
 use crate::input::shown;
 use crate::units::{bytes, counted, grouped};
 
 /// Returns what `tamis info` prints.
 pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
-    let header = Header::open(&args.filter)?;
+    let header = match Opened::open(&args.filter, &args.from)? {
+        Opened::Ours(header) => header,
+        Opened::Theirs(foreign) => {
+            return Ok(of_foreign(&shown(&args.filter), &foreign, args.json));
+        }
+    };
     let filter = Reader::load(&header)?;
     let figures = filter.figures();
     let info = &header.info;
@@ -23,6 +29,46 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     } else {
         to_text(&shown(&args.filter), info, figures)
     })
+}
+
+/// Describes a filter of another system.
+fn of_foreign(name: &str, foreign: &Foreign, json: bool) -> String {
+    let filter = &foreign.filter;
+    let (format, len) = (filter.format(), filter.encoded_len());
+    let (rate, parameters) = (filter.false_positive_rate(), filter.parameters());
+    if json {
+        let parameters: serde_json::Map<_, _> = parameters
+            .into_iter()
+            .map(|(name, value)| (name.replace(' ', "_"), json!(value)))
+            .collect();
+        let value = json!({
+            "file": name,
+            "format": format.name(),
+            "wrapped": foreign.is_wrapped(),
+            "filter_bytes": len,
+            "parameters": parameters,
+            "false_positive_rate": rate,
+        });
+        return format!("{value}\n");
+    }
+    let of = if foreign.is_wrapped() { ", in a file of tamis" } else { "" };
+    let mut rows = vec![
+        ("file".to_owned(), name.to_owned()),
+        ("format".to_owned(), format!("{format}{of}")),
+        ("size".to_owned(), bytes(len)),
+    ];
+    rows.extend(parameters.into_iter().map(|(name, value)| (name.to_owned(), grouped(value))));
+    rows.push(("false positives".to_owned(), format!("{rate:.2e} now")));
+    table(rows)
+}
+
+/// Lays out names and values in two columns.
+fn table(rows: impl IntoIterator<Item = (impl Display, String)>) -> String {
+    let mut text = String::new();
+    for (name, value) in rows {
+        let _ = writeln!(text, "{name:<16} {value}");
+    }
+    text
 }
 
 fn layout(info: &Info) -> &'static str {
@@ -118,11 +164,7 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ),
         ("live", live.to_owned()),
     ];
-    let mut text = String::new();
-    for (name, value) in rows {
-        let _ = writeln!(text, "{name:<16} {value}");
-    }
-    text
+    table(rows)
 }
 
 fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {

@@ -1,13 +1,20 @@
 //! `tamis merge`: the union of filters.
 
+use std::path::PathBuf;
+
 use super::report::Report;
 use crate::args::MergeArgs;
 use crate::filters::{AnyFilter, Header};
+use crate::foreign::{Foreign, Opened};
 use crate::units::counted;
 use crate::{Error, output};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+    let paths = args.filters.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
+    if let Opened::Theirs(first) = Opened::open(paths.0, &args.from)? {
+        return merge_foreign(args, first, paths.1);
+    }
     // Check all headers before any body is read.
     let headers =
         args.filters.iter().map(|path| Header::open(path)).collect::<Result<Vec<_>, _>>()?;
@@ -21,9 +28,39 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     others.iter().try_for_each(|other| filter.merge(other))?;
     filter.save(&args.output, first.info.policy())?;
 
-    let mut report = Report::new();
-    report.text = format!("{} merged", counted(headers.len() as u64, "filter"));
+    let mut report = report(args);
     report.describe(filter.figures(), &args.output);
     report.show_text(args.quiet);
     Ok(())
+}
+
+/// Merges filters of another system.
+fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result<(), Error> {
+    output::check(&args.output)?;
+    let mut merged = first;
+    for path in others {
+        match Opened::open(path, &args.from)? {
+            Opened::Theirs(other) => merged.merge(&other, path)?,
+            Opened::Ours(header) => {
+                let format = merged.filter.format();
+                return Err(header.refused(format!(
+                    "is a {}, and the filters before it are of {format}",
+                    header.info.kind()
+                )));
+            }
+        }
+    }
+    merged.save(&args.output)?;
+
+    let mut report = report(args);
+    report.describe_foreign(&merged, &args.output);
+    report.show_text(args.quiet);
+    Ok(())
+}
+
+/// Begins the report.
+fn report(args: &MergeArgs) -> Report {
+    let mut report = Report::new();
+    report.text = format!("{} merged", counted(args.filters.len() as u64, "filter"));
+    report
 }

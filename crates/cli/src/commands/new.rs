@@ -8,6 +8,7 @@ use std::time::Instant;
 use tamis::formats::LoadError;
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
+mod foreign;
 mod keeper;
 mod shards;
 
@@ -18,7 +19,8 @@ use crate::args::{Choice, NewArgs};
 use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::WINDOW_RATE;
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
-use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
+use crate::foreign::Opened;
+use crate::pipeline::{Done, Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
@@ -31,12 +33,14 @@ const DEFAULT_RATE: f64 = 1e-6;
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
-    let records = args.records.records("new")?;
+    let records = args.records.records_with("new", args.keys.takes_all())?;
     let policy = records.key.policy;
     let choice = args.choice()?;
     output::check(&args.filter)?;
-    if let Some(header) = args.header()? {
-        args.check(&header, choice, policy)?;
+    match args.opened()? {
+        Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
+        Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
+        None => {}
     }
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
@@ -63,7 +67,8 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         let decider = Window::new(window, hasher, Printed::Fresh);
         keeper.run(list, &output, &records, &decider, &mut screen, every)?
     } else {
-        let plan = Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None };
+        let plan =
+            Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
         let decider = Sharded::new(shards::of(&filter), hasher, plan);
         keeper.run(list, &output, &records, &decider, &mut screen, every)?
     };
@@ -76,14 +81,20 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     }
     drop((screen, lock));
 
-    let mut report = Report::of_records(&done, start, "printed");
+    let mut report = report(&done, start);
+    report.describe(filter.figures(), &args.filter);
+    report.show(&args.records);
+    Ok(())
+}
+
+/// Begins the report of a run.
+fn report(done: &Done, start: Instant) -> Report {
+    let mut report = Report::of_records(done, start, "printed");
     let (new, seen) = (done.tally.items(), done.tally.duplicates);
     report.text.push_str(&format!(", {} new, {} seen before", grouped(new), grouped(seen)));
     report.put("new", new);
     report.put("seen", seen);
-    report.describe(filter.figures(), &args.filter);
-    report.show(&args.records);
-    Ok(())
+    report
 }
 
 /// Brings what was printed to the disk, if it goes to a file: the filter must not say that more was printed than is there.
@@ -93,10 +104,10 @@ fn flushed(output: &File) -> Result<(), Error> {
 }
 
 impl NewArgs {
-    /// Opens the header of the filter, if it exists.
-    fn header(&self) -> Result<Option<Header<'_>>, Error> {
-        match Header::open(&self.filter) {
-            Ok(header) => Ok(Some(header)),
+    /// Opens the filter, if it exists.
+    fn opened(&self) -> Result<Option<Opened<'_>>, Error> {
+        match Opened::open_for(&self.filter, &self.from, self.keys) {
+            Ok(opened) => Ok(Some(opened)),
             Err(Error::Load { source: LoadError::Io(error), .. })
                 if error.kind() == ErrorKind::NotFound =>
             {
@@ -189,7 +200,7 @@ impl NewArgs {
 
     /// Loads the filter, or creates it in memory.
     fn open(&self, choice: Choice, policy: Policy) -> Result<AnyFilter, Error> {
-        let Some(header) = self.header()? else {
+        let Some(opened) = self.opened()? else {
             let seed = self.seed.unwrap_or(Seed::Fixed(0));
             let hasher = AnyStable::from(Hasher::new(seed)?);
             return match (choice.size, self.rate()) {
@@ -199,6 +210,7 @@ impl NewArgs {
                 _ => Tables::new(self.capacity, hasher).map(AnyFilter::Table),
             };
         };
+        let Opened::Ours(header) = opened else { return Err(foreign::replaced(&self.filter)) };
         self.check(&header, choice, policy)?;
         let filter = AnyFilter::load(&header)?;
         // The seed is secret: it is compared, but never printed.

@@ -3,39 +3,69 @@
 use std::time::Instant;
 
 use super::report::Report;
-use crate::args::QueryArgs;
-use crate::filters::{Header, Lookup, Reader};
-use crate::pipeline::{self, Gate};
+use crate::args::{QueryArgs, RecordArgs};
+use crate::filters::{Lookup, Reader};
+use crate::foreign::Opened;
+use crate::input::Inputs;
+use crate::pipeline::{self, Decider, Gate, Records};
 use crate::screen::Screen;
 use crate::units::grouped;
 use crate::{Error, input, output};
 
 /// Runs `tamis query`.
-pub(crate) fn query(args: QueryArgs) -> Result<(), Error> {
+pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
-    let records = args.records.records("query")?;
-    let header = Header::open(&args.filter)?;
-    header.require_policy(records.key.policy)?;
-    header.require_saved()?;
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
-    let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
-    let filter = Reader::load(&header)?;
-    let (output, pending) = output::open(args.output.as_deref())?;
-
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
-    let decider = Lookup::new(&filter, args.invert);
-    let gate = Gate::default();
-    let done = pipeline::run(inputs.list, &output, &records, &decider, &gate, &mut screen)?;
-    if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
+    let records = args.records.records_with("query", args.keys.takes_all())?;
+    let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
+    if let Opened::Ours(header) = &opened {
+        header.require_policy(records.key.policy)?;
+        header.require_saved()?;
     }
+    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
 
-    let mut report =
-        Report::of_records(&done, start, if args.invert { "printed" } else { "left out" });
-    report.text.push_str(&format!(", {} printed", grouped(done.tally.printed)));
-    report.put("invert", args.invert);
-    report.describe(filter.figures(), &args.filter);
+    let report = match &opened {
+        Opened::Ours(header) => {
+            let filter = Reader::load(header)?;
+            let mut report =
+                args.run(inputs, &records, &Lookup::new(&filter, args.invert), start)?;
+            report.describe(filter.figures(), &args.filter);
+            report
+        }
+        Opened::Theirs(filter) => {
+            let decider = filter.lookup(args.keys.key_type(), args.invert);
+            let mut report = args.run(inputs, &records, &decider, start)?;
+            report.describe_foreign(filter, &args.filter);
+            report
+        }
+    };
     report.show(&args.records);
     Ok(())
+}
+
+impl QueryArgs {
+    /// Prints the records that a decider selects.
+    fn run(
+        &self,
+        inputs: Inputs,
+        records: &Records,
+        decider: &impl Decider,
+        start: Instant,
+    ) -> Result<Report, Error> {
+        let (output, pending) = output::open(self.output.as_deref())?;
+        let RecordArgs { quiet, progress, .. } = self.records;
+        let mut screen = Screen::new(quiet, progress, inputs.bytes, pending);
+        let gate = Gate::default();
+        let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
+        if let Some(pending) = screen.finish() {
+            pending.commit(&output)?;
+        }
+        let mut report =
+            Report::of_records(&done, start, if self.invert { "printed" } else { "left out" });
+        report.text.push_str(&format!(", {} printed", grouped(done.tally.printed)));
+        report.put("invert", self.invert);
+        Ok(report)
+    }
 }

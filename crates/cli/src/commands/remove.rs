@@ -1,12 +1,14 @@
 //! `tamis remove`: takes records out of a filter.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::report::Report;
-use crate::args::RemoveArgs;
+use crate::args::{RecordArgs, RemoveArgs};
 use crate::filters::{AnyFilter, Header, Lock, Remove};
-use crate::pipeline::{self, Gate};
+use crate::foreign::{Change, How, Opened, held};
+use crate::input::Inputs;
+use crate::pipeline::{self, Decider, Gate, Records};
 use crate::screen::{self, Screen};
 use crate::units::grouped;
 use crate::{Error, input, output};
@@ -15,25 +17,60 @@ use crate::{Error, input, output};
 pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is read.
-    let records = args.records.records("remove")?;
+    let records = args.records.records_with("remove", args.keys.takes_all())?;
     let policy = records.key.policy;
-    check(&Header::open(&args.filter)?, policy)?;
+    let open = || -> Result<Opened<'_>, Error> {
+        let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
+        match &opened {
+            Opened::Ours(header) => check(header, policy)?,
+            Opened::Theirs(filter) => filter.require_removal(&args.filter)?,
+        }
+        Ok(opened)
+    };
+    open()?;
     let inputs = input::inputs(args.files, args.records.no_decompress, None)?;
     output::check(&args.filter)?;
     let lock =
         Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
     // The filter may be another one now.
-    let header = Header::open(&args.filter)?;
-    check(&header, policy)?;
-    let filter = AnyFilter::load(&header)?;
-    let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
+    let report = match open()? {
+        Opened::Ours(header) => {
+            let filter = AnyFilter::load(&header)?;
+            let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
+            let save = || filter.save(&args.filter, policy.saved());
+            let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
+            report.describe(filter.figures(), &args.filter);
+            report
+        }
+        Opened::Theirs(filter) => {
+            let filter = Mutex::new(filter);
+            let decider = Change::new(&filter, args.keys.key_type(), How::Remove);
+            let save = || held(&filter).save(&args.filter);
+            let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
+            report.describe_foreign(&held(&filter), &args.filter);
+            report
+        }
+    };
+    report.show(&args.records);
+    Ok(())
+}
 
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+/// Removes the records, and saves the filter.
+fn run(
+    args: &RecordArgs,
+    inputs: Inputs,
+    records: &Records,
+    decider: &impl Decider,
+    lock: Arc<Lock>,
+    start: Instant,
+    save: impl FnOnce() -> Result<(), Error>,
+) -> Result<Report, Error> {
+    let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, None);
     screen.guard(&lock);
     let (none, gate) = (std::io::sink(), Gate::default());
-    let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
+    let done = pipeline::run(inputs.list, none, records, decider, &gate, &mut screen)?;
     screen.finish();
-    filter.save(&args.filter, policy.saved())?;
+    save()?;
     drop((screen, lock));
 
     let (removed, missing) = (done.tally.items(), done.tally.duplicates);
@@ -45,9 +82,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         let were = if missing == 1 { "record was" } else { "records were" };
         report.warnings.push(format!("{} {were} not in the filter", grouped(missing)));
     }
-    report.describe(filter.figures(), &args.filter);
-    report.show(&args.records);
-    Ok(())
+    Ok(report)
 }
 
 fn check(header: &Header<'_>, policy: crate::policy::Policy) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::{RecordArgs, Stats};
 use crate::filters::Figures;
+use crate::foreign::Foreign;
 use crate::input::shown;
 use crate::pipeline::Done;
 use crate::screen;
@@ -87,6 +88,20 @@ impl Report {
                 grouped(capacity)
             ));
         }
+    }
+
+    /// Describes a filter of another system at the end of the run.
+    pub(super) fn describe_foreign(&mut self, foreign: &Foreign, path: &Path) {
+        let (format, rate) = (foreign.filter.format(), foreign.filter.false_positive_rate());
+        let len = foreign.filter.encoded_len();
+        self.text.push_str(&format!(
+            "; {} is a filter of {format} in {}, false-positive rate {rate:.1e}",
+            shown(path),
+            bytes(len)
+        ));
+        self.put("kind", format.name());
+        self.put("filter_bytes", len);
+        self.put("false_positive_rate", rate);
     }
 
     /// Prints the report as the options require. Warnings are printed even with `--quiet`.

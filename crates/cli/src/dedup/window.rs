@@ -45,7 +45,7 @@ impl<S: Sync> Decider for Window<'_, S> {
     }
 
     fn plan(&self) -> Plan {
-        Plan { printed: self.printed, keyless: true, sharded: false, limit: None }
+        Plan { printed: self.printed, keyless: true, sharded: false, limit: None, keys: None }
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {

@@ -28,7 +28,7 @@ impl Decider for Lookup<'_> {
         // A record without a key is surely not in the filter.
         let (printed, keyless) = (Printed::Fresh, self.inverted);
         let sharded = self.filter.tables().is_some();
-        Plan { printed, keyless, sharded, limit: None }
+        Plan { printed, keyless, sharded, limit: None, keys: None }
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
@@ -125,7 +125,7 @@ impl Decider for Remove<'_> {
 
 /// The plan of a command that prints no records.
 pub(super) const SILENT: Plan =
-    Plan { printed: Printed::None, keyless: true, sharded: false, limit: None };
+    Plan { printed: Printed::None, keyless: true, sharded: false, limit: None, keys: None };
 
 fn hasher(hasher: &AnyStable) -> Hasher {
     Hasher::Any(hasher.clone())

@@ -178,7 +178,7 @@ impl<'p> Header<'p> {
     }
 
     /// Returns an error if there is not enough memory to load the filter.
-    pub(super) fn check_memory(&self) -> Result<(), Error> {
+    pub(crate) fn check_memory(&self) -> Result<(), Error> {
         memory::lack(self.info.body_len()).map_or(Ok(()), |lack| Err(self.refused(lack)))
     }
 
@@ -187,7 +187,7 @@ impl<'p> Header<'p> {
         Error::Input { name: self.name.clone(), found: found.into() }
     }
 
-    pub(super) fn unreadable(&self, source: LoadError) -> Error {
+    pub(crate) fn unreadable(&self, source: LoadError) -> Error {
         Error::Load { name: self.name.clone(), source }
     }
 

@@ -5,10 +5,12 @@ use std::io;
 use std::sync::{Arc, MutexGuard};
 
 use tamis::InsertError;
+use tamis::formats::foreign;
 use tamis::hash::split;
 
 use super::entry::{Entry, SHARDS};
 use super::hasher::Hasher;
+use super::keys::Keys;
 use super::plan::{Plan, Printed};
 use super::records::Records;
 use crate::Error;
@@ -53,6 +55,8 @@ pub(crate) enum Why {
     Growth(Error),
     /// A filter of fixed size refused the item.
     Insert(InsertError),
+    /// A filter of another system refused the item.
+    Foreign(foreign::Error),
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
@@ -82,6 +86,8 @@ pub(crate) struct Chunk<'s> {
     pub(super) entries: Vec<Entry>,
     /// The same, sorted by shard.
     sorted: Vec<Entry>,
+    /// The keys of the entries, in input order. Empty unless the decider sees them.
+    keys: Keys,
     /// Where each shard's entries begin in `sorted`.
     starts: [usize; SHARDS as usize + 1],
     scratch: Scratch,
@@ -106,6 +112,7 @@ impl Chunk<'_> {
             keyless: None,
             entries: Vec::new(),
             sorted: Vec::new(),
+            keys: Keys::default(),
             starts: [0; SHARDS as usize + 1],
             scratch: Scratch::default(),
             stop: None,
@@ -118,6 +125,7 @@ impl Chunk<'_> {
         // Free before the right is released: the next giant record may then be read at once.
         if self.giant.is_some() {
             self.bytes = Vec::new();
+            self.keys = Keys::default();
             self.scratch = Scratch::default();
         }
         self.giant = None;
@@ -128,6 +136,7 @@ impl Chunk<'_> {
         self.second.clear();
         self.keyless = None;
         self.entries.clear();
+        self.keys.clear();
         self.stop = None;
     }
 
@@ -173,7 +182,12 @@ impl Chunk<'_> {
                 self.stop = Some(Stop { record: number, why: Why::TooLong(rules.max_record) });
                 break;
             }
-            match rules.key.of(record, &mut self.scratch) {
+            let key = rules.key.of(record, &mut self.scratch);
+            let kept = key.and_then(|key| match rules.plan.keys {
+                None => Ok(key),
+                Some(key_type) => self.keys.push(key, key_type).map(|()| key),
+            });
+            match kept {
                 Ok(key) => {
                     let hash = hash(key);
                     counts[split::shard(hash, SHARDS) as usize] += 1;
@@ -241,6 +255,11 @@ impl Chunk<'_> {
     /// All items of the chunk, in input order, and where their verdicts go.
     pub(crate) fn batch(&mut self) -> Batch<'_> {
         Batch { entries: &mut self.entries, fresh: &mut self.fresh, second: &mut self.second }
+    }
+
+    /// All items of the chunk, in input order, with their keys, and where the first verdicts go.
+    pub(crate) fn keyed(&mut self) -> (&[Entry], &Keys, &mut [bool]) {
+        (&self.entries, &self.keys, &mut self.fresh)
     }
 
     /// The items of the shard with this number, in input order, and where their verdicts go. The entries may be

@@ -1,5 +1,7 @@
 //! What the steps before and after the decision do with a chunk.
 
+use tamis::formats::foreign::KeyType;
+
 /// What the steps before and after the decision do with a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
@@ -11,6 +13,8 @@ pub(crate) struct Plan {
     pub(crate) sharded: bool,
     /// The number of items after which the next fresh record with a key is an error.
     pub(crate) limit: Option<u64>,
+    /// The type of the keys that the decider sees; without it, it sees only their hashes.
+    pub(crate) keys: Option<KeyType>,
 }
 
 /// Which records are printed.

@@ -132,6 +132,7 @@ impl<'w, W: Write> Sink<'w, W> {
                 Err(Error::Growth { name: name(), line, source: Box::new(source) })
             }
             Some(Why::Insert(source)) => Err(Error::Insert { name: name(), line, source }),
+            Some(Why::Foreign(source)) => Err(Error::ForeignItem { name: name(), line, source }),
             Some(Why::TooLong(limit)) => Err(Error::TooLong { name: name(), line, limit }),
         }
     }

@@ -1,0 +1,63 @@
+//! `tamis build --to`: a filter of another system from records.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use super::report;
+use crate::args::{BuildArgs, Named};
+use crate::foreign::{Change, Foreign, How, held};
+use crate::pipeline::{self, Gate, Seed};
+use crate::screen::Screen;
+use crate::{Error, input, output};
+
+/// Builds a filter of another system.
+pub(super) fn build(
+    mut args: BuildArgs,
+    named: Named,
+    capacity: u64,
+    start: Instant,
+) -> Result<(), Error> {
+    // Check the options, the inputs and the output before anything is read.
+    let records = args.records.records_with("build", args.keys.takes_all())?;
+    let filter = args.empty(named, capacity)?;
+    filter.require_keys(args.keys, &args.output)?;
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, None)?;
+    output::check(&args.output)?;
+
+    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let filter = Mutex::new(filter);
+    let decider = Change::new(&filter, args.keys.key_type(), How::Insert);
+    let (none, gate) = (std::io::sink(), Gate::default());
+    let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
+    screen.finish();
+    let filter = held(&filter);
+    filter.save(&args.output)?;
+
+    let mut report = report(&done, start, done.tally.items());
+    report.describe_foreign(&filter, &args.output);
+    report.show(&args.records);
+    Ok(())
+}
+
+impl BuildArgs {
+    /// Builds the empty filter, as the system does with these options.
+    fn empty(&self, named: Named, capacity: u64) -> Result<Foreign, Error> {
+        let format = named.built();
+        let unneeded = |option| {
+            let name = format.system();
+            Err(Error::Usage(format!("{option} has no meaning for filters of {name}: omit it")))
+        };
+        if self.rate.is_some() && !format.takes_rate() {
+            return unneeded("--rate");
+        }
+        let seed = match self.seed.seed {
+            Seed::Fixed(0) if !format.takes_seed() => None,
+            _ if !format.takes_seed() => return unneeded("--seed"),
+            Seed::Fixed(seed) => Some(seed),
+            Seed::Random => None,
+        };
+        Foreign::build(format, capacity, self.rate, seed)
+            .map_err(|source| Error::Usage(format!("--to {}: {source}", named.name())))
+    }
+}

@@ -1,0 +1,80 @@
+//! `tamis new` on a filter of another system: the records that it does not contain, in input order.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use super::{Keeper, flushed, report};
+use crate::args::NewArgs;
+use crate::filters::Lock;
+use crate::foreign::{Change, How, Opened, held};
+use crate::input::shown;
+use crate::pipeline::{Gate, Records};
+use crate::screen::{self, Screen};
+use crate::{Error, input, output};
+
+/// Runs `tamis new` on a filter that exists.
+pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Result<(), Error> {
+    args.require_none()?;
+    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    // Another run may have to end first, and the filter is another one then.
+    let lock =
+        Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
+    let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {
+        return Err(replaced(&args.filter));
+    };
+    let (output, pending) = output::open(args.output.as_deref())?;
+
+    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
+    screen.guard(&lock);
+    let filter = Mutex::new(filter);
+    let gate = Gate::default();
+    let save = || {
+        flushed(&output)?;
+        held(&filter).save(&args.filter)
+    };
+    // With `-o FILE`, what is printed counts only at the end.
+    let keeper = Keeper::new(&gate, &save, &lock, screen.is_pending());
+    let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
+    let done = keeper.run(inputs.list, &output, records, &decider, &mut screen, args.save_every)?;
+    if let Some(pending) = screen.finish() {
+        pending.commit(&output)?;
+    }
+    if done.tally.items() > 0 {
+        save()?;
+    }
+    drop((screen, lock));
+
+    let mut report = report(&done, start);
+    report.describe_foreign(&held(&filter), &args.filter);
+    report.show(&args.records);
+    Ok(())
+}
+
+/// The error for a file that another run has replaced by a filter of another kind.
+pub(super) fn replaced(path: &Path) -> Error {
+    let found = "another run has replaced it by a filter of another kind; run the command again";
+    Error::Input { name: shown(path), found: found.into() }
+}
+
+impl NewArgs {
+    /// Returns an error if an option asks for a created filter: this command creates none of another system.
+    fn require_none(&self) -> Result<(), Error> {
+        let given = [
+            ("--kind", self.kind.is_some()),
+            ("--capacity", self.capacity.is_some()),
+            ("--window", self.window.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--seed", self.seed.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(Error::Usage(format!(
+                "{option} is for filters of tamis that this command creates; a filter of another system is created by \
+                 'tamis build --to FORMAT'"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `tamis new` and `tamis remove` on filters of other systems.
+
+use std::fs;
+
+use crate::run::{Folder, run};
+
+#[test]
+fn new_prints_a_record_once_and_keeps_the_format() {
+    let folder = Folder::new();
+    let numbers: String = (0..2000).map(|i| format!("{}\n", i % 1000)).collect();
+    for (format, key_type) in [
+        ("guava", "i64"),
+        ("spark:v2", "utf8"),
+        ("redisbloom:cf", "bytes"),
+        ("go_cuckoo", "bytes"),
+        ("parquet", "i32"),
+        ("rocksdb", "bytes"),
+    ] {
+        let path = folder.path("filter");
+        let file = path.to_str().unwrap();
+        let system = format.split(':').next().unwrap();
+        let keys = ["--key-type", key_type, "-q"];
+        let build = ["build", "--to", format, "--capacity", "5000", "-o", file];
+        run(&[&build[..], &keys].concat(), b"").text();
+        let empty = fs::read(&path).unwrap();
+
+        let new = [&["new", file, "--from", system], &keys[..]].concat();
+        let printed = run(&new, numbers.as_bytes()).text();
+        let count = printed.lines().count();
+        // A false positive is not printed.
+        assert!((900..=1000).contains(&count), "{format}: {count}");
+        assert!(fs::read(&path).unwrap() != empty);
+        assert_eq!(run(&new, numbers.as_bytes()).text(), "", "{format}");
+        // The filter is the one that these records alone make.
+        let changed = fs::read(&path).unwrap();
+        run(&[&build[..], &keys].concat(), printed.as_bytes()).text();
+        assert!(fs::read(&path).unwrap() == changed, "{format}");
+    }
+}
+
+/// A wrapped filter stays wrapped.
+#[test]
+fn a_wrapped_filter_is_changed_in_its_file() {
+    let folder = Folder::new();
+    let [plain, wrapped] = ["plain", "wrapped.tamis"].map(|name| folder.path(name));
+    let [plain, wrapped] = [&plain, &wrapped].map(|path| path.to_str().unwrap());
+    run(&["build", "--to", "go_cuckoo", "--capacity", "100", "-o", plain, "-q"], b"a\nb\n").text();
+    run(&["convert", "--from", "go_cuckoo", plain, "-o", wrapped, "-q"], b"").text();
+    assert_eq!(run(&["new", wrapped, "-q"], b"b\nc\n").text(), "c\n");
+    run(&["remove", wrapped, "-q"], b"a\n").text();
+    assert_eq!(run(&["query", wrapped, "-q"], b"a\nb\nc\n").text(), "b\nc\n");
+    run(&["convert", wrapped, "--to", "go_cuckoo", "-o", plain, "-q"], b"").text();
+    assert_eq!(run(&["query", "--from", "go_cuckoo", plain, "-q"], b"a\nb\nc\n").text(), "b\nc\n");
+    let info = run(&["info", wrapped], b"").text();
+    assert!(info.contains("go_cuckoo, in a file of tamis"), "{info}");
+}
+
+#[test]
+fn removing_takes_one_copy() {
+    let folder = Folder::new();
+    let path = folder.path("filter");
+    let file = path.to_str().unwrap();
+    for format in ["go_cuckoo", "redisbloom:cf", "hadoop:counting"] {
+        run(&["build", "--to", format, "--capacity", "100", "-o", file, "-q"], b"a\na\nb\n").text();
+        let from = ["--from", format, file, "-q"];
+        let query = || run(&[&["query"], &from[..]].concat(), b"a\nb\nc\n").text();
+        for expected in ["a\nb\n", "b\n"] {
+            run(&[&["remove"], &from[..]].concat(), b"a\n").text();
+            assert_eq!(query(), expected, "{format}");
+        }
+    }
+}
