@@ -184,6 +184,22 @@ fn counts_above_the_bytes_are_truncated() {
     }
 }
 
+/// An insert would add to a wrong count, up to one that is above the number of bits.
+#[test]
+fn the_set_bits_of_datasketches_are_counted() {
+    let mut filter = DataSketchesFilter::with_size(64, 3, 1).unwrap();
+    filter.insert(I64).unwrap();
+    let bytes = filter.to_bytes();
+    let set = i64::from(bytes[24]);
+    assert!((1..=3).contains(&set));
+    for found in [set - 1, set + 1, 64].into_iter().filter(|&found| found > 0) {
+        let mut bytes = bytes.clone();
+        bytes[24] = found as u8;
+        let error = Error::Field { field: "the number of set bits", found, min: set, max: set };
+        assert_eq!(DataSketchesFilter::from_bytes(&bytes).unwrap_err(), error);
+    }
+}
+
 #[test]
 fn a_filter_of_a_scalable_filter_has_its_length() {
     let mut filter = PybloomScalableFilter::new(10, 0.1, 2).unwrap();

@@ -171,7 +171,11 @@ impl DataSketchesFilter {
             if set == 0 {
                 in_range("the number of set bits", set, 1, rule.bits() as i64)?;
             }
-            Some(Filled { set, bits: BitArray::of_bytes(cursor.take(rule.bits() / 8)?)? })
+            let bits = BitArray::of_bytes(cursor.take(rule.bits() / 8)?)?;
+            if set > 0 {
+                exactly("the number of set bits", set, bits.ones(0..rule.bits()) as i64)?;
+            }
+            Some(Filled { set, bits })
         };
         cursor.end()?;
         Ok(Self { rule, filled })
