@@ -1,9 +1,11 @@
 //! The fuzz targets as plain functions, which the fuzzer and the replay test call.
 
 mod bloom;
+mod budget;
 mod dedup_lines;
 mod edit;
 mod file;
+mod foreign;
 mod load_diff;
 mod load_native;
 mod load_set;
@@ -20,6 +22,13 @@ mod snapshot_mutate;
 mod table;
 
 pub use dedup_lines::dedup_lines;
+pub use foreign::{
+    foreign_bits_and_blooms, foreign_datasketches, foreign_go_cuckoo, foreign_guava,
+    foreign_hadoop, foreign_hadoop_counting, foreign_leveldb, foreign_leveldb_block, foreign_orc,
+    foreign_parquet, foreign_parquet_file, foreign_pybloom, foreign_pybloom_scalable,
+    foreign_rbloom, foreign_redis_bloom, foreign_redis_bloom_chunks, foreign_redis_cuckoo,
+    foreign_redis_cuckoo_chunks, foreign_rocksdb, foreign_spark,
+};
 pub use load_diff::load_diff;
 pub use load_native::load_native;
 pub use load_set::load_set;
@@ -35,7 +44,7 @@ pub use snapshot_mutate::snapshot_mutate;
 pub type Target = fn(&[u8]);
 
 /// All targets, each with the name of its folder in `regressions/`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 31] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),
     ("ops_growing", ops_growing),
@@ -47,4 +56,24 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("load_table", load_table),
     ("snapshot_mutate", snapshot_mutate),
     ("merge_stream", merge_stream),
+    ("foreign_bits_and_blooms", foreign_bits_and_blooms),
+    ("foreign_datasketches", foreign_datasketches),
+    ("foreign_go_cuckoo", foreign_go_cuckoo),
+    ("foreign_guava", foreign_guava),
+    ("foreign_hadoop", foreign_hadoop),
+    ("foreign_hadoop_counting", foreign_hadoop_counting),
+    ("foreign_leveldb", foreign_leveldb),
+    ("foreign_leveldb_block", foreign_leveldb_block),
+    ("foreign_orc", foreign_orc),
+    ("foreign_parquet", foreign_parquet),
+    ("foreign_parquet_file", foreign_parquet_file),
+    ("foreign_pybloom", foreign_pybloom),
+    ("foreign_pybloom_scalable", foreign_pybloom_scalable),
+    ("foreign_rbloom", foreign_rbloom),
+    ("foreign_redis_bloom", foreign_redis_bloom),
+    ("foreign_redis_bloom_chunks", foreign_redis_bloom_chunks),
+    ("foreign_redis_cuckoo", foreign_redis_cuckoo),
+    ("foreign_redis_cuckoo_chunks", foreign_redis_cuckoo_chunks),
+    ("foreign_rocksdb", foreign_rocksdb),
+    ("foreign_spark", foreign_spark),
 ];

@@ -6,6 +6,8 @@ use crate::{Result, workspace};
 
 /// The largest allocation in MiB: a file that a loader trusts too early would need more.
 const MALLOC_LIMIT: &str = "-malloc_limit_mb=64";
+/// The longest time of an input in seconds: the slowest that are known take less than a tenth of it.
+const TIMEOUT: &str = "-timeout=10";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -50,7 +52,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
             sh,
             "cargo {toolchain} fuzz run --sanitizer {sanitizer} {target} {corpus} {regressions}"
         )
-        .args(["--", &time, MALLOC_LIMIT])
+        .args(["--", &time, MALLOC_LIMIT, TIMEOUT])
         .run()?;
     }
     Ok(())
