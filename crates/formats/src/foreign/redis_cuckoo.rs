@@ -11,6 +11,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use zerocopy::{AllocError, FromZeros};
+
 use super::cursor::{Cursor, in_range};
 use super::redis_chunks::{join, split};
 use super::slots::Slots;
@@ -268,20 +270,42 @@ impl RedisCuckooFilter {
         Ok(())
     }
 
-    /// Moves the entries of the newest sub-filters into older ones, and drops each that is empty then.
+    /// Moves the entries of the newest sub-filters into older ones, and drops each that is empty then. Takes time in
+    /// proportion to the filter.
     fn compact(&mut self) {
+        // There are many sub-filters only if they have one size. A bucket that is full stays full, so that the search
+        // for a bucket starts where the last one ended.
+        let buckets = if self.expansion == 1 { self.buckets } else { 0 };
+        let Ok(mut starts) = usize::try_from(buckets).map_or(Err(AllocError), u16::new_vec_zeroed)
+        else {
+            return;
+        };
         while let Some((newest, older @ [_, ..])) = self.subs.split_last_mut() {
             let mut empty = true;
             for bucket in 0..newest.buckets() {
                 for slot in 0..usize::from(self.bucket_size) {
                     let fingerprint = newest.bucket(bucket)[slot];
-                    // An older sub-filter has no more buckets, so that the bucket serves as the hash.
-                    let entry = Entry { hash: bucket, fingerprint };
                     if fingerprint == 0 {
-                    } else if older.iter_mut().any(|sub| entry.store(sub)) {
-                        newest.swap(bucket, slot, 0);
-                    } else {
-                        empty = false;
+                        continue;
+                    }
+                    // An older sub-filter has no more buckets, so that the bucket serves as the hash.
+                    let found = [bucket, other(bucket, fingerprint)].map(|hash| {
+                        let start = starts.get_mut((hash % newest.buckets()) as usize);
+                        let from = start.as_deref().map_or(0, |&start| start.into());
+                        let found = first_with_space(older, hash, from);
+                        if let Some(start) = start {
+                            *start = found as u16;
+                        }
+                        (found, hash)
+                    });
+                    let [(first, _), (second, _)] = found;
+                    let (at, hash) = found[usize::from(second < first)];
+                    match older.get_mut(at) {
+                        Some(sub) => {
+                            sub.replace(hash % sub.buckets(), 0, fingerprint);
+                            newest.swap(bucket, slot, 0);
+                        }
+                        None => empty = false,
                     }
                 }
             }
@@ -292,6 +316,13 @@ impl RedisCuckooFilter {
         }
         self.deletes = 0;
     }
+}
+
+/// Returns the first sub-filter, from a number on, whose bucket has an empty slot; or any number above all.
+fn first_with_space(subs: &[Slots], hash: u64, from: usize) -> usize {
+    let mut rest = subs.iter().skip(from);
+    let found = rest.position(|sub| sub.has(hash % sub.buckets(), 0));
+    found.map_or(from.max(subs.len()), |found| from + found)
 }
 
 /// Stores a fingerprint by moving others from slot to slot. Returns whether it did; if not, nothing has changed.
@@ -382,5 +413,88 @@ impl Filter for RedisCuckooFilter {
     fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
         to.write_all(&self.header())?;
         self.subs.iter().try_for_each(|sub| to.write_all(sub.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter whose sub-filters have these tables.
+    fn filter(tables: &[Vec<u8>], bucket_size: u8, expansion: u16) -> RedisCuckooFilter {
+        let subs = tables.iter().map(|table| Slots::of_bytes(table, bucket_size).unwrap());
+        let subs: Vec<_> = subs.collect();
+        let buckets = subs[0].buckets();
+        let (items, deletes, max_iterations) = (9, 9, 1);
+        RedisCuckooFilter { items, buckets, deletes, bucket_size, max_iterations, expansion, subs }
+    }
+
+    /// The loop of RedisBloom.
+    fn compact_slowly(filter: &mut RedisCuckooFilter) {
+        while let Some((newest, older @ [_, ..])) = filter.subs.split_last_mut() {
+            let mut empty = true;
+            for bucket in 0..newest.buckets() {
+                for slot in 0..usize::from(filter.bucket_size) {
+                    let entry = Entry { hash: bucket, fingerprint: newest.bucket(bucket)[slot] };
+                    if entry.fingerprint == 0 {
+                    } else if older.iter_mut().any(|sub| entry.store(sub)) {
+                        newest.swap(bucket, slot, 0);
+                    } else {
+                        empty = false;
+                    }
+                }
+            }
+            if !empty {
+                break;
+            }
+            filter.subs.pop();
+        }
+        filter.deletes = 0;
+    }
+
+    #[test]
+    fn entries_move_where_redisbloom_moves_them() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut dropped = 0;
+        for _ in 0..3000 {
+            let (buckets, bucket_size) = (1 << random(4), 1 + random(3));
+            let (expansion, count) = (1 << random(2), 2 + random(5) as u32);
+            let full = 1 + random(10);
+            let tables: Vec<Vec<u8>> = (0..count)
+                .map(|sub| {
+                    let slots = buckets * bucket_size * u64::pow(expansion, sub);
+                    // The older ones have more entries.
+                    let is_empty = |random: u64| random >= full / u64::from(1 + sub / 2);
+                    (0..slots)
+                        .map(|_| if is_empty(random(10)) { 0 } else { 1 + random(255) as u8 })
+                        .collect()
+                })
+                .collect();
+            let mut slow = filter(&tables, bucket_size as u8, expansion as u16);
+            let mut fast = slow.clone();
+            fast.compact();
+            compact_slowly(&mut slow);
+            assert!(fast.to_bytes() == slow.to_bytes(), "{tables:?} {bucket_size}");
+            dropped += u32::from(fast.subs.len() < tables.len());
+        }
+        assert!(
+            (300..2700).contains(&dropped),
+            "{dropped} of 3000 cases have dropped a sub-filter"
+        );
+    }
+
+    /// The loop of RedisBloom would compare 10^11 slots.
+    #[test]
+    fn many_full_sub_filters_are_searched_once() {
+        let table = |entry: u8| vec![entry; 16];
+        let counts = [(32_000, 8), (16_000, 0), (16_000, 8)];
+        let tables: Vec<_> = counts.iter().flat_map(|&(n, entry)| vec![table(entry); n]).collect();
+        let mut filter = filter(&tables, 8, 1);
+        filter.compact();
+        assert!(filter.subs.len() == 48_000 && filter.subs.iter().all(|sub| !sub.has(0, 0)));
     }
 }
