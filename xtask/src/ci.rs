@@ -51,6 +51,7 @@ const NOT_IN_CI: &[(&str, &str)] = &[
     ),
     ("report", "its times are meaningless on a shared machine"),
     ("compare", "as report; also, the other programs may not be installed"),
+    ("peers", "installs other systems; the vectors are what they wrote"),
     ("urls", "writes the input of compare; its unit tests check it"),
     ("logs", "writes the input of a benchmark; its unit tests check it"),
 ];

@@ -13,6 +13,7 @@ mod model;
 mod no_std;
 mod outside;
 mod package;
+mod peers;
 mod readme;
 mod report;
 mod result;
@@ -88,6 +89,8 @@ enum Command {
     },
     /// Measure the filters and those of other crates, and write `benches/REPORT.md`; continues an interrupted run
     Report(report::Args),
+    /// Let the other systems read filters that `tamis` has built for them (installs them, in part with apt-get)
+    Peers(peers::Args),
     /// Write a list of synthetic URLs with duplicates to standard output
     Urls(urls::Args),
     /// Write files of synthetic log lines, the input of the benchmark of `tamis index`
@@ -141,6 +144,7 @@ fn run(command: Command) -> Result {
         Command::Bench { bless: true, .. } => bench::gate(&sh, true),
         Command::Bench { filter, .. } => bench::run(&sh, filter.as_deref()),
         Command::Report(args) => report::run(&sh, args),
+        Command::Peers(args) => peers::run(&sh, &args),
         Command::Urls(args) => urls::run(&args),
         Command::Logs(args) => logs::run(&args),
         Command::Compare { .. } => unreachable!("returned above"),
