@@ -50,11 +50,11 @@ impl Format {
     /// | `rocksdb:legacy` | the same, in steps of 1 | 0.01 |
     /// | `spark:v1`, `spark:v2` | `create`; the seed is 0 if `None` | 0.03, as `create` |
     ///
-    /// LevelDB and RocksDB do not know rates. The rate that their bits per key keep is the one that RocksDB estimates
-    /// (`BloomMath` and `EstimatedFpRate` in `util/bloom_impl.h`): of `b` bits per key and `k` hash functions it is
-    /// `r(b) = (1 - e^(-k / b))^k`, plus the part of the hashes that the keys take. With blocks of 512 bits, of which each
-    /// has `n = 512 / b` keys, it is the mean of `r(512 / (n - √n))` and `r(512 / (n + √n))`. The legacy format has
-    /// `0.1 / (0.75 b + 22)` more.
+    /// LevelDB and RocksDB do not know rates. With `b` bits per key and `k` hash functions, a filter has the rate
+    /// `(1 - e^(-k / b))^k`, plus the part of the hashes that the keys have (`BloomMath` in `util/bloom_impl.h` of RocksDB).
+    /// A block of 512 bits with `n` keys has `(1 - (511 / 512)^(k n))^k`; the rate is the mean over `n`, a Poisson variable
+    /// with the mean `512 / b`. RocksDB itself estimates this mean from two values of `n`, which is too low for rates below
+    /// 0.001. The legacy format has `0.1 / (0.75 b + 22)` more (`LegacyLocalityBloomImpl::EstimatedFpRate`).
     ///
     /// # Errors
     ///
@@ -200,7 +200,10 @@ fn millibits_of_rocksdb(capacity: u64, rate: f64) -> Result<u32, Error> {
         let rate_of_bits = blocked_rate(f64::from(*millibits) / 1000.0, k);
         either(rate_of_bits, rate_of_hashes(capacity, 64)) <= rate
     };
-    MILLIBITS.clone().find(keeps).ok_or(Error::Size { parameter: "rate" })
+    // The rate falls from each whole number of bits to the next one, but not with every step.
+    let whole = MILLIBITS.step_by(1000).find(keeps).ok_or(Error::Size { parameter: "rate" })?;
+    let least = (whole - 999).max(*MILLIBITS.start());
+    Ok((least..=whole).find(keeps).unwrap_or(whole))
 }
 
 /// `BloomMath::StandardFpRate` of RocksDB.
@@ -208,13 +211,17 @@ fn standard_rate(bits_per_key: f64, k: u32) -> f64 {
     (1.0 - (-f64::from(k) / bits_per_key).exp()).powf(k.into())
 }
 
-/// `BloomMath::CacheLocalFpRate` of RocksDB: the mean of a block that has a standard deviation more keys than the mean
-/// block, and of one that has as many less.
+/// Returns the rate of blocks, each with a random number of keys (Putze, Sanders and Singler 2007).
 fn blocked_rate(bits_per_key: f64, k: u32) -> f64 {
-    let keys = BLOCK_BITS / bits_per_key;
-    let [crowded, uncrowded] =
-        [keys + keys.sqrt(), keys - keys.sqrt()].map(|keys| standard_rate(BLOCK_BITS / keys, k));
-    f64::midpoint(crowded, uncrowded)
+    let (k, mean) = (f64::from(k), BLOCK_BITS / bits_per_key);
+    let zero = (-1.0 / BLOCK_BITS).ln_1p();
+    // The probability of more keys than this is far below all rates.
+    let most = (mean + 12.0 * mean.sqrt() + 30.0) as u32;
+    let mut of_count = (-mean).exp();
+    (1..=most).fold(0.0, |sum, keys| {
+        of_count *= mean / f64::from(keys);
+        sum + of_count * (-(zero * k * f64::from(keys)).exp_m1()).powf(k)
+    })
 }
 
 /// `BloomMath::FingerprintFpRate` of RocksDB: the part of the hashes of this many bits that the keys take.

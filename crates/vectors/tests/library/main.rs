@@ -5,6 +5,7 @@
 
 mod bits_and_blooms;
 mod broken;
+mod building;
 mod damage;
 mod datasketches;
 mod go_cuckoo;
@@ -13,12 +14,15 @@ mod hadoop;
 mod leveldb;
 mod orc;
 mod parquet;
+mod parquet_file;
 mod pybloom_live;
 mod rbloom;
 mod redisbloom;
+mod registry;
 mod rocksdb;
 mod spark;
 mod union;
+mod wrapped;
 
 use tamis_formats::foreign::{Error, Filter, Key};
 use tamis_vectors::{OwnedKey, Vector, bytes_of_hex, vectors};

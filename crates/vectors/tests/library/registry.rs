@@ -1,0 +1,297 @@
+//! Filters of a format that is known only when the program runs: every vector by the name of its system.
+
+use proptest::prelude::*;
+use statrs::distribution::{Binomial, DiscreteCDF};
+use tamis_formats::foreign::{AnyFilter, Error, Format, Key, KeyType, convert, read};
+use tamis_vectors::{Vector, vectors};
+
+use crate::key;
+
+const SYSTEMS: [&str; 13] = [
+    "bits_and_blooms",
+    "datasketches",
+    "go_cuckoo",
+    "guava",
+    "hadoop",
+    "leveldb",
+    "orc",
+    "parquet",
+    "pybloom_live",
+    "rbloom",
+    "redisbloom",
+    "rocksdb",
+    "spark",
+];
+
+/// The filter block of a table of LevelDB. A bare `leveldb` is a filter.
+const BLOCK: &str = "table_bpk10";
+
+/// The least probability of a number of false positives, on each side. The vectors do not change, so no run fails by
+/// chance.
+///
+/// POWER: with the 10,000 queries of a vector, it finds with a probability of 0.9 a rate of 1 % that is half or double as
+/// estimated, and one of 10 % that is 0.83 or 1.17 times as estimated.
+const ALPHA: f64 = 1e-5;
+
+/// Returns all vectors that are Bloom or cuckoo filters, and their formats as the manifests say.
+pub(crate) fn all() -> Vec<(Vector, Format)> {
+    let all = SYSTEMS.into_iter().flat_map(vectors);
+    let all = all.filter(|vector| !vector.name().starts_with("ribbon"));
+    let all: Vec<_> = all.map(|vector| (format_of(&vector), vector)).collect();
+    assert_eq!(all.len(), 106);
+    all.into_iter().map(|(format, vector)| (vector, format)).collect()
+}
+
+fn format_of(vector: &Vector) -> Format {
+    let is = |param: &str, value: &str| vector.param(param).as_str() == Some(value);
+    let first = |of: bool, one, other| if of { one } else { other };
+    match &*vector.system {
+        "bits_and_blooms" => Format::BitsAndBlooms,
+        "datasketches" => Format::DataSketches,
+        "go_cuckoo" => Format::GoCuckoo,
+        "guava" => {
+            first(is("strategy", "MURMUR128_MITZ_64"), Format::GuavaMitz64, Format::GuavaMitz32)
+        }
+        "hadoop" => first(is("class", "BloomFilter"), Format::HadoopBloom, Format::HadoopCounting),
+        "leveldb" => first(vector.name() == BLOCK, Format::LevelDbBlock, Format::LevelDbFilter),
+        "orc" => Format::Orc,
+        "parquet" => Format::ParquetBitset,
+        "pybloom_live" => {
+            first(is("class", "BloomFilter"), Format::PybloomBloom, Format::PybloomScalable)
+        }
+        "rbloom" => Format::Rbloom,
+        "redisbloom" => {
+            first(vector.name().starts_with("bf"), Format::RedisBloom, Format::RedisCuckoo)
+        }
+        "rocksdb" => {
+            let is_new = vector.param("format_version").as_u64() == Some(5);
+            first(is_new, Format::RocksDbFormat5, Format::RocksDbLegacy)
+        }
+        _ => first(vector.param("version").as_u64() == Some(1), Format::SparkV1, Format::SparkV2),
+    }
+}
+
+/// Reads a vector by the name of its system.
+pub(crate) fn read_by_name(vector: &Vector) -> AnyFilter {
+    let name = if vector.name() == BLOCK { "leveldb:block" } else { &vector.system };
+    let formats = Format::named(name).unwrap();
+    read(formats, &vector.bytes(), None).unwrap_or_else(|error| panic!("{vector:?}: {error}"))
+}
+
+#[test]
+fn every_vector_is_read_by_the_name_of_its_system() {
+    for (vector, format) in all() {
+        let (name, filter) = (vector.name(), read_by_name(&vector));
+        assert_eq!(filter.format(), format, "{name}");
+        assert_eq!(format.system(), vector.system, "{name}");
+        let bytes = vector.bytes();
+        assert!(filter.to_bytes() == bytes, "{name}: written with other bytes");
+        let deleted = vector.deleted();
+        for inserted in vector.inserted().iter().filter(|inserted| !deleted.contains(inserted)) {
+            assert_eq!(filter.contains(key(inserted)), Ok(true), "{name}: {inserted:?}");
+        }
+        // The other formats of the system refuse the bytes, whatever the order of the formats.
+        let others = Format::ALL.iter().copied();
+        let others = others.filter(|other| *other != format && other.system() == format.system());
+        for other in others.filter(|_| vector.system != "leveldb") {
+            let error = read(&[other], &bytes, None).unwrap_err();
+            assert!(!error.to_string().is_empty(), "{name}: {other}");
+            for formats in [[format, other], [other, format]] {
+                assert_eq!(read(&formats, &bytes, None).unwrap().format(), format, "{name}");
+            }
+        }
+        // Its keys are known.
+        let types = [
+            ("bytes", KeyType::Bytes),
+            ("utf8", KeyType::Text),
+            ("i32", KeyType::I32),
+            ("i64", KeyType::I64),
+        ];
+        let key_type = types.iter().find(|(of, _)| *of == vector.key_type()).unwrap().1;
+        assert!(filter.takes(key_type), "{name}: {key_type}");
+        let integers = ["datasketches", "guava", "orc", "parquet", "spark"];
+        let takes = integers.contains(&&*vector.system);
+        assert_eq!(filter.takes(KeyType::I64), takes, "{name}");
+        assert_eq!(filter.takes(KeyType::I32), takes, "{name}");
+        assert_eq!(filter.takes(KeyType::Bytes), vector.system != "pybloom_live", "{name}");
+        assert!(filter.takes(KeyType::Text), "{name}");
+    }
+}
+
+#[test]
+fn the_parameters_are_those_of_the_manifests() {
+    let mut compared = 0;
+    for (vector, _) in all() {
+        let parameters = read_by_name(&vector).parameters();
+        let parameter =
+            |name| parameters.iter().find(|(of, _)| *of == name).map(|(_, value)| *value);
+        let info = |name: &str| vector.param("info")[name].as_u64();
+        let param = |name: &str| vector.param(name).as_u64();
+        for (name, expected) in [
+            ("bits", param("bits").or(param("m")).or(param("filter_bits"))),
+            ("bits", param("vector_size").filter(|_| vector.name().starts_with(['m', 'j']))),
+            ("bits", param("num_bytes").map(|bytes| 8 * bytes)),
+            ("hash functions", param("k").or(param("nb_hash")).or(param("num_slices"))),
+            ("seed", vector.param("seed").as_i64().map(|seed| seed as u64)),
+            ("buckets", param("buckets")),
+            ("items", param("count").or(info("Number of items inserted"))),
+            ("sub-filters", info("Number of filters")),
+            ("capacity", info("Capacity")),
+            ("expansion", info("Expansion rate")),
+            ("slots per bucket", info("Bucket size")),
+            ("deletes", info("Number of items deleted")),
+            ("iterations", info("Max iterations")),
+        ] {
+            let expected = expected.filter(|_| vector.name() != BLOCK);
+            // Spark version 1 has no seed, and the options of a filter without growth have no expansion.
+            if let (Some(expected), Some(found)) = (expected, parameter(name)) {
+                assert_eq!(found, expected, "{}: {name}", vector.name());
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 242);
+}
+
+/// The estimate and the false positives that the system itself had.
+#[test]
+fn the_rates_are_those_that_were_measured() {
+    let mut checked = 0;
+    for (vector, _) in all().into_iter().filter(|(vector, _)| vector.reproduce() != "read") {
+        let rate = read_by_name(&vector).false_positive_rate();
+        let (queries, found) =
+            (vector.absent().len() as u64, vector.numbers("false_positives").len() as u64);
+        checked += 1;
+        // The keys differ in their last digits, which the hash of LevelDB does not spread over so small an array: the mean
+        // over all starts and steps is 7.3 %, and the system found 9.8 %.
+        if vector.name() == "bpk5_n100" {
+            assert!((0.07..0.08).contains(&rate) && found == 976, "{rate}");
+            continue;
+        }
+        let binomial = Binomial::new(rate, queries).unwrap();
+        let (at_most, less) = (binomial.cdf(found), found.checked_sub(1));
+        let at_least = less.map_or(1.0, |less| binomial.sf(less));
+        assert!(
+            at_most > ALPHA && at_least > ALPHA,
+            "{}: {found} of {queries} at a rate of {rate}",
+            vector.name()
+        );
+    }
+    assert_eq!(checked, 105);
+}
+
+/// A block has the rate of any of its filters.
+#[test]
+fn a_filter_block_of_leveldb_is_a_filter_of_all_its_keys() {
+    let all = all();
+    let (vector, _) = all.iter().find(|(vector, _)| vector.name() == BLOCK).unwrap();
+    let mut block = read_by_name(vector);
+    let rate = block.false_positive_rate();
+    let absent: Vec<String> = (0..10_000).map(|i| format!("absent {i}")).collect();
+    let found = absent.iter().filter(|key| block.contains(Key::Text(key)) == Ok(true)).count();
+    let binomial = Binomial::new(rate, 10_000).unwrap();
+    let found = found as u64;
+    assert!(
+        binomial.cdf(found) > ALPHA && binomial.sf(found - 1) > ALPHA,
+        "{found} of 10000 at a rate of {rate}"
+    );
+    assert_eq!(block.insert(Key::Text("a")), Err(Error::ReadOnly));
+    assert!(matches!(block.contains(Key::I64(1)), Err(Error::Key { .. })));
+    // Filters that overlap could make the sum of their bytes a multiple of those of the block.
+    let overlapping = [&[255; 8][..], &[6], &[0; 4], &[9, 0, 0, 0], &[0; 4], &[9, 0, 0, 0, 11]];
+    let overlapping = read(&[Format::LevelDbBlock], &overlapping.concat(), None).unwrap();
+    assert_eq!(overlapping.false_positive_rate(), 1.0);
+}
+
+#[test]
+fn a_filter_is_converted_into_its_own_format_only() {
+    for (vector, format) in all() {
+        let filter = read_by_name(&vector);
+        for &to in Format::ALL {
+            let is_parquet = vector.system == "parquet" && to == Format::ParquetHeader;
+            match convert(&*filter, to) {
+                Ok(copy) if to == format => assert!(copy.to_bytes() == vector.bytes()),
+                Ok(copy) if is_parquet => assert!(copy.to_bytes().ends_with(&vector.bytes())),
+                Ok(_) => panic!("{}: converted to {to}", vector.name()),
+                Err(error) => {
+                    assert!(to != format && !is_parquet, "{}: {to}: {error}", vector.name());
+                    assert_eq!(error, Error::Convert { from: format, to });
+                }
+            }
+        }
+    }
+    let message = |from, to| Error::Convert { from, to }.to_string();
+    assert_eq!(
+        message(Format::HadoopCounting, Format::HadoopBloom),
+        "hadoop:counting cannot become hadoop:bloom: filters of the two have other layouts"
+    );
+    assert_eq!(
+        message(Format::RedisBloom, Format::RedisCuckoo),
+        "redisbloom:bf cannot become redisbloom:cf: the two hash a key differently"
+    );
+}
+
+#[test]
+fn every_name_stands_for_its_format() {
+    for (code, &format) in (1..).zip(Format::ALL) {
+        assert_eq!((format.code(), format.to_string().as_str()), (code, format.name()));
+        let system = format.name().split(':').next().unwrap();
+        assert_eq!(format.system(), system);
+        assert_eq!(Format::named(format.name()), Some(&[format][..]));
+        let of_system = Format::named(system).unwrap();
+        assert_eq!(of_system.contains(&format), format != Format::LevelDbBlock);
+        assert!(of_system.iter().all(|of| of.system() == system));
+    }
+    let first = |name| Format::named(name).unwrap()[0];
+    let built = SYSTEMS.map(first).map(Format::name);
+    let expected = [
+        "bits_and_blooms",
+        "datasketches",
+        "go_cuckoo",
+        "guava:mitz64",
+        "hadoop:bloom",
+        "leveldb:filter",
+        "orc",
+        "parquet:bitset",
+        "pybloom_live:bloom",
+        "rbloom",
+        "redisbloom:bf",
+        "rocksdb:format5",
+        "spark:v1",
+    ];
+    assert_eq!(built, expected);
+}
+
+proptest! {
+    /// A name that no format and no system has stands for nothing.
+    #[test]
+    fn other_names_stand_for_nothing(name in "[a-z0-9_:]{0,24}", at in 0..22_usize, cut in 0..24_usize) {
+        let known = |name: &str| {
+            Format::ALL.iter().any(|format| format.name() == name || format.system() == name)
+        };
+        let of_format = Format::ALL[at].name();
+        let part = &of_format[..cut.min(of_format.len())];
+        for name in [&name, part, &format!("{of_format}:"), &format!("{of_format}{name}")] {
+            prop_assert_eq!(Format::named(name).is_some(), known(name), "{}", name);
+        }
+    }
+}
+
+/// Bytes of no format of a name: the error is that of the format whose header they have.
+#[test]
+fn the_error_is_that_of_the_likeliest_format() {
+    let read = |name, bytes: &[u8]| read(Format::named(name).unwrap(), bytes, None).unwrap_err();
+    let mut counting = Format::HadoopCounting.build(100, None, None).unwrap().to_bytes();
+    counting.pop();
+    let [found, expected] = [counting.len() as u64, 13 + 120];
+    assert_eq!(read("hadoop", &counting), Error::Trailing { found, expected });
+    let mut cuckoo = Format::RedisCuckoo.build(100, None, None).unwrap().to_bytes();
+    cuckoo.pop();
+    assert!(matches!(read("redisbloom", &cuckoo), Error::Truncated { .. }));
+    // A Parquet file that is cut off to the length of a bitset.
+    let error = read("parquet", &[b"PAR1", &[0; 60][..]].concat());
+    assert!(matches!(error, Error::Field { field: "the magic at the end", .. }), "{error}");
+    assert!(matches!(read("parquet", &[0; 33]), Error::Field { .. }));
+    let error = tamis_formats::foreign::read(&[], &[0; 33], None).unwrap_err();
+    assert_eq!(error, Error::Column { columns: String::new() });
+}
