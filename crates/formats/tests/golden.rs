@@ -11,6 +11,7 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, Geometry, OnceBloomFilter,
 };
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_formats::foreign::{Format, Key};
 use tamis_formats::{
     Info, Live, LoadError, Options, Parts, Policy, load_frozen, read_frozen, save,
 };
@@ -21,7 +22,7 @@ use twox_hash::XxHash3_64;
 const ITEMS: u64 = 40;
 
 /// The files and their checksums.
-const FILES: [(&str, u64); 26] = [
+const FILES: [(&str, u64); 27] = [
     ("bloom.tamis", 0xD12A_064C_8D0D_46CA),
     ("blocked-1.tamis", 0x779A_47FD_2C7C_C48F),
     ("once-1.tamis", 0x26B7_9804_A2AD_95C9),
@@ -47,6 +48,7 @@ const FILES: [(&str, u64); 26] = [
     ("counting.tamis", 0x1099_AD97_4125_212A),
     ("rotating.tamis", 0x7E4C_F4CE_6206_2F07),
     ("scalable-cuckoo.tamis", 0x0C6E_C38B_E2DE_F243),
+    ("foreign.tamis", 0xCB1C_D217_0673_3BF5),
     ("live.tamis", 0xBCC1_EDAA_2C49_7C1D),
 ];
 
@@ -192,6 +194,35 @@ fn live_file() {
     let loaded: Once = Options::new().live(true).load(path("live.tamis")).unwrap();
     assert_eq!((loaded.capacity(), loaded.geometry()), (77, geometry));
     assert!(!loaded.contains(&1));
+}
+
+/// A filter of another system, with the parts of its file as the specification says them.
+#[test]
+fn file_of_another_system() {
+    let options = Options::new().policy(Policy::new("url-v1").unwrap());
+    let mut filter = Format::SparkV2.build(30, Some(0.1), Some(7)).unwrap();
+    for item in 0..ITEMS as i64 {
+        filter.insert(Key::I64(item)).unwrap();
+    }
+    let mut bytes = Vec::new();
+    options.write_foreign(&*filter, &mut bytes).unwrap();
+    if env::var_os("TAMIS_BLESS").is_some() && !path("foreign.tamis").exists() {
+        fs::write(path("foreign.tamis"), &bytes).unwrap();
+        println!("    (\"foreign.tamis\", {:#018x}),", XxHash3_64::oneshot(&bytes));
+        return;
+    }
+    assert!(bytes == golden("foreign.tamis"));
+    let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    // The kind and no flags; the layout and hash algorithm 1; a key of zeros; the size; no probes and words.
+    assert_eq!((number(16), number(24), number(32), number(40)), (32, 32 | 1 << 32, 0, 0));
+    assert_eq!((number(88), number(96), number(104), number(112)), (40, 0, 1, 0));
+    // The body has one line; the format is 22, and the rest of the record is zero.
+    assert_eq!((number(120), number(128), number(152), number(160)), (4096, 64, 22, 0));
+    assert_eq!((&bytes[4096..4136], &bytes[4136..]), (&filter.to_bytes()[..], &[0; 24][..]));
+    let again = options.load_foreign(path("foreign.tamis")).unwrap();
+    for item in 0..2000 {
+        assert_eq!(again.contains(Key::I64(item)), filter.contains(Key::I64(item)), "{item}");
+    }
 }
 
 /// Every file in the folder is pinned.

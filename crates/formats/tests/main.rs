@@ -4,6 +4,7 @@ mod bad_input;
 #[path = "common/bytes.rs"]
 mod bytes;
 mod common;
+mod foreign;
 mod golden;
 mod live;
 mod mutations;
