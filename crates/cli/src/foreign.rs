@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tamis::formats::foreign::{self, KeyType};
+use tamis::formats::foreign::{self};
 use tamis::formats::{Kind, Options};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
@@ -151,11 +151,6 @@ impl Foreign {
     /// Whether the file is one of this program, which holds the other.
     pub(crate) const fn is_wrapped(&self) -> bool {
         self.wrapped
-    }
-
-    /// A decider that asks the filter for every record.
-    pub(crate) fn lookup(&self, key_type: KeyType, inverted: bool) -> ForeignLookup<'_> {
-        ForeignLookup::new(&*self.filter, key_type, inverted)
     }
 }
 

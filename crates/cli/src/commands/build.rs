@@ -10,7 +10,6 @@ use crate::dedup::Window;
 use crate::filters::{AnyFilter, Collect, Copies, Insert};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
 use crate::screen::Screen;
-use crate::units::grouped;
 use crate::{Error, FileKind, input, output};
 
 mod foreign;
@@ -54,20 +53,10 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     screen.finish();
     filter.save(&args.output, records.key.policy.saved())?;
 
-    let mut report = report(&done, start, new);
+    let mut report = Report::of_inserts(&done, start, new);
     report.describe(filter.figures(), &args.output);
     report.show(&args.records);
     Ok(())
-}
-
-/// Begins the report of a run that inserted `new` items.
-fn report(done: &Done, start: Instant, new: u64) -> Report {
-    let mut report = Report::of_records(done, start, "left out");
-    let again = done.tally.lines - done.tally.keyless - new;
-    report.text.push_str(&format!(", {} inserted, {} repeated", grouped(new), grouped(again)));
-    report.put("inserted", new);
-    report.put("repeated", again);
-    report
 }
 
 impl BuildArgs {

@@ -1,6 +1,5 @@
 //! `tamis new`: the records that a filter does not contain, which are then added to it.
 
-use std::fs::File;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +11,7 @@ mod foreign;
 mod keeper;
 mod shards;
 
-use self::keeper::Keeper;
+use self::keeper::{Keeper, flushed};
 use super::info::design_rate;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
@@ -20,7 +19,7 @@ use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::WINDOW_RATE;
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
-use crate::pipeline::{Done, Gate, Hasher, Plan, Printed, Seed};
+use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
@@ -81,26 +80,10 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     }
     drop((screen, lock));
 
-    let mut report = report(&done, start);
+    let mut report = Report::of_news(&done, start);
     report.describe(filter.figures(), &args.filter);
     report.show(&args.records);
     Ok(())
-}
-
-/// Begins the report of a run.
-fn report(done: &Done, start: Instant) -> Report {
-    let mut report = Report::of_records(done, start, "printed");
-    let (new, seen) = (done.tally.items(), done.tally.duplicates);
-    report.text.push_str(&format!(", {} new, {} seen before", grouped(new), grouped(seen)));
-    report.put("new", new);
-    report.put("seen", seen);
-    report
-}
-
-/// Brings what was printed to the disk, if it goes to a file: the filter must not say that more was printed than is there.
-fn flushed(output: &File) -> Result<(), Error> {
-    let is_file = output.metadata().is_ok_and(|found| found.is_file());
-    if is_file { output.sync_all().map_err(Error::Write) } else { Ok(()) }
 }
 
 impl NewArgs {

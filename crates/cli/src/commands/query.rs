@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::report::Report;
 use crate::args::{QueryArgs, RecordArgs};
 use crate::filters::{Lookup, Reader};
-use crate::foreign::Opened;
+use crate::foreign::{ForeignLookup, Opened};
 use crate::input::Inputs;
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::screen::Screen;
@@ -35,7 +35,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
             report
         }
         Opened::Theirs(filter) => {
-            let decider = filter.lookup(args.keys.key_type(), args.invert);
+            let decider = ForeignLookup::new(&*filter.filter, args.keys.key_type(), args.invert);
             let mut report = args.run(inputs, &records, &decider, start)?;
             report.describe_foreign(filter, &args.filter);
             report

@@ -51,6 +51,26 @@ impl Report {
         Self { text: counted(tally.lines, "line"), json, warnings }
     }
 
+    /// Begins the report of a run that inserted `new` items.
+    pub(super) fn of_inserts(done: &Done, start: Instant, new: u64) -> Self {
+        let mut report = Self::of_records(done, start, "left out");
+        let again = done.tally.lines - done.tally.keyless - new;
+        report.text.push_str(&format!(", {} inserted, {} repeated", grouped(new), grouped(again)));
+        report.put("inserted", new);
+        report.put("repeated", again);
+        report
+    }
+
+    /// Begins the report of a run that printed new records.
+    pub(super) fn of_news(done: &Done, start: Instant) -> Self {
+        let mut report = Self::of_records(done, start, "printed");
+        let (new, seen) = (done.tally.items(), done.tally.duplicates);
+        report.text.push_str(&format!(", {} new, {} seen before", grouped(new), grouped(seen)));
+        report.put("new", new);
+        report.put("seen", seen);
+        report
+    }
+
     /// Begins an empty report.
     pub(super) fn new() -> Self {
         Self { text: String::new(), json: json!({}), warnings: Vec::new() }

@@ -19,7 +19,7 @@ pub(crate) struct ForeignLookup<'f> {
 }
 
 impl<'f> ForeignLookup<'f> {
-    pub(super) fn new(
+    pub(crate) fn new(
         filter: &'f (dyn Filter + Send + Sync),
         key_type: KeyType,
         inverted: bool,

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use super::report;
 use crate::args::{BuildArgs, Named};
+use crate::commands::report::Report;
 use crate::foreign::{Change, Foreign, How, held};
 use crate::pipeline::{self, Gate, Seed};
 use crate::screen::Screen;
@@ -34,7 +34,7 @@ pub(super) fn build(
     let filter = held(&filter);
     filter.save(&args.output)?;
 
-    let mut report = report(&done, start, done.tally.items());
+    let mut report = Report::of_inserts(&done, start, done.tally.items());
     report.describe_foreign(&filter, &args.output);
     report.show(&args.records);
     Ok(())

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::{Keeper, flushed, report};
+use super::keeper::{Keeper, flushed};
 use crate::args::NewArgs;
+use crate::commands::report::Report;
 use crate::filters::Lock;
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::shown;
@@ -47,7 +48,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     }
     drop((screen, lock));
 
-    let mut report = report(&done, start);
+    let mut report = Report::of_news(&done, start);
     report.describe_foreign(&held(&filter), &args.filter);
     report.show(&args.records);
     Ok(())

@@ -102,6 +102,12 @@ impl<'k> Keeper<'k> {
     }
 }
 
+/// Brings what was printed to the disk, if it goes to a file: the filter must not say that more was printed than is there.
+pub(super) fn flushed(output: &File) -> Result<(), Error> {
+    let is_file = output.metadata().is_ok_and(|found| found.is_file());
+    if is_file { output.sync_all().map_err(Error::Write) } else { Ok(()) }
+}
+
 /// Observes the run for the screen and the keeper.
 struct Keeping<'k, 's> {
     keeper: &'k Keeper<'k>,
