@@ -53,6 +53,9 @@ pub(super) const GO_PACKAGES: [&str; 2] =
     ["golang-github-willf-bloom-dev", "golang-github-seiflotfy-cuckoofilter-dev"];
 
 const SIZES: &[Size] = &[full(10, 0.2), full(1000, 0.03), full(20_000, 0.001), full(100_000, 0.01)];
+/// The legacy format of RocksDB keeps no rate of 0.001.
+const LEGACY: &[Size] =
+    &[full(10, 0.2), full(1000, 0.03), full(20_000, 0.005), full(100_000, 0.01)];
 /// Filters of Parquet have a power of two of bytes, so they are seldom full. These have more keys than they are for.
 const PARQUET: &[Size] = &[
     crowded(40, 10, 0.2),
@@ -168,7 +171,7 @@ pub(super) const PEERS: &[Peer] = &[
         },
         formats: &[
             format("rocksdb:format5", &[Text, Bytes], SIZES),
-            format("rocksdb:legacy", &[Text, Bytes], SIZES),
+            format("rocksdb:legacy", &[Text, Bytes], LEGACY),
         ],
     },
     Peer {
