@@ -26,6 +26,10 @@ pub enum Mutant {
     NoLock,
     /// Every load is Relaxed.
     LoadRelaxed,
+    /// Every plain store is Relaxed, but that of `unlock`.
+    StoreRelaxed,
+    /// `fetch_add` is Relaxed.
+    AddRelaxed,
     /// `try_update` writes Relaxed.
     UpdateRelaxed,
     /// `try_update` writes even if another thread has changed the bits since it read them.

@@ -34,6 +34,7 @@ impl Word {
 
     /// Stores the bits.
     pub fn store(&self, bits: u64, order: Ordering) {
+        let order = if planted(Mutant::StoreRelaxed) { Ordering::Relaxed } else { order };
         self.0.store(bits, order);
     }
 
@@ -51,6 +52,7 @@ impl Word {
     /// Adds to the word as a number and returns the previous number.
     #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
     pub fn fetch_add(&self, number: u64, order: Ordering) -> u64 {
+        let order = if planted(Mutant::AddRelaxed) { Ordering::Relaxed } else { order };
         self.0.fetch_add(number, order)
     }
 
