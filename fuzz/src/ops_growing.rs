@@ -2,7 +2,7 @@
 //!
 //! | file | filters | model |
 //! |---|---|---|
-//! | `chain.rs` | `ScalableBloomFilter`, `OnceScalableBloomFilter` | one blocked filter per slice |
+//! | `chain.rs` | `ScalableBloomFilter`, `OnceScalableBloomFilter` | one filter of a fixed size per slice |
 //! | `rotating.rs` | `RotatingBloomFilter` | one blocked filter per live generation, and the times of rotations |
 //! | `counting.rs` | `CountingBloomFilter` | the number of copies of each hash |
 //! | `nested.rs` | `ScalableCuckooFilter` | the number of copies of each hash |

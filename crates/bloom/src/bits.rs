@@ -95,14 +95,33 @@ impl Writer for Locked {
 
     #[inline(always)]
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
-        let line = bits.line(line);
+        bits.write_if(line, pattern, || true).unwrap_or(false)
+    }
+}
+
+impl Bits<Locked> {
+    /// Sets the bits of the pattern if `may` returns `true` under the lock of the line; returns whether one was missing.
+    /// Otherwise changes nothing, and returns `None`.
+    #[inline(always)]
+    pub(crate) fn write_if(
+        &self,
+        line: u64,
+        pattern: impl Iterator<Item = (usize, u64)>,
+        may: impl FnOnce() -> bool,
+    ) -> Option<bool> {
+        let line = self.line(line);
         // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: every store made under the lock is
         // visible from here on. A holder frees the lock after a few stores. If the system preempts it meanwhile,
         // writers to this line wait; readers never do.
         let mut first = line.words[0].lock(LOCK, Ordering::Acquire);
+        if !may() {
+            // ORDERING: Release pairs with the Acquire in `lock` of the next holder.
+            line.words[0].unlock(first, Ordering::Release);
+            return None;
+        }
         let mut missing = false;
         for (index, mask) in pattern {
-            let mask = mask & Self::of_items(index);
+            let mask = mask & Locked::of_items(index);
             if index == 0 {
                 // The first word has the lock: collect its bits in a register, and store them with the unlock.
                 missing |= first & mask != mask;
@@ -118,7 +137,17 @@ impl Writer for Locked {
         }
         // ORDERING: Release pairs with the Acquire in `lock` of the next holder.
         line.words[0].unlock(first, Ordering::Release);
-        missing
+        Some(missing)
+    }
+
+    /// Locks a line, and frees it. What earlier holders wrote happens before the return of this call, and what happened
+    /// before the call happens before anything that a later holder does. A line that does not exist is ignored.
+    #[inline]
+    pub(crate) fn visit(&self, line: u64) {
+        let Some(line) = self.lines.get(line as usize) else { return };
+        // ORDERING: Acquire and Release, as in `write_if`.
+        let first = line.words[0].lock(LOCK, Ordering::Acquire);
+        line.words[0].unlock(first, Ordering::Release);
     }
 }
 

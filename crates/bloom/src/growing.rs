@@ -4,6 +4,8 @@ use core::fmt;
 
 use tamis_core::BuildError;
 
+use crate::array::Array as _;
+use crate::array::line::InLine;
 use crate::builder::DEFAULT_RATE;
 use crate::chain::Chain;
 use crate::chain::plan::{LEAST_CAPACITY, Plan};
@@ -178,7 +180,8 @@ impl<F: Growing> ScalableBuilder<F> {
     pub fn build(self) -> Result<F, BuildError> {
         let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY).max(LEAST_CAPACITY);
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let plan = Plan::new(capacity as u64, rate, self.max_bytes.unwrap_or(u64::MAX));
+        let kind = InLine::<F::Claim>::KIND;
+        let plan = Plan::new(kind, capacity as u64, rate, self.max_bytes.unwrap_or(u64::MAX));
         Chain::new(plan, self.hasher).map(F::from_chain)
     }
 }

@@ -6,8 +6,8 @@ use core::fmt;
 use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
 use tamis_hash::HashItem;
 
+use crate::bits::{Free, Locked};
 use crate::chain::Chain;
-use crate::chain::claim::{AnyWinner, OneWinner};
 use crate::growing::{Growing, ScalableBuilder, sealed};
 use crate::once_scalable::OnceScalableBloomFilter;
 use crate::scalable::ScalableBloomFilter;
@@ -145,8 +145,8 @@ macro_rules! filters {
 }
 
 filters! {
-    ScalableBloomFilter, AnyWinner;
-    OnceScalableBloomFilter, OneWinner;
+    ScalableBloomFilter, Free;
+    OnceScalableBloomFilter, Locked;
 }
 
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceScalableBloomFilter<T, S> {}

@@ -6,8 +6,8 @@ use core::borrow::Borrow;
 use tamis_core::{AsItem, BuildError, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
+use crate::bits::Locked;
 use crate::chain::Chain;
-use crate::chain::claim::OneWinner;
 use crate::growing::ScalableBuilder;
 
 /// A Bloom filter that grows, and whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts
@@ -16,9 +16,9 @@ use crate::growing::ScalableBuilder;
 /// Use it to claim work whose amount is unknown. Exactly one, or none: if an item is a false positive, every insert of
 /// it returns `false`. That happens at the [`false_positive_rate`](Self::false_positive_rate).
 ///
-/// It grows as a [`ScalableBloomFilter`](crate::ScalableBloomFilter) does, with the same memory. Queries and inserts of
-/// present items take no lock. An insert of a new item holds the lock of its key, one of 512, while it looks for the
-/// item once more and writes it. It waits only for inserts of items with the same lock, never for growth.
+/// It grows as a [`ScalableBloomFilter`](crate::ScalableBloomFilter) does, with the same memory (at high rates with less,
+/// since items have two words or more). Queries and inserts of present items take no lock. An insert of a new item holds
+/// the lock of the item's cache line while it writes the item. It waits only for other writes to a line that it locks, never for growth.
 ///
 /// # Examples
 ///
@@ -35,7 +35,7 @@ use crate::growing::ScalableBuilder;
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct OnceScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) chain: Chain<OneWinner, T, S>,
+    pub(crate) chain: Chain<Locked, T, S>,
 }
 
 impl<T: ?Sized> OnceScalableBloomFilter<T> {
@@ -147,7 +147,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// none, if the item is a false positive. A `false` does not synchronize with the thread that inserted the item:
     /// its other writes may be invisible.
     ///
-    /// Looks into each slice, one cache line each, and for a new item twice.
+    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a new item also locks and
+    /// frees its line in the slice before, and 32 other lines of it, and looks for the item once more.
     ///
     /// # Examples
     ///

@@ -6,8 +6,8 @@ use core::borrow::Borrow;
 use tamis_core::{AsItem, BuildError, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
+use crate::bits::Free;
 use crate::chain::Chain;
-use crate::chain::claim::AnyWinner;
 use crate::growing::ScalableBuilder;
 
 /// A Bloom filter that grows: it needs no size, stays below its false-positive rate for ever, and any number of threads
@@ -58,7 +58,7 @@ use crate::growing::ScalableBuilder;
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) chain: Chain<AnyWinner, T, S>,
+    pub(crate) chain: Chain<Free, T, S>,
 }
 
 impl<T: ?Sized> ScalableBloomFilter<T> {

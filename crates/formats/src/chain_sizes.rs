@@ -1,7 +1,7 @@
 //! The sizes of a Bloom filter that grows: the numbers of a header.
 
 use tamis_bloom::raw::{Growth, SliceSizes};
-use tamis_bloom::{self as bloom, BlockedBloomFilter};
+use tamis_bloom::{self as bloom, BlockedBloomFilter, OnceBloomFilter};
 use tamis_core::BuildError;
 use tamis_sync::LINE_BITS;
 
@@ -41,6 +41,8 @@ pub struct ChainSizes {
     probes: u32,
     words: u32,
     slices: u32,
+    /// Whether each line has a lock: those of a `OnceScalableBloomFilter`.
+    has_locks: bool,
     /// The bits of the requested rate.
     rate: u64,
     max_bytes: u64,
@@ -48,7 +50,7 @@ pub struct ChainSizes {
 
 impl ChainSizes {
     /// Returns the sizes of a filter with these slices, oldest first.
-    pub(crate) fn of_slices(growth: Growth, slices: &[SliceSizes]) -> Self {
+    pub(crate) fn of_slices(has_locks: bool, growth: Growth, slices: &[SliceSizes]) -> Self {
         let first = slices.first().map(|first| (first.geometry.probes(), first.geometry.words()));
         let (probes, words) = first.unwrap_or_default();
         Self {
@@ -56,13 +58,14 @@ impl ChainSizes {
             probes,
             words,
             slices: slices.len() as u32,
+            has_locks,
             rate: growth.rate.to_bits(),
             max_bytes: growth.max_size_in_bytes,
         }
     }
 
     /// Returns the sizes for the numbers of a header.
-    pub(crate) fn of_numbers(numbers: Numbers) -> Result<Self, LoadError> {
+    pub(crate) fn of_numbers(has_locks: bool, numbers: Numbers) -> Result<Self, LoadError> {
         let Numbers { size: bits, probes_or_slots: probes, .. } = numbers;
         let words = numbers.words_or_fingerprint_bits;
         let [rate, max_bytes, slices, ..] = numbers.record;
@@ -72,10 +75,11 @@ impl ChainSizes {
         if !(requested > 0.0 && requested < 1.0) {
             return Err(LoadError::Sizes(BuildError::Rate { rate: requested }));
         }
-        slice_geometry(LINE_BITS, probes, words).map_err(LoadError::Sizes)?;
+        slice_geometry(has_locks, LINE_BITS, probes, words).map_err(LoadError::Sizes)?;
         require_lines(bits)?;
         require_range("size", bits, LINE_BITS * slices, u64::MAX - u64::MAX % LINE_BITS)?;
-        Ok(Self { bits, probes, words, slices: slices as u32, rate, max_bytes })
+        let slices = slices as u32;
+        Ok(Self { bits, probes, words, slices, has_locks, rate, max_bytes })
     }
 
     /// Returns the numbers for a header.
@@ -143,16 +147,35 @@ impl ChainSizes {
         [self.probes, self.words]
     }
 
+    /// Returns the geometry of a slice with these numbers.
+    pub(crate) fn slice(
+        self,
+        bits: u64,
+        probes: u32,
+        words: u32,
+    ) -> Result<bloom::Geometry, BuildError> {
+        slice_geometry(self.has_locks, bits, probes, words)
+    }
+
     pub(crate) const fn body_lines(self) -> u64 {
         self.slices as u64 + self.bits / LINE_BITS
     }
 }
 
 /// Returns the geometry of a slice.
-pub(crate) fn slice_geometry(
+fn slice_geometry(
+    has_locks: bool,
     bits: u64,
     probes: u32,
     words: u32,
 ) -> Result<bloom::Geometry, BuildError> {
-    BlockedBloomFilter::<()>::builder().bits(bits).probes(probes).words(words).geometry()
+    if !has_locks {
+        let builder = BlockedBloomFilter::<()>::builder();
+        return builder.bits(bits).probes(probes).words(words).geometry();
+    }
+    if words == 1 {
+        // Where items have one word, lines have no locks.
+        return Err(BuildError::Words { words });
+    }
+    OnceBloomFilter::<()>::builder().bits(bits).probes(probes).words(words).geometry()
 }

@@ -74,7 +74,8 @@ impl Geometry {
                 .words(words)
                 .geometry(),
             Kind::ScalableBloom | Kind::OnceScalableBloom => {
-                return ChainSizes::of_numbers(numbers).map(Self::Chain);
+                let has_locks = kind == Kind::OnceScalableBloom;
+                return ChainSizes::of_numbers(has_locks, numbers).map(Self::Chain);
             }
             Kind::RotatingBloom => return WindowSizes::of_numbers(numbers).map(Self::Window),
             Kind::Cuckoo | Kind::OnceCuckoo => return Self::of_buckets(numbers),

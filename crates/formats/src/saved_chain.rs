@@ -29,13 +29,18 @@ fn copy_of<F: Growing>(
     Ok((Slice { sizes }, lines))
 }
 
+/// Returns the sizes of a filter with these slices.
+fn sizes_of<F: Growing + Saved>(filter: &F, slices: &[SliceSizes]) -> ChainSizes {
+    ChainSizes::of_slices(F::KIND == Kind::OnceScalableBloom, raw::growth(filter), slices)
+}
+
 macro_rules! growing {
     ($($name:ident, $kind:ident;)*) => {$(
         impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
             type Body = Arrays<Slice>;
 
             fn sizes(&self) -> Geometry {
-                Geometry::Chain(ChainSizes::of_slices(raw::growth(self), &raw::slices(self)))
+                Geometry::Chain(sizes_of(self, &raw::slices(self)))
             }
 
             fn built_for(&self) -> u64 {
@@ -45,7 +50,7 @@ macro_rules! growing {
             fn passing(&self) -> Result<impl Source, AllocError> {
                 // Bits are only set, and slices only added: each item that was inserted before is in one of these.
                 let slices = raw::slices(self);
-                let sizes = ChainSizes::of_slices(raw::growth(self), &slices);
+                let sizes = sizes_of(self, &slices);
                 // The line of the body behind each slice.
                 let mut end = slices.len() as u64;
                 let ends: Vec<u64> = slices
@@ -68,7 +73,7 @@ macro_rules! growing {
 
             fn still(&self) -> Result<impl Source, AllocError> {
                 let slices = raw::slices(self);
-                let sizes = Geometry::Chain(ChainSizes::of_slices(raw::growth(self), &slices));
+                let sizes = Geometry::Chain(sizes_of(self, &slices));
                 let copies = slices.into_iter().enumerate();
                 let copies = copies.map(|(number, sizes)| copy_of(self, number, sizes));
                 let copies: Vec<_> = copies.collect::<Result<_, _>>()?;

@@ -4,10 +4,10 @@ use tamis_bloom::raw::{self, SliceSizes};
 use tamis_core::BuildError;
 use tamis_sync::LINE_BITS;
 
-use crate::chain_sizes::slice_geometry;
 use crate::directory::Entry;
 use crate::header::Header;
 use crate::line_bytes::Words;
+use crate::line_check::LineCheck;
 use crate::{Geometry, LoadError};
 
 /// The most items that a slice counts.
@@ -44,7 +44,8 @@ impl Entry for Slice {
             require("number of probes", probes.into(), first_probes.into())?;
             require("number of words", words.into(), first_words.into())?;
         }
-        let geometry = slice_geometry(bits, probes, words)
+        let geometry = chain
+            .slice(bits, probes, words)
             .map_err(|error| LoadError::DirectorySizes { entry: number, error })?;
         require("number of bits", bits, (bits - bits % LINE_BITS).max(LINE_BITS))?;
         require("capacity", capacity, capacity.max(1))?;
@@ -64,9 +65,9 @@ impl Entry for Slice {
         raw::lines(self.sizes.geometry)
     }
 
-    // Items may set all bits, and the filter does not count its items exactly.
-    fn items_in(&self, _: u64, _: impl Iterator<Item = Words>) -> Result<u64, u64> {
-        Ok(0)
+    // The filter does not count its items exactly.
+    fn items_in(&self, first: u64, lines: impl Iterator<Item = Words>) -> Result<u64, u64> {
+        LineCheck::new(Geometry::Bloom(self.sizes.geometry)).items_in(first, lines)
     }
 
     fn check_items(&self, _: u64) -> Result<(), LoadError> {

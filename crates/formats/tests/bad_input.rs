@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use crate::bytes::Bytes;
 use crate::common::{
-    Bloom, Counting, Cuckoo, Once, OnceCuckoo, Rotating, Scalable, ScalableCuckoo, bytes_of,
-    small_bloom, small_counting, small_cuckoo, small_once, small_rotating, small_scalable,
-    small_scalable_cuckoo, verdicts,
+    Bloom, Counting, Cuckoo, Once, OnceCuckoo, OnceScalable, Rotating, Scalable, ScalableCuckoo,
+    bytes_of, small_bloom, small_counting, small_cuckoo, small_once, small_once_scalable,
+    small_rotating, small_scalable, small_scalable_cuckoo, verdicts,
 };
 use crate::reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
@@ -181,6 +181,15 @@ refused! {
     a_field_behind_the_directory_of_slices: Scalable, small_scalable, |bytes| bytes.put(4128, [1]).sum_all()
         => "NotZero { offset: 4128 }", "offset 4128";
     live_slices: Scalable, small_scalable, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
+    // One with locks.
+    a_lock_of_a_slice: OnceScalable, small_once_scalable, |bytes| {
+        let byte = bytes.0[4224 + 7];
+        bytes.put(4224 + 7, [byte | 0x40]).sum_all()
+    } => "SpareBits { line: 2 }", "line 2";
+    one_word_and_a_lock: OnceScalable, small_once_scalable, |bytes| bytes.u32(100, 1).sum_header()
+        => "Sizes(Words { words: 1 })", "1";
+    one_word_and_a_lock_in_a_slice: OnceScalable, small_once_scalable, |bytes| bytes.u32(4172, 1).sum_all()
+        => "DirectorySizes { entry: 1, error: Words { words: 1 } }", "line 1 of the directory is wrong";
     // Counters.
     live_counters: Counting, small_counting, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
     counters_with_the_lines_of_bits: Counting, small_counting, |bytes| bytes.sizes(1024, 6, 2, 2)

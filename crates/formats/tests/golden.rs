@@ -44,7 +44,7 @@ const FILES: [(&str, u64); 27] = [
     ("cuckoo-3x42.tamis", 0xA521_D034_9724_F36C),
     ("once-cuckoo.tamis", 0x2FBF_FC61_5C9A_5A24),
     ("scalable.tamis", 0xCB3B_588B_F410_4CE7),
-    ("once-scalable.tamis", 0xD585_53BB_1AB7_D7CD),
+    ("once-scalable.tamis", 0x6FFC_E0A3_CB7F_D4A9),
     ("counting.tamis", 0x1099_AD97_4125_212A),
     ("rotating.tamis", 0x7E4C_F4CE_6206_2F07),
     ("scalable-cuckoo.tamis", 0x0C6E_C38B_E2DE_F243),

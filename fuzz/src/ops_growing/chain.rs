@@ -1,22 +1,23 @@
-//! The growing Bloom filters: each slice has a blocked filter of the same geometry as its model.
+//! The growing Bloom filters: each slice has a filter of a fixed size and of the same geometry as its model.
 
 use std::collections::HashSet;
 
 use tamis::bloom::raw::{self, Lines, SliceSizes};
 use tamis::hash::Rapid;
-use tamis::{BlockedBloomFilter, BuildError, OnceScalableBloomFilter, ScalableBloomFilter};
+use tamis::{
+    BlockedBloomFilter, BuildError, OnceBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter,
+};
 
 use super::checked::{Checked, Sizes, check_figures};
 use super::saved::saved_and_loaded;
 
 pub(super) type Any = ScalableBloomFilter<u64, Rapid>;
 pub(super) type Once = OnceScalableBloomFilter<u64, Rapid>;
-type Blocked = BlockedBloomFilter<u64, Rapid>;
 
 /// A growing filter, and for each of its slices a filter with the same bits.
-pub(super) struct Chain<F> {
+pub(super) struct Chain<F: Growing> {
     filter: F,
-    slices: Vec<Blocked>,
+    slices: Vec<F::Slice>,
     /// The inserts that returned `true` since the filter was empty.
     new: u64,
     limit: Option<u64>,
@@ -24,14 +25,15 @@ pub(super) struct Chain<F> {
     is_copy: bool,
 }
 
-fn blocked(sizes: SliceSizes) -> Blocked {
-    let builder = Blocked::builder_with_hasher(Rapid::with_seed(1));
-    builder.like(sizes.geometry).build().expect("a slice of this size was allocated")
+/// Returns an empty filter like a slice.
+fn empty<F: Growing>(sizes: SliceSizes) -> F::Slice {
+    let lines = Lines::zeroed(raw::lines(sizes.geometry));
+    F::slice(sizes, lines.expect("a slice of this size was allocated"))
 }
 
 impl<F: Growing> Chain<F> {
     fn has(&self, hash: u64) -> bool {
-        self.slices.iter().any(|slice| slice.contains_hash(hash))
+        self.slices.iter().any(|slice| F::slice_contains(slice, hash))
     }
 
     /// Applies an insert to the model, and checks its answer.
@@ -39,7 +41,7 @@ impl<F: Growing> Chain<F> {
         assert_eq!(answer, !self.has(hash), "`true` exactly if no slice has the item");
         if answer {
             self.new += 1;
-            self.slices.last().expect("a slice").insert_hash(hash);
+            F::slice_insert(self.slices.last().expect("a slice"), hash);
         }
     }
 
@@ -47,7 +49,7 @@ impl<F: Growing> Chain<F> {
     fn grow(&mut self) {
         let sizes = self.filter.slices();
         assert!(sizes.len() >= self.slices.len(), "slices only get more");
-        self.slices.extend(sizes[self.slices.len()..].iter().copied().map(blocked));
+        self.slices.extend(sizes[self.slices.len()..].iter().copied().map(empty::<F>));
     }
 }
 
@@ -154,17 +156,18 @@ impl<F: Growing> Checked for Chain<F> {
         self.check();
         let (rate, items, saturation) = self.filter.figures();
         check_figures(rate, items, saturation);
-        for (number, slice) in self.slices.iter().enumerate() {
-            let lines = raw::lines(slice.geometry());
+        let sizes = self.filter.slices();
+        for (number, (slice, sizes)) in self.slices.iter().zip(sizes).enumerate() {
+            let lines = raw::lines(sizes.geometry);
             let differs =
-                |&line: &u64| self.filter.line(number, line) != raw::read_line(slice, line);
+                |&line: &u64| self.filter.line(number, line) != F::slice_line(slice, line);
             assert_eq!((0..lines).find(differs), None, "slice {number} has other bits");
         }
     }
 }
 
-/// Returns blocked filters with the bits of all slices.
-fn copies<F: Growing>(filter: &F) -> Vec<Blocked> {
+/// Returns filters with the bits of all slices.
+fn copies<F: Growing>(filter: &F) -> Vec<F::Slice> {
     let copy = |(number, sizes): (usize, SliceSizes)| {
         let mut lines = Lines::zeroed(raw::lines(sizes.geometry)).expect("lines of a small filter");
         for (line, to) in (0..).zip(lines.iter_mut()) {
@@ -172,14 +175,20 @@ fn copies<F: Growing>(filter: &F) -> Vec<Blocked> {
                 word.update(|word| *word = bits);
             }
         }
-        raw::from_lines(sizes.geometry, sizes.capacity as usize, Rapid::with_seed(1), lines)
-            .expect("the lines of a blocked filter")
+        F::slice(sizes, lines)
     };
     filter.slices().into_iter().enumerate().map(copy).collect()
 }
 
 /// The operations that both types have.
 pub(super) trait Growing: Sized {
+    /// A filter with the bits of one slice.
+    type Slice;
+
+    fn slice(sizes: SliceSizes, lines: Lines) -> Self::Slice;
+    fn slice_contains(slice: &Self::Slice, hash: u64) -> bool;
+    fn slice_insert(slice: &Self::Slice, hash: u64);
+    fn slice_line(slice: &Self::Slice, line: u64) -> [u64; raw::LINE_WORDS];
     fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError>;
     fn insert(&self, hash: u64) -> bool;
     fn insert_batch(&self, hashes: &[u64], answers: &mut Vec<bool>);
@@ -197,8 +206,28 @@ pub(super) trait Growing: Sized {
 }
 
 macro_rules! growing {
-    ($($name:ident),*) => {$(
+    ($($name:ident $slice:ident),*) => {$(
         impl Growing for $name {
+            type Slice = $slice<u64, Rapid>;
+
+            fn slice(sizes: SliceSizes, lines: Lines) -> Self::Slice {
+                let (geometry, capacity) = (sizes.geometry, sizes.capacity as usize);
+                raw::from_lines(geometry, capacity, Rapid::with_seed(1), lines)
+                    .expect("the lines of a slice")
+            }
+
+            fn slice_contains(slice: &Self::Slice, hash: u64) -> bool {
+                slice.contains_hash(hash)
+            }
+
+            fn slice_insert(slice: &Self::Slice, hash: u64) {
+                slice.insert_hash(hash);
+            }
+
+            fn slice_line(slice: &Self::Slice, line: u64) -> [u64; raw::LINE_WORDS] {
+                raw::read_line(slice, line)
+            }
+
             fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError> {
                 let builder = Self::builder_with_hasher(Rapid::with_seed(1)).capacity(capacity);
                 let builder = builder.false_positive_rate(rate);
@@ -264,4 +293,4 @@ macro_rules! growing {
     )*};
 }
 
-growing!(Any, Once);
+growing!(Any BlockedBloomFilter, Once OnceBloomFilter);

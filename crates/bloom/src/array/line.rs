@@ -1,12 +1,12 @@
 //! The array of lines: all bits of an item lie in one cache line.
 
-use core::{array, iter};
+use core::array;
 
 use tamis_hash::split;
 use tamis_sync::{AllocError, BATCH, LINE_BYTES, LINE_WORDS, Lines, SimdLevel};
 
 use super::{Answers, Array, answer_all};
-use crate::bits::{Bits, Writer};
+use crate::bits::{Bits, Locked, Writer};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
 use crate::probe::line::{Shape, Tables, with_words};
@@ -163,7 +163,7 @@ impl<W: Writer> InLine<W> {
             // The batch may lack a pattern that these arrays need.
             for at in 0..items.len() {
                 let item = usize::from(items[at]) % BATCH;
-                let hit = Self::any_contains(arrays.iter().copied(), batch.hashes[item]);
+                let hit = Self::any_contains(first, arrays.iter().copied(), batch.hashes[item]);
                 answer(items, item, hit);
             }
             return left;
@@ -180,16 +180,18 @@ impl<W: Writer> InLine<W> {
         left
     }
 
-    /// Returns whether one of the arrays contains an item; they have the same shape.
+    /// Returns whether one of the arrays contains an item; they have the shape of `one`.
     #[inline(never)]
-    pub(crate) fn any_contains<'a>(mut arrays: impl Iterator<Item = &'a Self>, hash: u64) -> bool
+    pub(crate) fn any_contains<'a>(
+        one: &Self,
+        arrays: impl Iterator<Item = &'a Self>,
+        hash: u64,
+    ) -> bool
     where
         W: 'a,
     {
-        let Some(first) = arrays.next() else { return false };
-        let arrays = iter::once(first).chain(arrays);
-        with_words!(first.shape, shape => {
-            Self::any_has(arrays, shape, hash, shape.pattern(&first.tables, hash))
+        with_words!(one.shape, shape => {
+            Self::any_has(arrays, shape, hash, shape.pattern(&one.tables, hash))
         })
     }
 
@@ -226,10 +228,33 @@ impl<W: Writer> InLine<W> {
     {
         let parts: [_; WORDS] = array::from_fn(|_| pattern.next().unwrap_or_default());
         // The least number is 0 if one is. (From a logical or, the compiler could make a branch.)
-        let least = arrays.fold(u64::MAX, |least, array| {
-            least.min(array.bits.missing_of(split::place(hash, array.lines), parts.into_iter()))
-        });
+        // A loop, and not a fold, which the compiler did not inline.
+        let mut least = u64::MAX;
+        for array in arrays {
+            let missing = array.bits.missing_of(split::place(hash, array.lines), parts.into_iter());
+            least = least.min(missing);
+        }
         least == 0
+    }
+}
+
+/// What growing filters with one winner need.
+impl InLine<Locked> {
+    /// As [`insert`](Array::insert), if `may` returns `true` under the lock of the line; otherwise changes nothing, and
+    /// returns `None`. Does not look for the item without the lock.
+    #[inline]
+    pub(crate) fn insert_if(&self, hash: u64, may: impl FnOnce() -> bool) -> Option<bool> {
+        let line = split::place(hash, self.lines);
+        with_words!(self.shape, shape => {
+            // Compute the pattern before the lock is taken.
+            self.bits.write_if(line, shape.at_once(shape.pattern(&self.tables, hash)), may)
+        })
+    }
+
+    /// Visits the line of an item: see [`Bits::visit`].
+    #[inline]
+    pub(crate) fn visit(&self, hash: u64) {
+        self.bits.visit(split::place(hash, self.lines));
     }
 }
 

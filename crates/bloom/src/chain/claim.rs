@@ -1,10 +1,10 @@
 //! The two kinds of insert, as types: at least one of the racing inserts of an item returns `true`, or exactly one.
 //!
-//! An insert first queries all slices, without a lock. Only if it finds the item in none of them, it claims the item. In
-//! a batch the query of an item may come before the inserts of other items of the batch before; the proofs allow any
-//! time between the query and the claim, as long as both see the same number of slices.
+//! An insert first takes a [`View`] of the slices, and queries all that it has seen, without a lock. Only if it finds the
+//! item in none of them, it claims the item. In a batch the query of an item may come before the inserts of other items of
+//! the batch before; the proofs allow any time between the query and the claim, as long as the view came first.
 //!
-//! # At least one (`AnyWinner`)
+//! # At least one (`Free`)
 //!
 //! A claim writes the item into slice `seen - 1`, after the insert has found it in none of the `seen` slices. It wins
 //! if it changes a bit. So an insert that changes a bit returns `true`. Let x be in no slice, and let no other item
@@ -12,96 +12,122 @@
 //! slice, and the last of them was set by an insert of x: that one has returned `true`, or will. ∎ Racing inserts may
 //! write into different slices, if a slice is published in between; the proof does not use that they are the same.
 //!
-//! # Exactly one (`OneWinner`)
+//! # Exactly one (`Locked`)
 //!
-//! A claim holds the lock of the item's key from before it loads the number of slices until it has written the last
-//! bit. It wins if no slice contains the item. All claims of x hold the same lock, so they are totally ordered. The
-//! first claim that wins has written x into a slice. A later claim of x sees that, by the order of the lock, as a
-//! query after an insert does ("No false negatives"), whatever was published in between; so it does not win. The
-//! check before the lock returns `false` only for an item that is in a slice, where it stays. If no claim wins, each
-//! found x in a slice without an insert of x that wrote it: x was a false positive. ∎ Items are counted and slices
-//! are prepared after the lock is free.
+//! Each line of a slice has a lock. To **visit** a line means to lock it and to free it. A slice is **closed** when each of
+//! its lines has been visited by a thread that had seen a newer slice.
+//!
+//! 1. A view is the number of closed slices, and then the number of published slices, `seen`.
+//! 2. A claim visits the item's line in each slice below `seen - 1` that is not closed in the view, and looks for the item
+//!    in all `seen` slices again. If it finds the item, it does not win. If all those slices are closed, the query after
+//!    the view suffices.
+//! 3. Then it locks the item's line in slice `seen - 1`, and loads the number of slices again. If it is not `seen`, the
+//!    claim writes nothing, and the insert begins again. Otherwise the claim writes the bits. It wins if one was missing.
+//! 4. While there are slices to visit, each claim also visits some lines of the oldest one that is not closed: a portion
+//!    that no other claim has. The thread that finishes the last portion closes the slice.
+//!
+//! **Proof.** Let two claims of x win: A in slice `i`, and B in slice `j ≥ i`.
+//!
+//! If `i = j`, both hold the lock of one line, one after the other. The later one finds all bits set, because a bit is
+//! never cleared. It does not win.
+//!
+//! If `i < j`, the line of x in slice `i` is visited before B's last query: by B, after it had loaded `j + 1` or more
+//! published slices, or by a thread that closed the slice, after it had loaded `i + 2` or more. Such a visit V happens
+//! before that query: by B itself, or by the Release and Acquire of the number of closed slices. A holds the same lock
+//! before V or after V.
+//!
+//! * A before V: the bits that A wrote happen before V, and so before B's query, which finds x. B does not win.
+//! * A after V: V's load of the number of slices happens before V, and V before the load that A makes under the lock. So A
+//!   loads at least `i + 2`, by coherence, but wins only if it loads `i + 1`.
+//!
+//! Both contradict the assumption. If no claim wins, each insert found x in a slice without an insert of x that wrote it: x
+//! was a false positive. ∎ When slices are published plays no role.
+//!
+//! An insert that begins again has seen one more slice. Items are counted and slices are prepared when no lock is held. A
+//! thread that stops between its visits delays the end of the visits, and no insert: until then inserts visit one line per
+//! open slice. A thread that stops with the lock of a line delays the inserts and visits of that line.
 
-use tamis_sync::AllocError;
-
-use super::plan::sample;
 use super::slices::Slices;
-use super::state::KeyLocks;
 use crate::array::Array;
+use crate::bits::{Free, Locked, Writer};
+
+/// What an insert knows of the slices before it looks for its item.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The number of slices.
+    pub(crate) seen: usize,
+    /// The number of oldest slices that were closed.
+    pub(super) closed: usize,
+}
+
+impl View {
+    /// The view of a new filter.
+    pub(crate) const ONE: Self = Self { seen: 1, closed: 0 };
+
+    #[inline]
+    pub(crate) fn of<W: Writer>(slices: &Slices<W>) -> Self {
+        let closed = slices.closed();
+        Self { seen: slices.len(), closed }
+    }
+}
 
 /// How an insert claims an item that it has not found.
-pub trait Claim: Sized {
-    fn new() -> Result<Self, AllocError>;
-
-    /// Writes an item that the caller has not found in the `seen` oldest slices. Returns the number of the slice, if
-    /// this call claims the item.
-    fn claim(&self, slices: &Slices, seen: usize, hash: u64) -> Option<usize>;
-
-    /// Requests what [`claim`](Self::claim) needs besides the slices.
-    fn prefetch(&self, hash: u64);
+pub trait Claim: Writer {
+    /// Writes an item that was not found in the `seen` oldest slices of the view, after the view was taken. Returns the
+    /// number of the slice if this call claims the item, and `Some(None)` if it has been claimed. Returns `None` if the
+    /// caller must look for the item again: a slice has been published.
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>>;
 }
 
 /// At least one of the racing inserts of an item returns `true`. No insert waits.
-#[derive(Debug)]
-pub struct AnyWinner;
-
-impl Claim for AnyWinner {
-    fn new() -> Result<Self, AllocError> {
-        Ok(Self)
-    }
-
+impl Claim for Free {
     #[inline]
-    fn claim(&self, slices: &Slices, seen: usize, hash: u64) -> Option<usize> {
-        let newest = seen - 1;
-        slices.slice(newest).array().insert(hash).then_some(newest)
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>> {
+        let newest = view.seen - 1;
+        Some(slices.slice(newest).array().insert(hash).then_some(newest))
     }
-
-    #[inline]
-    fn prefetch(&self, _hash: u64) {}
 }
 
-/// Exactly one of the racing inserts of an item returns `true`. Inserts of new items whose keys share a lock wait for
-/// each other.
-#[derive(Debug)]
-pub struct OneWinner(KeyLocks);
-
-impl Claim for OneWinner {
-    fn new() -> Result<Self, AllocError> {
-        KeyLocks::new().map(Self)
-    }
-
+/// Exactly one of the racing inserts of an item returns `true`. Inserts of new items of one line wait for each other.
+impl Claim for Locked {
     #[inline]
-    fn claim(&self, slices: &Slices, _seen: usize, hash: u64) -> Option<usize> {
-        let _guard = self.0.lock(sample(hash));
-        // The caller's query is not enough: another insert of the item may have come in between.
-        let seen = slices.len();
-        if slices.contains_in(seen, hash) {
-            return None;
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>> {
+        let View { seen, closed } = view;
+        let newest = seen - 1;
+        if closed < newest {
+            slices.visit(closed, seen, hash);
+            // The query before the visits is not enough: another insert of the item may have come in between.
+            if slices.contains_in(seen, hash) {
+                return Some(None);
+            }
         }
-        slices.slice(seen - 1).array().insert(hash);
-        Some(seen - 1)
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        self.0.prefetch(sample(hash));
+        // Another slice may have been published, and the item's line visited. Under the lock the number cannot be too old.
+        let new = slices.slice(newest).array().insert_if(hash, || slices.len() == seen)?;
+        Some(new.then_some(newest))
     }
 }
 
 /// Inserts an item; returns whether this call claimed it.
 #[inline]
-pub(crate) fn insert(claim: &impl Claim, slices: &Slices, hash: u64) -> bool {
-    let seen = slices.len();
-    !slices.contains_in(seen, hash) && insert_absent(claim, slices, seen, hash)
+pub(crate) fn insert<W: Claim>(slices: &Slices<W>, hash: u64) -> bool {
+    let view = View::of(slices);
+    !slices.contains_in(view.seen, hash) && insert_absent(slices, view, hash)
 }
 
-/// Inserts an item that was not found in the `seen` oldest slices.
+/// Inserts an item that was not found in the slices of the view.
 #[inline]
-pub(crate) fn insert_absent(claim: &impl Claim, slices: &Slices, seen: usize, hash: u64) -> bool {
-    let claimed = claim.claim(slices, seen, hash);
-    // The lock, if any, is free here.
+pub(crate) fn insert_absent<W: Claim>(slices: &Slices<W>, view: View, hash: u64) -> bool {
+    let Some(claimed) = W::claim(slices, view, hash) else { return insert_again(slices, hash) };
+    // No lock is held here.
     if let Some(index) = claimed {
         slices.added(index, hash);
     }
     claimed.is_some()
+}
+
+/// Inserts an item after the slices have changed. Each further call has seen one more slice.
+#[cold]
+#[inline(never)]
+fn insert_again<W: Claim>(slices: &Slices<W>, hash: u64) -> bool {
+    insert(slices, hash)
 }

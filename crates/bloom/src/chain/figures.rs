@@ -5,8 +5,9 @@ use tamis_core::Sampled;
 
 use super::slice::{Blocked, Slice};
 use super::slices::Slices;
+use crate::bits::Writer;
 
-impl Slices {
+impl<W: Writer> Slices<W> {
     /// Returns the number of items that all slices hold at their rates.
     pub(crate) fn capacity(&self) -> usize {
         self.iter().fold(0, |sum, slice| slice.filter.capacity().saturating_add(sum))
@@ -17,7 +18,7 @@ impl Slices {
     }
 
     pub(crate) fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.sampled(lines, Blocked::len_estimate_sampled)
+        self.sampled(lines, Blocked::<W>::len_estimate_sampled)
     }
 
     pub(crate) fn saturation(&self) -> f64 {
@@ -37,7 +38,7 @@ impl Slices {
     }
 
     pub(crate) fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        let missed = |slice: &Blocked, lines| {
+        let missed = |slice: &Blocked<W>, lines| {
             // A sample's error may reach beyond 1.
             let log = |rate: f64| -log1p(-rate.min(1.0 - f64::EPSILON));
             slice.false_positive_rate_sampled(lines).map(log)
@@ -47,8 +48,8 @@ impl Slices {
 
     /// Adds up a figure of all slices, each from a sample in proportion to its size. The samples are independent, so
     /// the squares of the errors add up.
-    fn sampled(&self, lines: u64, figure: impl Fn(&Blocked, u64) -> Sampled) -> Sampled {
-        let of_slice = |slice: &Slice| slice.filter.geometry().lines();
+    fn sampled(&self, lines: u64, figure: impl Fn(&Blocked<W>, u64) -> Sampled) -> Sampled {
+        let of_slice = |slice: &Slice<W>| slice.filter.geometry().lines();
         let all: u64 = self.iter().map(of_slice).sum();
         let mut sum = Sampled::exact(0.0);
         for slice in self.iter() {

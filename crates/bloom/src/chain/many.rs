@@ -19,18 +19,18 @@ use core::ptr;
 
 use tamis_sync::{BATCH, BatchWork};
 
-use super::claim::{self, Claim};
-use super::slices::Slices;
+use super::claim::{self, Claim, View};
+use super::slices::{MAX_SLICES, Slices};
 use crate::array::line::InLine;
 use crate::array::{Answers, Array};
-use crate::bits::Free;
+use crate::bits::Writer;
 use crate::probe::batch::Batch;
 
 /// A batch, and what was known when it was spread.
 pub(crate) struct ChainBatch {
     batch: Batch,
-    /// The number of slices.
-    seen: usize,
+    /// The slices.
+    view: View,
     /// The fullest slice, for which the batch was spread.
     first: usize,
     /// Whether all slices answer at once.
@@ -38,7 +38,7 @@ pub(crate) struct ChainBatch {
 }
 
 impl ChainBatch {
-    const EMPTY: Self = Self { batch: Batch::EMPTY, seen: 1, first: 0, at_once: true };
+    const EMPTY: Self = Self { batch: Batch::EMPTY, view: View::ONE, first: 0, at_once: true };
 }
 
 /// Some items of a batch, by their numbers.
@@ -72,10 +72,10 @@ impl Items {
 }
 
 /// Queries.
-pub(crate) struct Contains<'a> {
-    slices: &'a Slices,
+pub(crate) struct Contains<'a, W> {
+    slices: &'a Slices<W>,
     /// The arrays of the slices for batches with `of`: the fullest first, then the others, the newest first.
-    arrays: [&'a InLine<Free>; Slices::MAX],
+    arrays: [&'a InLine<W>; MAX_SLICES],
     /// The number of slices, and the fullest of them, for which `arrays` was made.
     of: (usize, usize),
     /// Whether the fullest slice has answered for the batch that comes next: `answers`. It lacks `items`.
@@ -89,11 +89,11 @@ pub(crate) struct Contains<'a> {
 /// The number of misses in a batch that are nearly all.
 const NEARLY_ALL: usize = BATCH * 7 / 8;
 
-impl<'a> Contains<'a> {
-    pub(crate) fn new(slices: &'a Slices) -> Self {
+impl<'a, W: Writer> Contains<'a, W> {
+    pub(crate) fn new(slices: &'a Slices<W>) -> Self {
         Self {
             slices,
-            arrays: [slices.slice(0).array(); Slices::MAX],
+            arrays: [slices.slice(0).array(); MAX_SLICES],
             of: (1, 0),
             is_ahead: false,
             answers: [false; BATCH],
@@ -102,20 +102,20 @@ impl<'a> Contains<'a> {
         }
     }
 
-    fn array(&self, index: usize) -> &'a InLine<Free> {
+    fn array(&self, index: usize) -> &'a InLine<W> {
         self.slices.slice(index).array()
     }
 
     /// Returns the arrays of all slices but the fullest.
-    fn others(&self, batch: &ChainBatch) -> impl Iterator<Item = &'a InLine<Free>> + use<'a> {
+    fn others(&self, batch: &ChainBatch) -> impl Iterator<Item = &'a InLine<W>> + use<'a, W> {
         let (slices, first) = (self.slices, batch.first);
-        let others = (0..batch.seen).rev().filter(move |&index| index != first);
+        let others = (0..batch.view.seen).rev().filter(move |&index| index != first);
         others.map(move |index| slices.slice(index).array())
     }
 
     fn spread(&self, hashes: &[u64; BATCH], batch: &mut ChainBatch) {
-        batch.seen = self.slices.len();
-        batch.first = self.slices.fullest(batch.seen);
+        batch.view = View::of(self.slices);
+        batch.first = self.slices.fullest(batch.view.seen);
         batch.at_once = self.all_missed;
         batch.batch.hashes = *hashes;
         let first = self.array(batch.first);
@@ -129,8 +129,8 @@ impl<'a> Contains<'a> {
 
     #[inline]
     fn begin(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
-        if self.of != (this.seen, this.first) {
-            self.of = (this.seen, this.first);
+        if self.of != (this.view.seen, this.first) {
+            self.of = (this.view.seen, this.first);
             self.arrays[0] = self.array(this.first);
             let others = self.others(this);
             self.arrays[1..].iter_mut().zip(others).for_each(|(to, array)| *to = array);
@@ -138,13 +138,13 @@ impl<'a> Contains<'a> {
         // 1. Take what the fullest slice has answered for this batch. (It is asked now for the first batch.)
         let arrays = if this.at_once {
             self.items = Items::ALL;
-            &self.arrays[..this.seen]
+            &self.arrays[..this.view.seen]
         } else {
             if !self.is_ahead {
                 self.ask_first(this);
             }
             *answers = self.answers;
-            &self.arrays[1..this.seen]
+            &self.arrays[1..this.view.seen]
         };
         // 2. Look for the items that it lacks in the other slices.
         for arrays in arrays.chunk_by(|one, other| one.has_shape_of(other)) {
@@ -169,7 +169,7 @@ impl<'a> Contains<'a> {
     }
 }
 
-impl BatchWork for Contains<'_> {
+impl<W: Writer> BatchWork for Contains<'_, W> {
     type Batch = ChainBatch;
     type Answer = bool;
     const EMPTY: ChainBatch = ChainBatch::EMPTY;
@@ -197,12 +197,9 @@ impl BatchWork for Contains<'_> {
 }
 
 /// Inserts: the query of a batch, and then, in order, an insert of each item that was not found.
-pub(crate) struct Insert<'a, C> {
-    pub(crate) query: Contains<'a>,
-    pub(crate) claim: &'a C,
-}
+pub(crate) struct Insert<'a, W>(pub(crate) Contains<'a, W>);
 
-impl<C: Claim> BatchWork for Insert<'_, C> {
+impl<W: Claim> BatchWork for Insert<'_, W> {
     type Batch = ChainBatch;
     type Answer = bool;
     const EMPTY: ChainBatch = ChainBatch::EMPTY;
@@ -210,32 +207,31 @@ impl<C: Claim> BatchWork for Insert<'_, C> {
     const PULLS_FIRST: bool = true;
 
     fn spread(&self, hashes: &[u64; BATCH], batch: &mut ChainBatch) {
-        self.query.spread(hashes, batch);
+        self.0.spread(hashes, batch);
     }
 
     fn prefetch(&self, hash: u64) {
-        self.query.slices.prefetch(hash);
-        self.claim.prefetch(hash);
+        self.0.slices.prefetch(hash);
     }
 
     /// Does nothing: `spread` has requested it.
     fn prefetch_batch(&self, _batch: &ChainBatch) {}
 
     fn one(&mut self, hash: u64) -> bool {
-        claim::insert(self.claim, self.query.slices, hash)
+        claim::insert(self.0.slices, hash)
     }
 
     fn begin(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
-        self.query.begin(this, next, answers);
-        let slices = self.query.slices;
+        self.0.begin(this, next, answers);
+        let slices = self.0.slices;
         for (answer, &hash) in answers.iter_mut().zip(&this.batch.hashes) {
             // The same item may come twice in the batch: the claim finds out. If a slice was published since the query,
             // the item may have been inserted there.
             *answer = !*answer
-                && if slices.len() == this.seen {
-                    claim::insert_absent(self.claim, slices, this.seen, hash)
+                && if slices.len() == this.view.seen {
+                    claim::insert_absent(slices, this.view, hash)
                 } else {
-                    claim::insert(self.claim, slices, hash)
+                    claim::insert(slices, hash)
                 };
         }
     }

@@ -3,7 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `plan.rs` | pure: the sizes of the slices, and the counts at which they grow |
-//! | `state.rs` | the shared words apart from the bits: counts, claims, locks |
+//! | `state.rs` | the shared words apart from the bits: counts, claims, closed slices |
 //! | `slice.rs`, `slices.rs` | one slice; all of them, and the query |
 //! | `prepare.rs` | growth in portions |
 //! | `claim.rs` | the two kinds of insert, with the proofs of what they return |
@@ -23,6 +23,7 @@ use self::many::{Contains, Insert};
 use self::plan::Plan;
 use self::slice::Slice;
 use self::slices::Slices;
+use crate::bits::Writer;
 
 pub(crate) mod claim;
 mod figures;
@@ -39,25 +40,21 @@ mod state;
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests;
 
-/// A growing filter. `C` is the kind of its inserts.
-pub struct Chain<C, T: ?Sized, S> {
-    pub(crate) slices: Slices,
-    claim: C,
+/// A growing filter. `W` is the kind of its inserts.
+pub struct Chain<W, T: ?Sized, S> {
+    pub(crate) slices: Slices<W>,
     hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
 }
 
-impl<C: Claim, T: ?Sized, S> Chain<C, T, S> {
+impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
     pub(crate) fn new(plan: Plan, hasher: S) -> Result<Self, BuildError> {
-        Slices::new(plan).and_then(|slices| Self::of_slices(slices, hasher))
+        Slices::new(plan).map(|slices| Self::of_slices(slices, hasher))
     }
 
-    pub(crate) fn of_slices(slices: Slices, hasher: S) -> Result<Self, BuildError> {
-        let claim = C::new().map_err(|error| BuildError::Alloc {
-            bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
-        })?;
-        Ok(Self { slices, claim, hasher, item: PhantomData })
+    pub(crate) fn of_slices(slices: Slices<W>, hasher: S) -> Self {
+        Self { slices, hasher, item: PhantomData }
     }
 
     #[inline]
@@ -81,7 +78,7 @@ impl<C: Claim, T: ?Sized, S> Chain<C, T, S> {
 
     #[inline]
     pub(crate) fn insert_hash(&self, hash: u64) -> bool {
-        claim::insert(&self.claim, &self.slices, hash)
+        claim::insert(&self.slices, hash)
     }
 
     #[inline]
@@ -100,8 +97,7 @@ impl<C: Claim, T: ?Sized, S> Chain<C, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        let work = Insert { query: Contains::new(&self.slices), claim: &self.claim };
-        run_batches(work, hashes, on_result);
+        run_batches(Insert(Contains::new(&self.slices)), hashes, on_result);
     }
 
     #[inline]
@@ -161,13 +157,12 @@ impl<C: Claim, T: ?Sized, S> Chain<C, T, S> {
     where
         S: Clone,
     {
-        let copy = Self::of_slices(self.slices.copy(), self.hasher.clone());
-        copy.unwrap_or_else(|_| out_of_memory(self.size_in_bytes()))
+        Self::of_slices(self.slices.copy(), self.hasher.clone())
     }
 }
 
 /// Shows the sizes, never the bits.
-impl<C, T: ?Sized, S> fmt::Debug for Chain<C, T, S> {
+impl<W: Writer, T: ?Sized, S> fmt::Debug for Chain<W, T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chain")
             .field("slices", &self.slices.len())

@@ -10,50 +10,57 @@ use tamis_hash::split;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::claim::{self, AnyWinner, Claim, OneWinner};
+use super::claim::{self, Claim, View};
 use super::plan::Plan;
 use super::slices::Slices;
 use crate::array::Array;
+use crate::array::line::InLine;
+use crate::bits::{Free, LOCK, Locked};
 use crate::probe::line::Shape;
 
 const MISSED: &str = "an inserted item was missed";
 const NONE_NEW: &str = "no insert returned that the item is new";
 const NOT_ONE: &str = "not exactly one insert returned that the item is new";
 const UNSET: &str = "is set";
+/// loom's message for a load under a lock that is not ordered after a store under the lock.
+const RACE: &str = "Causality violation";
 
-/// The filter of a model: each slice is one line with one bit per item, and takes one item.
-struct Filter<C> {
-    slices: Slices,
-    claim: C,
+/// An empty filter: each slice has one bit per item, or two in two words if it has locks, and takes one item.
+fn empty<W: Claim>(lines: u64) -> Arc<Slices<W>> {
+    let plan = Plan { tiny: Some(lines), ..Plan::new(InLine::<W>::KIND, 1, 0.01, u64::MAX) };
+    Arc::new(Slices::new(plan).unwrap())
 }
 
-impl<C: Claim> Filter<C> {
-    /// A filter with the item `A`, so that the next slice is reserved and the next insert publishes it.
-    fn with_a() -> Arc<Self> {
-        let filter = Self::empty();
-        assert!(insert(&filter, hash(A)));
-        assert_eq!((filter.slices.len(), filter.slices.get(1).is_some()), (1, true));
-        filter
-    }
-
-    fn empty() -> Arc<Self> {
-        let plan = Plan { tiny: Some(1), ..Plan::new(1, 0.01, u64::MAX) };
-        Arc::new(Self { slices: Slices::new(plan).unwrap(), claim: C::new().unwrap() })
-    }
+/// A filter of one line per slice with the item `A`, so that the next slice is reserved and the next insert publishes it.
+fn with_a<W: Claim>() -> Arc<Slices<W>> {
+    let slices = empty(1);
+    assert!(claim::insert(&slices, hash(A)));
+    assert_eq!((slices.len(), slices.get(1).is_some()), (1, true));
+    slices
 }
 
 /// Items whose bits differ.
 const A: usize = 0;
 const B: usize = 1;
 const X: usize = 2;
+const C: usize = 3;
 
-/// Returns the hash of an item. No two items have the same bit.
+/// Returns the hash of an item. No two items have a bit in common, and none has the bit of the lock.
 fn hash(item: usize) -> u64 {
-    let shape = Shape { words: 1, probes: 1 };
-    let bit = |hash: u64| shape.pattern(&shape.tables(), hash).next().unwrap();
+    let bits = |hash: u64| {
+        [1, 2].map(|words| {
+            let shape = Shape { words, probes: words };
+            shape.pattern(&shape.tables(), hash).collect::<Vec<_>>()
+        })
+    };
     let mut hashes: Vec<u64> = Vec::new();
     for hash in (1_u64..).map(|number| split::pattern(number) ^ number) {
-        if hashes.iter().all(|&other| bit(other) != bit(hash)) {
+        let [one, two] = bits(hash);
+        let differs = hashes.iter().all(|&other| {
+            let [other_one, other_two] = bits(other);
+            one != other_one && two.iter().all(|part| !other_two.contains(part))
+        });
+        if differs && !two.contains(&(0, LOCK)) {
             hashes.push(hash);
         }
         if hashes.len() > item {
@@ -63,43 +70,39 @@ fn hash(item: usize) -> u64 {
     hashes[item]
 }
 
-type Insert<C> = fn(&Filter<C>, u64) -> bool;
-type Query = fn(&Slices, u64) -> bool;
-
-fn insert<C: Claim>(filter: &Filter<C>, hash: u64) -> bool {
-    claim::insert(&filter.claim, &filter.slices, hash)
-}
+type Insert<W> = fn(&Slices<W>, u64) -> bool;
+type Query<W> = fn(&Slices<W>, u64) -> bool;
 
 // An old item is found at any time, no insert is lost, and one slice is published.
 
-fn crossing<C: Claim + Send + Sync + 'static>(insert: Insert<C>, query: Query) {
-    let filter = Filter::<C>::with_a();
+fn crossing<W: Claim + Send + Sync + 'static>(insert: Insert<W>, query: Query<W>) {
+    let filter = with_a();
     let threads = [B, X].map(|item| {
         let filter = Arc::clone(&filter);
         spawn(move || {
             assert!(insert(&filter, hash(item)), "{NONE_NEW}");
-            assert!(query(&filter.slices, hash(item)), "{MISSED}");
+            assert!(query(&filter, hash(item)), "{MISSED}");
         })
     });
-    assert!(query(&filter.slices, hash(A)), "{MISSED}");
+    assert!(query(&filter, hash(A)), "{MISSED}");
     for thread in threads {
         thread.join().unwrap();
     }
-    assert!([A, B, X].into_iter().all(|item| query(&filter.slices, hash(item))), "{MISSED}");
-    assert_eq!(filter.slices.len(), 2, "one slice is published");
+    assert!([A, B, X].into_iter().all(|item| query(&filter, hash(item))), "{MISSED}");
+    assert_eq!(filter.len(), 2, "one slice is published");
 }
 
 #[test]
 fn model_two_inserts_cross_to_the_next_slice() {
-    check(650, Some(2), || crossing::<AnyWinner>(insert, Slices::contains));
-    check(580, Some(2), || crossing::<OneWinner>(insert, Slices::contains));
+    check(650, Some(2), || crossing::<Free>(claim::insert, Slices::contains));
+    check(650, Some(2), || crossing::<Locked>(claim::insert, Slices::contains));
 }
 
 #[test]
 fn mutant_a_query_of_the_newest_slice() {
     must_fail(MISSED, || {
         check(1, Some(2), || {
-            crossing::<AnyWinner>(insert, |slices, hash| {
+            crossing::<Free>(claim::insert, |slices, hash| {
                 slices.slice(slices.len() - 1).array().contains(hash)
             });
         });
@@ -109,30 +112,30 @@ fn mutant_a_query_of_the_newest_slice() {
 /// An insert writes into the next slice as soon as it is set, before it is published.
 #[test]
 fn mutant_an_insert_into_an_unpublished_slice() {
-    fn early(filter: &Filter<AnyWinner>, hash: u64) -> bool {
-        let seen = (0..).take_while(|&index| filter.slices.get(index).is_some()).count();
-        !filter.slices.contains_in(seen, hash)
-            && claim::insert_absent(&filter.claim, &filter.slices, seen, hash)
+    fn early(slices: &Slices<Free>, hash: u64) -> bool {
+        let seen = (0..).take_while(|&index| slices.get(index).is_some()).count();
+        !slices.contains_in(seen, hash)
+            && claim::insert_absent(slices, View { seen, ..View::of(slices) }, hash)
     }
     must_fail(MISSED, || {
-        check(1, Some(2), || crossing::<AnyWinner>(early, Slices::contains));
+        check(1, Some(2), || crossing::<Free>(early, Slices::contains));
     });
 }
 
 // A thread that sees a new number of slices finds the new slice set.
 
 fn publishing() {
-    let filter = Filter::<AnyWinner>::empty();
+    let filter = empty::<Free>(1);
     let other = Arc::clone(&filter);
     let thread = spawn(move || {
         // Reserves the next slice, and publishes it.
-        assert!(insert(&other, hash(A)), "{NONE_NEW}");
-        assert!(insert(&other, hash(B)), "{NONE_NEW}");
+        assert!(claim::insert(&other, hash(A)), "{NONE_NEW}");
+        assert!(claim::insert(&other, hash(B)), "{NONE_NEW}");
     });
     // An insert, and not a query alone: a thread that only loads would hide most interleavings (tokio-rs/loom#392).
-    assert!(insert(&filter, hash(X)), "{NONE_NEW}");
+    assert!(claim::insert(&filter, hash(X)), "{NONE_NEW}");
     thread.join().unwrap();
-    assert!([A, B, X].into_iter().all(|item| filter.slices.contains(hash(item))), "{MISSED}");
+    assert!([A, B, X].into_iter().all(|item| filter.contains(hash(item))), "{MISSED}");
 }
 
 #[test]
@@ -157,13 +160,13 @@ fn mutant_the_number_of_slices_loaded_relaxed() {
 // Two inserts race to reserve the next slice: no item is lost, and both go on.
 
 fn reserving() {
-    let filter = Filter::<AnyWinner>::empty();
+    let filter = empty::<Free>(1);
     let other = Arc::clone(&filter);
-    let thread = spawn(move || assert!(insert(&other, hash(A)), "{NONE_NEW}"));
-    assert!(insert(&filter, hash(B)), "{NONE_NEW}");
+    let thread = spawn(move || assert!(claim::insert(&other, hash(A)), "{NONE_NEW}"));
+    assert!(claim::insert(&filter, hash(B)), "{NONE_NEW}");
     thread.join().unwrap();
-    assert!([A, B].into_iter().all(|item| filter.slices.contains(hash(item))), "{MISSED}");
-    assert!(filter.slices.get(1).is_some(), "the next slice is set");
+    assert!([A, B].into_iter().all(|item| filter.contains(hash(item))), "{MISSED}");
+    assert!(filter.get(1).is_some(), "the next slice is set");
 }
 
 #[test]
@@ -174,8 +177,8 @@ fn model_two_inserts_reserve_a_slice() {
 // The same item inserted while the next slice is published: one insert may see one slice, and the other two.
 
 /// Returns how many inserts of `X` returned `true`.
-fn winners<C: Claim + Send + Sync + 'static>(insert: Insert<C>) -> usize {
-    let filter = Filter::<C>::with_a();
+fn winners<W: Claim + Send + Sync + 'static>(insert: Insert<W>) -> usize {
+    let filter = with_a();
     let other = Arc::clone(&filter);
     let thread = spawn(move || {
         // Publishes the next slice.
@@ -184,60 +187,166 @@ fn winners<C: Claim + Send + Sync + 'static>(insert: Insert<C>) -> usize {
     });
     let mine = insert(&filter, hash(X));
     let theirs = thread.join().unwrap();
-    assert!(filter.slices.contains(hash(X)), "{MISSED}");
+    assert!(filter.contains(hash(X)), "{MISSED}");
     assert!(!insert(&filter, hash(X)), "an item was new twice");
     usize::from(mine) + usize::from(theirs)
 }
 
-fn at_least_one(insert: Insert<AnyWinner>) {
+fn at_least_one(insert: Insert<Free>) {
     assert!(winners(insert) >= 1, "{NONE_NEW}");
 }
 
-fn exactly_one<C: Claim + Send + Sync + 'static>(insert: Insert<C>) {
+fn exactly_one<W: Claim + Send + Sync + 'static>(insert: Insert<W>) {
     assert_eq!(winners(insert), 1, "{NOT_ONE}");
 }
 
 #[test]
 fn model_at_least_one_is_new_across_a_switch() {
-    check(330, Some(3), || at_least_one(insert));
+    check(330, Some(3), || at_least_one(claim::insert));
 }
 
 #[test]
 fn model_exactly_one_is_new_across_a_switch() {
-    check(480, Some(3), || exactly_one::<OneWinner>(insert));
+    check(850, Some(3), || exactly_one::<Locked>(claim::insert));
 }
 
 /// Without a lock two inserts may write into different slices.
 #[test]
 fn mutant_a_claim_without_a_lock() {
-    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one::<AnyWinner>(insert)));
+    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one::<Free>(claim::insert)));
 }
 
 #[test]
 fn mutant_a_lock_that_does_not_exclude() {
-    must_fail_with(Mutant::NoLock, NOT_ONE, || {
-        check(1, Some(3), || exactly_one::<OneWinner>(insert));
+    must_fail_with(Mutant::NoLock, RACE, || {
+        check(1, Some(3), || exactly_one::<Locked>(claim::insert));
     });
 }
 
-/// The query before the lock decides.
+/// The lines of an older slice are not visited.
 #[test]
-fn mutant_the_check_before_the_lock_decides() {
-    fn insert(filter: &Filter<OneWinner>, hash: u64) -> bool {
-        let new = !filter.slices.contains(hash);
-        claim::insert_absent(&filter.claim, &filter.slices, 1, hash);
+fn mutant_a_claim_without_visits() {
+    fn insert(slices: &Slices<Locked>, hash: u64) -> bool {
+        let view = View { closed: slices.len(), ..View::of(slices) };
+        !slices.contains_in(view.seen, hash) && claim::insert_absent(slices, view, hash)
+    }
+    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one(insert)));
+}
+
+/// The query before the visits decides.
+#[test]
+fn mutant_no_query_after_the_visits() {
+    fn insert(slices: &Slices<Locked>, hash: u64) -> bool {
+        let view = View::of(slices);
+        if slices.contains_in(view.seen, hash) {
+            return false;
+        }
+        if view.closed + 1 < view.seen {
+            slices.visit(view.closed, view.seen, hash);
+        }
+        claim::insert_absent(slices, View { closed: view.seen, ..view }, hash)
+    }
+    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one(insert)));
+}
+
+/// Under the lock the number of slices is not loaded again.
+#[test]
+fn mutant_a_claim_in_a_slice_that_is_not_the_newest() {
+    fn insert(slices: &Slices<Locked>, hash: u64) -> bool {
+        let View { seen, closed } = View::of(slices);
+        if slices.contains_in(seen, hash) {
+            return false;
+        }
+        if closed + 1 < seen {
+            slices.visit(closed, seen, hash);
+            if slices.contains_in(seen, hash) {
+                return false;
+            }
+        }
+        let new = slices.slice(seen - 1).array().insert(hash);
+        if new {
+            slices.added(seen - 1, hash);
+        }
         new
     }
     must_fail(NOT_ONE, || check(1, Some(3), || exactly_one(insert)));
 }
 
+#[test]
+fn mutant_a_line_locked_relaxed() {
+    must_fail_with(Mutant::LockRelaxed, RACE, || {
+        check(1, Some(3), || exactly_one::<Locked>(claim::insert));
+    });
+}
+
+#[test]
+fn mutant_a_line_freed_relaxed() {
+    must_fail_with(Mutant::UnlockRelaxed, RACE, || {
+        check(1, Some(3), || exactly_one::<Locked>(claim::insert));
+    });
+}
+
 /// An insert gives way if another slice has the item after it has written it. Two may give way to each other.
 #[test]
 fn mutant_inserts_that_give_way() {
-    fn insert(filter: &Filter<AnyWinner>, hash: u64) -> bool {
-        let new = claim::insert(&filter.claim, &filter.slices, hash);
-        let holders = filter.slices.iter().filter(|slice| slice.array().contains(hash));
+    fn insert(slices: &Slices<Free>, hash: u64) -> bool {
+        let new = claim::insert(slices, hash);
+        let holders = slices.iter().filter(|slice| slice.array().contains(hash));
         new && holders.count() == 1
     }
     must_fail(NONE_NEW, || check(1, Some(3), || at_least_one(insert)));
+}
+
+// A slice that other threads have closed needs no visit.
+
+/// One thread writes x into slice 0. Others publish slice 1, visit all lines of slice 0, and so close it. An insert of x
+/// that sees the closed slice relies on their visits.
+fn closing(lines: u64) {
+    let filter = empty::<Locked>(lines);
+    assert!(claim::insert(&filter, hash(A)));
+    // The first line that is visited is that of the item. The others visit the last line for items of their own.
+    let x = (X..).map(hash).find(|&hash| split::place(hash, lines) == 0).unwrap();
+    let y = (1..).map(split::pattern).find(|&hash| split::place(hash, lines) == lines - 1).unwrap();
+    let old = Arc::clone(&filter);
+    let old = spawn(move || claim::insert(&old, x));
+    let other = Arc::clone(&filter);
+    let other = spawn(move || {
+        other.publish(1);
+        other.visit(0, 2, y);
+    });
+    if lines > 1 && filter.len() == 2 {
+        filter.visit(0, 2, y);
+    }
+    let mine = filter.closed() == 1 && claim::insert(&filter, x);
+    let theirs = old.join().unwrap();
+    other.join().unwrap();
+    assert!(filter.contains(x), "{MISSED}");
+    assert_eq!(usize::from(mine) + usize::from(theirs), 1, "{NOT_ONE}");
+}
+
+#[test]
+fn model_a_closed_slice_needs_no_visit() {
+    check(600, Some(2), || closing(1));
+}
+
+#[test]
+fn model_a_slice_closed_by_two_threads_needs_no_visit() {
+    check(800, Some(2), || closing(2));
+}
+
+/// The number of closed slices is stored Relaxed.
+#[test]
+fn mutant_a_slice_closed_relaxed() {
+    must_fail_with(Mutant::StoreRelaxed, NOT_ONE, || check(1, Some(2), || closing(1)));
+}
+
+#[test]
+fn mutant_closed_slices_loaded_relaxed() {
+    must_fail_with(Mutant::LoadRelaxed, NOT_ONE, || check(1, Some(2), || closing(1)));
+}
+
+/// The visits of other threads are counted Relaxed.
+#[test]
+fn mutant_visits_counted_relaxed() {
+    must_fail_with(Mutant::AddRelaxed, NOT_ONE, || check(1, Some(2), || closing(2)));
 }

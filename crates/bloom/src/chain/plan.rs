@@ -42,9 +42,6 @@ const GROWTH: u64 = 3;
 /// A slice leaves this part of the rate that the slices before it have left.
 const LEFT: f64 = 0.75;
 
-/// The slices are blocked arrays, whatever the inserts of the filter promise.
-pub(crate) const KIND: Kind = Kind::Line { once: false };
-
 /// The least capacity of a first slice: a few kilobytes.
 pub(crate) const LEAST_CAPACITY: usize = 1024;
 
@@ -63,9 +60,14 @@ const LEAST_LEAD: u64 = 4096;
 /// it is 11.0 µs (Zen 5, pages of 4 KiB).
 pub(crate) const PORTION_LINES: u64 = (16 << 10) / LINE_BYTES as u64;
 
+/// The lines of a slice that one insert visits when the next slice is there: see `claim.rs`.
+pub(crate) const VISIT_LINES: u64 = if cfg!(tamis_loom) { 1 } else { 32 };
+
 /// How a filter grows: what its slices follow from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plan {
+    /// The kind of the slices: arrays of lines. If it is a once kind, every slice has locks.
+    pub(crate) kind: Kind,
     /// The capacity of the first slice.
     pub(crate) first: u64,
     /// The rate that the chain stays below.
@@ -78,8 +80,9 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) const fn new(first: u64, rate: f64, max_bytes: u64) -> Self {
+    pub(crate) const fn new(kind: Kind, first: u64, rate: f64, max_bytes: u64) -> Self {
         Self {
+            kind,
             first,
             rate,
             max_bytes,
@@ -131,10 +134,12 @@ impl Plan {
     ) -> Result<(Geometry, u64), BuildError> {
         #[cfg(test)]
         if let Some(lines) = self.tiny {
-            let geometry = Geometry::for_bits(KIND, lines * tamis_sync::LINE_BITS, 1, None)?;
+            let bits = lines * tamis_sync::LINE_BITS;
+            let words = if self.has_locks() { 2 } else { 1 };
+            let geometry = Geometry::for_bits(self.kind, bits, words, Some(words))?;
             return Ok((geometry, self.first));
         }
-        let geometry = Geometry::for_items(KIND, capacity, rate, None)?;
+        let geometry = self.geometry(capacity, rate)?;
         let left = self.max_bytes.saturating_sub(taken);
         let bytes = geometry.size_in_bytes();
         if bytes <= left {
@@ -144,12 +149,25 @@ impl Plan {
         let share = 0.99 * left as f64 / bytes as f64;
         let capacity = (capacity as f64 * share) as u64;
         if least.is_some_and(|least| capacity >= least.max(1)) {
-            let geometry = Geometry::for_items(KIND, capacity, rate, None)?;
+            let geometry = self.geometry(capacity, rate)?;
             if geometry.size_in_bytes() <= left {
                 return Ok((geometry, capacity));
             }
         }
         Err(BuildError::Alloc { bytes })
+    }
+
+    fn geometry(&self, items: u64, rate: f64) -> Result<Geometry, BuildError> {
+        let geometry = Geometry::for_items(self.kind, items, rate, None)?;
+        if self.has_locks() && !geometry.locked() {
+            // Where items have one word, lines have no locks.
+            return Geometry::for_items(self.kind, items, rate, Some(2));
+        }
+        Ok(geometry)
+    }
+
+    fn has_locks(&self) -> bool {
+        self.kind == Kind::Line { once: true }
     }
 }
 
@@ -240,6 +258,8 @@ mod tests {
 
     use super::*;
 
+    const KIND: Kind = Kind::Line { once: false };
+
     /// Returns what [`Plan::next`] takes of a slice: its capacity, its rate, and its bytes.
     fn next(plan: Plan, slices: &[(Geometry, u64)]) -> Result<(Geometry, u64), BuildError> {
         let Some(&(_, newest)) = slices.last() else { return plan.first() };
@@ -254,7 +274,7 @@ mod tests {
     #[test]
     fn the_rates_of_all_slices_add_up_to_less_than_the_request() {
         for rate in [0.1, 0.01, 0.0005, 1e-6, 1e-9] {
-            let plan = Plan::new(10_000, rate, u64::MAX);
+            let plan = Plan::new(KIND, 10_000, rate, u64::MAX);
             let mut slices = Vec::new();
             let mut sum = 0.0;
             for index in 0..15 {
@@ -275,10 +295,22 @@ mod tests {
         }
     }
 
+    /// The lines of a filter with one winner have locks at all rates, also where one word per item would do.
+    #[test]
+    fn slices_of_a_filter_with_one_winner_have_locks() {
+        for rate in [0.5, 0.1, 0.01, 1e-6] {
+            for kind in [KIND, Kind::Line { once: true }] {
+                let (geometry, _) = Plan::new(kind, 10_000, rate, u64::MAX).first().unwrap();
+                assert_eq!((geometry.kind(), geometry.locked()), (kind, kind != KIND), "{rate}");
+                assert!(geometry.false_positive_rate_at(10_000) <= 0.25 * rate);
+            }
+        }
+    }
+
     /// Slices of any sizes, as a loaded filter may have them, are followed by slices that keep the request, or by none.
     #[test]
     fn slices_of_other_sizes_are_followed_within_the_rate() {
-        let plan = Plan::new(10_000, 0.01, u64::MAX);
+        let plan = Plan::new(KIND, 10_000, 0.01, u64::MAX);
         for (capacity, rate) in [(5, 0.001), (10_000, 0.005), (40_000, 0.0099), (1 << 40, 0.009)] {
             let first = (Geometry::for_items(KIND, capacity, rate, None).unwrap(), capacity);
             let mut slices = [first].to_vec();
@@ -300,15 +332,15 @@ mod tests {
     #[test]
     fn a_plan_ends_with_an_error() {
         for rate in [f64::NAN, 0.0, 1.0, -0.1] {
-            let error = Plan::new(1, rate, u64::MAX).first().unwrap_err();
+            let error = Plan::new(KIND, 1, rate, u64::MAX).first().unwrap_err();
             assert!(matches!(error, BuildError::Rate { .. }), "{rate} {error:?}");
         }
-        let plan = Plan::new(1024, 1e-9, u64::MAX);
+        let plan = Plan::new(KIND, 1024, 1e-9, u64::MAX);
         let mut slices = Vec::new();
         assert!((0..64).any(|_| next(plan, &slices).map(|slice| slices.push(slice)).is_err()));
         assert_eq!(plan.next(u64::MAX / 2, 0.0, 0), Err(BuildError::TooLarge));
         assert!(matches!(
-            Plan::new(1024, 0.01, 1000).first(),
+            Plan::new(KIND, 1024, 0.01, 1000).first(),
             Err(BuildError::Alloc { bytes: 1001.. })
         ));
     }
@@ -316,7 +348,7 @@ mod tests {
     /// The last slice takes what is left of the memory.
     #[test]
     fn the_last_slice_fits_into_the_memory() {
-        let free = Plan::new(100_000, 0.01, u64::MAX);
+        let free = Plan::new(KIND, 100_000, 0.01, u64::MAX);
         let first = free.first().unwrap();
         let taken = first.0.size_in_bytes();
         let (second, capacity) = next(free, &[first]).unwrap();

@@ -10,7 +10,8 @@
 //! pages are placed when an insert first writes to them.
 //!
 //! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: 16
-//! KiB, or one huge page where the system has them. Apart from that an insert writes one line.
+//! KiB, or one huge page where the system has them. Apart from that an insert writes one line. (An insert with one winner also
+//! visits a few lines of older slices: [`claim`](super::claim).)
 //!
 //! **A slice holds its capacity**, and what is still added by the threads that loaded the number of slices before it
 //! changed: one item each. It holds more only if the next slice is not there in time. If the system stops the thread that
@@ -19,9 +20,10 @@
 
 use super::plan::sample;
 use super::slice::Slice;
-use super::slices::Slices;
+use super::slices::{MAX_SLICES, Slices};
+use crate::bits::Writer;
 
-impl Slices {
+impl<W: Writer> Slices<W> {
     /// Counts a new item of slice `index`, and does this item's share of preparing the next slice.
     #[inline]
     pub(crate) fn added(&self, index: usize, hash: u64) {
@@ -54,8 +56,8 @@ impl Slices {
     }
 
     /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation failed.
-    fn reserve(&self, index: usize) -> Option<Slice> {
-        if index >= Self::MAX {
+    fn reserve(&self, index: usize) -> Option<Slice<W>> {
+        if index >= MAX_SLICES {
             return None;
         }
         #[cfg(test)]

@@ -6,9 +6,12 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::schedule::{check, must_fail};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::claim::{self, AnyWinner, Claim, OneWinner};
+use super::claim::{self, Claim, View};
 use super::plan::Plan;
 use super::slices::Slices;
+use crate::array::Array as _;
+use crate::array::line::InLine;
+use crate::bits::{Free, Locked};
 
 /// Threads, and items of which each thread inserts half.
 const THREADS: usize = 4;
@@ -18,16 +21,7 @@ const MISSED: &str = "an inserted item was missed";
 const NONE_NEW: &str = "no insert returned that the item is new";
 const NOT_ONE: &str = "not exactly one insert returned that the item is new";
 
-struct Filter<C> {
-    slices: Slices,
-    claim: C,
-}
-
-type Insert<C> = fn(&Filter<C>, u64) -> bool;
-
-fn insert<C: Claim>(filter: &Filter<C>, hash: u64) -> bool {
-    claim::insert(&filter.claim, &filter.slices, hash)
-}
+type Insert<W> = fn(&Slices<W>, u64) -> bool;
 
 fn hash(item: u64) -> u64 {
     Rapid::with_seed(2).hash_item(&item)
@@ -35,14 +29,13 @@ fn hash(item: u64) -> u64 {
 
 /// All threads insert overlapping items into slices of three items each; each finds what it has inserted, at once and
 /// in the end. Returns the numbers of inserts that returned `true`, item by item.
-fn growth<C: Claim + Send + Sync + 'static>(insert: Insert<C>) -> Vec<usize> {
+fn growth<W: Claim + Send + Sync + 'static>(insert: Insert<W>) -> Vec<usize> {
     // 32 lines for 3 items: a false positive would need an equal bit of 16,384.
-    let plan = Plan { tiny: Some(32), ..Plan::new(3, 0.01, u64::MAX) };
-    let filter = Filter { slices: Slices::new(plan).unwrap(), claim: C::new().unwrap() };
-    let filter = Arc::new(filter);
+    let plan = Plan { tiny: Some(32), ..Plan::new(InLine::<W>::KIND, 3, 0.01, u64::MAX) };
+    let slices = Arc::new(Slices::new(plan).unwrap());
     let threads: Vec<_> = (0..THREADS as u64)
         .map(|thread| {
-            let filter = Arc::clone(&filter);
+            let slices = Arc::clone(&slices);
             spawn(move || {
                 // Every item is inserted by two threads, in different orders.
                 let own = (0..ITEMS / 2).map(|at| (thread * ITEMS / 4 + at) % ITEMS);
@@ -50,53 +43,65 @@ fn growth<C: Claim + Send + Sync + 'static>(insert: Insert<C>) -> Vec<usize> {
                     if thread % 2 == 0 { own.collect() } else { own.rev().collect() };
                 let mut won = Vec::new();
                 for (at, &item) in own.iter().enumerate() {
-                    if insert(&filter, hash(item)) {
+                    if insert(&slices, hash(item)) {
                         won.push(item);
                     }
                     // Some of them, since each look is a step of every schedule.
                     let mut before = own[at.saturating_sub(3)..=at].iter();
-                    assert!(before.all(|&item| filter.slices.contains(hash(item))), "{MISSED}");
+                    assert!(before.all(|&item| slices.contains(hash(item))), "{MISSED}");
                 }
                 won
             })
         })
         .collect();
     let won: Vec<Vec<u64>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
-    assert!((0..ITEMS).all(|item| filter.slices.contains(hash(item))), "{MISSED}");
-    assert!(filter.slices.len() > 1, "the filter did not grow");
+    assert!((0..ITEMS).all(|item| slices.contains(hash(item))), "{MISSED}");
+    assert!(slices.len() > 1, "the filter did not grow");
     (0..ITEMS).map(|item| won.iter().flatten().filter(|&&won| won == item).count()).collect()
 }
 
 #[test]
 fn items_are_found_while_four_threads_grow_a_filter() {
     check(2000, || {
-        assert!(growth::<AnyWinner>(insert).iter().all(|&winners| winners >= 1), "{NONE_NEW}");
+        assert!(growth::<Free>(claim::insert).iter().all(|&winners| winners >= 1), "{NONE_NEW}");
     });
 }
 
 #[test]
 fn exactly_one_of_four_threads_wins_while_a_filter_grows() {
     check(2000, || {
-        assert!(growth::<OneWinner>(insert).iter().all(|&winners| winners == 1), "{NOT_ONE}");
+        assert!(growth::<Locked>(claim::insert).iter().all(|&winners| winners == 1), "{NOT_ONE}");
     });
 }
 
 #[test]
 fn mutant_claims_without_a_lock_while_a_filter_grows() {
     must_fail(NOT_ONE, 2000, || {
-        assert!(growth::<AnyWinner>(insert).iter().all(|&winners| winners == 1), "{NOT_ONE}");
+        assert!(growth::<Free>(claim::insert).iter().all(|&winners| winners == 1), "{NOT_ONE}");
+    });
+}
+
+/// Each slice has locks, but an older slice is not visited.
+#[test]
+fn mutant_claims_without_visits_while_a_filter_grows() {
+    fn without_visits(slices: &Slices<Locked>, hash: u64) -> bool {
+        let view = View { closed: slices.len(), ..View::of(slices) };
+        !slices.contains_in(view.seen, hash) && claim::insert_absent(slices, view, hash)
+    }
+    must_fail(NOT_ONE, 2000, || {
+        assert!(growth(without_visits).iter().all(|&winners| winners == 1), "{NOT_ONE}");
     });
 }
 
 /// An insert goes into the slice that comes next, before it is published.
 #[test]
 fn mutant_an_insert_into_an_unpublished_slice() {
-    fn early(filter: &Filter<AnyWinner>, hash: u64) -> bool {
-        let seen = (0..).take_while(|&index| filter.slices.get(index).is_some()).count();
-        !filter.slices.contains_in(seen, hash)
-            && claim::insert_absent(&filter.claim, &filter.slices, seen, hash)
+    fn early(slices: &Slices<Free>, hash: u64) -> bool {
+        let seen = (0..).take_while(|&index| slices.get(index).is_some()).count();
+        !slices.contains_in(seen, hash)
+            && claim::insert_absent(slices, View { seen, ..View::of(slices) }, hash)
     }
     must_fail(MISSED, 2000, || {
-        growth::<AnyWinner>(early);
+        growth::<Free>(early);
     });
 }

@@ -3,21 +3,21 @@
 use tamis_core::BuildError;
 use tamis_sync::{CachePadded, Lines};
 
-use super::plan::{PORTION_LINES, Steps};
+use super::plan::{PORTION_LINES, Steps, VISIT_LINES};
 use super::state::Counts;
 use crate::array::Array;
 use crate::array::line::InLine;
-use crate::bits::Free;
+use crate::bits::{Locked, Writer};
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
 /// A blocked filter of hashes, without a hasher.
-pub(crate) type Blocked = Shared<InLine<Free>, (), ()>;
+pub(crate) type Blocked<W> = Shared<InLine<W>, (), ()>;
 
 /// A slice. It is never changed but for its bits and its counts.
 #[derive(Debug)]
-pub(crate) struct Slice {
-    pub(crate) filter: Blocked,
+pub(crate) struct Slice<W> {
+    pub(crate) filter: Blocked<W>,
     pub(crate) steps: Steps,
     /// The number of slices that follow each other, this one the newest of them, whose arrays have one shape.
     pub(super) alike: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Slice {
     counts: CachePadded<Counts>,
 }
 
-impl Slice {
+impl<W: Writer> Slice<W> {
     /// Makes a slice whose memory is present.
     pub(crate) fn zeroed(geometry: Geometry, capacity: u64) -> Result<Self, BuildError> {
         Lines::zeroed(geometry.lines())
@@ -65,7 +65,7 @@ impl Slice {
     }
 
     #[inline]
-    pub(crate) fn array(&self) -> &InLine<Free> {
+    pub(crate) fn array(&self) -> &InLine<W> {
         &self.filter.array
     }
 
@@ -96,6 +96,18 @@ impl Slice {
 
     fn portions(&self) -> u64 {
         portions(self.filter.geometry())
+    }
+}
+
+impl Slice<Locked> {
+    /// Visits the lines of the next portion that is not claimed. Returns whether all portions have been visited now, and
+    /// the caller has visited the last of them.
+    pub(crate) fn visit_portion(&self) -> bool {
+        let portions = self.filter.geometry().lines().div_ceil(VISIT_LINES);
+        let Some(portion) = self.counts.claim_visit(portions) else { return false };
+        let first = portion * VISIT_LINES;
+        (first..first + VISIT_LINES).for_each(|line| self.array().bits.visit(line));
+        self.counts.visited() == portions
     }
 }
 

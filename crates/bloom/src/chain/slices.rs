@@ -18,32 +18,36 @@ use tamis_sync::Word;
 
 use super::plan::Plan;
 use super::slice::Slice;
+use super::state::Closed;
 use crate::array::Array;
 use crate::array::line::InLine;
+use crate::bits::{Locked, Writer};
+
+/// The most slices.
+pub(crate) const MAX_SLICES: usize = Slots::<()>::MAX;
 
 /// The slices, oldest first, and the plan by which more are appended.
 #[derive(Debug)]
-pub struct Slices {
-    slots: Slots<Slice>,
+pub struct Slices<W> {
+    slots: Slots<Slice<W>>,
+    closed: Closed,
     pub(crate) plan: Plan,
     /// How many allocations of a next slice fail.
     #[cfg(test)]
     pub(crate) failures: Word,
 }
 
-impl Slices {
-    /// The most slices.
-    pub(crate) const MAX: usize = Slots::<Slice>::MAX;
-
+impl<W: Writer> Slices<W> {
     /// Makes one empty slice.
     pub(crate) fn new(plan: Plan) -> Result<Self, BuildError> {
         let (geometry, capacity) = plan.first()?;
         Slice::zeroed(geometry, capacity).map(|first| Self::of_first(plan, first))
     }
 
-    pub(crate) fn of_first(plan: Plan, first: Slice) -> Self {
+    pub(crate) fn of_first(plan: Plan, first: Slice<W>) -> Self {
         Self {
             slots: Slots::new(first),
+            closed: Closed::new(0),
             plan,
             #[cfg(test)]
             failures: Word::new(0),
@@ -51,10 +55,12 @@ impl Slices {
     }
 
     /// Appends a slice. Does nothing if there is no room for it.
-    pub(crate) fn push(&self, slice: Slice) {
+    pub(crate) fn push(&self, slice: Slice<W>) {
         let count = self.len();
         if self.slots.set(count, self.compared(slice)).is_ok() {
             self.slots.publish(count + 1);
+            // No other thread has the filter.
+            self.closed.set(count);
         }
     }
 
@@ -64,15 +70,21 @@ impl Slices {
         self.slots.len()
     }
 
+    /// Returns the number of oldest slices into which no insert writes any more.
+    #[inline]
+    pub(crate) fn closed(&self) -> usize {
+        self.closed.get()
+    }
+
     /// Returns a slice, published or not.
     #[inline]
-    pub(crate) fn get(&self, index: usize) -> Option<&Slice> {
+    pub(crate) fn get(&self, index: usize) -> Option<&Slice<W>> {
         self.slots.get(index)
     }
 
     /// Returns a slice that was published.
     #[inline]
-    pub(crate) fn slice(&self, index: usize) -> &Slice {
+    pub(crate) fn slice(&self, index: usize) -> &Slice<W> {
         match self.slots.get(index) {
             Some(slice) => slice,
             None => unreachable!("a published slice is set"),
@@ -80,12 +92,12 @@ impl Slices {
     }
 
     /// Sets the slice after the last one, for threads to prepare. Drops it if another thread was first.
-    pub(super) fn set(&self, index: usize, slice: Slice) {
+    pub(super) fn set(&self, index: usize, slice: Slice<W>) {
         drop(self.slots.set(index, self.compared(slice)));
     }
 
     /// Compares the slice that will follow the newest one with it.
-    fn compared(&self, mut slice: Slice) -> Slice {
+    fn compared(&self, mut slice: Slice<W>) -> Slice<W> {
         let newest = self.slice(self.len() - 1);
         if slice.array().has_shape_of(newest.array()) {
             slice.alike = newest.alike + 1;
@@ -114,7 +126,7 @@ impl Slices {
     #[inline]
     pub(crate) fn iter(
         &self,
-    ) -> impl DoubleEndedIterator<Item = &Slice> + ExactSizeIterator + Clone {
+    ) -> impl DoubleEndedIterator<Item = &Slice<W>> + ExactSizeIterator + Clone {
         self.slots.iter()
     }
 
@@ -141,7 +153,7 @@ impl Slices {
         while seen > 0 {
             let older = seen - self.slice(seen - 1).alike;
             let arrays = (older..seen).rev().map(|index| self.slice(index).array());
-            if InLine::any_contains(arrays, hash) {
+            if InLine::any_contains(self.slice(older).array(), arrays, hash) {
                 return true;
             }
             seen = older;
@@ -172,5 +184,18 @@ impl Slices {
     /// Returns the memory of all slices in bytes.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         self.iter().map(|slice| slice.filter.geometry().size_in_bytes()).sum()
+    }
+}
+
+impl Slices<Locked> {
+    /// Visits the lines of an item in the slices that are not closed and older than the newest of the `seen` ones, and
+    /// some lines of the oldest of them.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn visit(&self, closed: usize, seen: usize, hash: u64) {
+        (closed..seen - 1).for_each(|index| self.slice(index).array().visit(hash));
+        if self.slice(closed).visit_portion() {
+            self.closed.set(closed + 1);
+        }
     }
 }

@@ -6,9 +6,10 @@
 //! read-modify-write, so exactly one thread gets it. A slice is published by [`Slots`](tamis_sync::Slots), with Release
 //! and Acquire.
 //!
-//! A key's stripe is a lock, with Acquire and Release: the bits that one holder wrote are visible to the next.
+//! The visits of lines are the exception: the number of visited portions, and that of closed slices, order the visits
+//! before what relies on them ([`claim`](super::claim)).
 
-use tamis_sync::{AllocError, Ordering, StripeGuard, Stripes, Word};
+use tamis_sync::{Ordering, Word};
 
 /// The counts of one slice.
 #[derive(Debug)]
@@ -19,12 +20,16 @@ pub(crate) struct Counts {
     reserve: Word,
     /// The number of portions that threads have claimed to touch.
     touched: Word,
+    /// The number of portions whose lines threads have claimed to visit.
+    claimed: Word,
+    /// The number of portions whose lines they have visited.
+    visited: Word,
 }
 
 impl Counts {
     pub(crate) fn new(counted: u64, reserve: u64, touched: u64) -> Self {
         let [counted, reserve, touched] = [counted, reserve, touched].map(Word::new);
-        Self { counted, reserve, touched }
+        Self { counted, reserve, touched, claimed: Word::new(0), visited: Word::new(0) }
     }
 
     /// Counts an item; returns the count with it.
@@ -50,39 +55,47 @@ impl Counts {
     /// Returns the number of a portion that the caller, and no other thread, must touch; `None` if all of them have
     /// been claimed.
     pub(crate) fn claim_portion(&self, portions: u64) -> Option<u64> {
-        // ORDERING: Relaxed: see above.
-        self.touched
-            .try_update(Ordering::Relaxed, |next| (next < portions).then_some(next + 1))
-            .ok()
+        claim(&self.touched, portions)
+    }
+
+    /// Returns the number of a portion whose lines the caller, and no other thread, must visit; `None` if all of them
+    /// have been claimed.
+    pub(crate) fn claim_visit(&self, portions: u64) -> Option<u64> {
+        claim(&self.claimed, portions)
+    }
+
+    /// Counts a portion as visited; returns the count with it.
+    pub(crate) fn visited(&self) -> u64 {
+        // ORDERING: Release and Acquire: the visits of all portions that are counted happen before the return.
+        self.visited.fetch_add(1, Ordering::AcqRel) + 1
     }
 }
 
-/// The locks of the keys, by which one insert of an item at a time looks for it and writes it.
+/// Claims the next of some portions.
+fn claim(claimed: &Word, portions: u64) -> Option<u64> {
+    // ORDERING: Relaxed: see above.
+    claimed.try_update(Ordering::Relaxed, |next| (next < portions).then_some(next + 1)).ok()
+}
+
+/// The number of oldest slices that are closed: no insert writes into them any more.
 #[derive(Debug)]
-pub(crate) struct KeyLocks(Stripes);
+pub(crate) struct Closed(Word);
 
-/// The number of locks: 32 KiB. A thread holds one for tens of nanoseconds, so that even 16 threads which do nothing
-/// else seldom want the same one.
-const LOCKS: u64 = if cfg!(tamis_loom) { 1 } else { 512 };
-
-impl KeyLocks {
-    pub(crate) fn new() -> Result<Self, AllocError> {
-        Stripes::zeroed(LOCKS).map(Self)
+impl Closed {
+    pub(crate) fn new(closed: usize) -> Self {
+        Self(Word::new(closed as u64))
     }
 
-    /// Locks the stripe of an item by its [sample](super::plan::sample).
     #[inline]
-    pub(crate) fn lock(&self, sample: u64) -> StripeGuard<'_> {
-        // The low bits of a sample mix too few bits of the hash.
-        let index = self.0.index(sample >> 32);
-        // ORDERING: Acquire and Release: see above.
-        self.0.lock(index, Ordering::Acquire, Ordering::Release)
+    pub(crate) fn get(&self) -> usize {
+        // ORDERING: Acquire pairs with the Release in `set`: all visits of a closed slice happen before what follows.
+        self.0.load(Ordering::Acquire) as usize
     }
 
-    /// Requests the line of the lock ahead of [`lock`](Self::lock).
-    #[inline]
-    pub(crate) fn prefetch(&self, sample: u64) {
-        self.0.prefetch(self.0.index(sample >> 32));
+    /// For the thread that has made the last visit of the oldest slice that is not closed, and no other.
+    pub(crate) fn set(&self, closed: usize) {
+        // ORDERING: Release pairs with the Acquire in `get`.
+        self.0.store(closed as u64, Ordering::Release);
     }
 }
 

@@ -5,19 +5,21 @@ use std::vec::Vec;
 use tamis_hash::{HashItem, Rapid};
 
 use super::Chain;
-use super::claim::{AnyWinner, Claim, OneWinner};
-use super::plan::{PORTION_LINES, Plan};
+use super::claim::Claim;
+use super::plan::{PORTION_LINES, Plan, VISIT_LINES};
 use super::slice::tests::TOUCHED;
 use crate::array::Array as _;
+use crate::array::line::InLine;
+use crate::bits::{Free, Locked};
 
-type Filter<C> = Chain<C, u64, Rapid>;
+type Filter<W> = Chain<W, u64, Rapid>;
 
-fn filter<C: Claim>(first: u64) -> Filter<C> {
-    Chain::new(Plan::new(first, 0.01, u64::MAX), Rapid::with_seed(1)).unwrap()
+fn filter<W: Claim>(first: u64) -> Filter<W> {
+    Chain::new(Plan::new(InLine::<W>::KIND, first, 0.01, u64::MAX), Rapid::with_seed(1)).unwrap()
 }
 
 /// Inserts items from `next` on until this number of them was new; moves `next` behind them.
-fn fill<C: Claim>(filter: &Filter<C>, next: &mut u64, count: usize) {
+fn fill<W: Claim>(filter: &Filter<W>, next: &mut u64, count: usize) {
     let mut new = 0;
     while new < count {
         new += usize::from(filter.insert(next));
@@ -28,8 +30,8 @@ fn fill<C: Claim>(filter: &Filter<C>, next: &mut u64, count: usize) {
 /// A slice in which all items count takes exactly its capacity, and the next insert goes to the next slice.
 #[test]
 fn a_slice_takes_exactly_its_capacity() {
-    fn check<C: Claim>() {
-        let filter: Filter<C> = filter(1000);
+    fn check<W: Claim>() {
+        let filter: Filter<W> = filter(1000);
         let (mut next, mut capacity) = (0, 1000);
         for slices in 1..4 {
             fill(&filter, &mut next, capacity - 1);
@@ -40,15 +42,15 @@ fn a_slice_takes_exactly_its_capacity() {
             capacity *= 3;
         }
     }
-    check::<AnyWinner>();
-    check::<OneWinner>();
+    check::<Free>();
+    check::<Locked>();
 }
 
 /// No insert touches more than one portion of a new slice, whatever the size of the slice; and the slices are touched
 /// as a whole, portion by portion, before they are used.
 #[test]
 fn an_insert_touches_at_most_one_portion() {
-    let filter: Filter<AnyWinner> = filter(100_000);
+    let filter: Filter<Free> = filter(100_000);
     let (mut most, mut total, mut touching) = (0, 0, 0);
     for item in 0..2_500_000_u64 {
         TOUCHED.set(0);
@@ -69,7 +71,7 @@ fn an_insert_touches_at_most_one_portion() {
 /// While the next slice cannot be allocated, items go to the last one, and the saturation rises; later it grows.
 #[test]
 fn growth_is_retried_after_a_failed_allocation() {
-    let filter: Filter<OneWinner> = filter(1000);
+    let filter: Filter<Locked> = filter(1000);
     filter.slices.fail(120);
     let mut next = 0;
     fill(&filter, &mut next, 2000);
@@ -86,8 +88,8 @@ fn growth_is_retried_after_a_failed_allocation() {
 /// Batches return what single operations return, across slices, and leave the same bits.
 #[test]
 fn batches_equal_single_operations() {
-    fn check<C: Claim>() {
-        let (single, batched): (Filter<C>, Filter<C>) = (filter(1024), filter(1024));
+    fn check<W: Claim>() {
+        let (single, batched): (Filter<W>, Filter<W>) = (filter(1024), filter(1024));
         let hasher = Rapid::with_seed(1);
         // Each item twice, at distances up to 1000, so that some batches have repeated items.
         let items = (0..60_000_u64).map(|number| match number % 2 {
@@ -108,14 +110,34 @@ fn batches_equal_single_operations() {
         let expected: Vec<bool> = queries.iter().map(|&hash| single.contains_hash(hash)).collect();
         assert_eq!(batched.contains_each(queries.into_iter()), expected);
     }
-    check::<AnyWinner>();
-    check::<OneWinner>();
+    check::<Free>();
+    check::<Locked>();
+}
+
+/// The inserts that follow a growth close the slice before, portion by portion.
+#[test]
+fn a_full_slice_is_closed_by_the_inserts_after_it() {
+    let filter: Filter<Locked> = filter(10_000);
+    let mut next = 0;
+    fill(&filter, &mut next, 10_000);
+    assert_eq!((filter.slices.len(), filter.slices.closed()), (2, 0));
+    let lines = filter.slices.slice(0).filter.geometry().lines();
+    let portions = lines.div_ceil(VISIT_LINES) as usize;
+    assert!((2..30_000).contains(&portions), "{portions}");
+    fill(&filter, &mut next, portions - 1);
+    assert_eq!(filter.slices.closed(), 0, "one portion is left");
+    fill(&filter, &mut next, 1);
+    assert_eq!(filter.slices.closed(), 1);
+    // Nobody has the copy yet, so nobody can write into its older slices.
+    assert_eq!(filter.snapshot().slices.closed(), 1);
+    fill(&filter, &mut next, 100_000);
+    assert_eq!((filter.slices.len(), filter.slices.closed()), (3, 2));
 }
 
 /// A copy has all items, and grows on from where the filter was.
 #[test]
 fn a_copy_grows_on() {
-    let filter: Filter<AnyWinner> = filter(1000);
+    let filter: Filter<Free> = filter(1000);
     let mut next = 0;
     // The next slice is prepared, and not yet published.
     fill(&filter, &mut next, 3999);
@@ -130,7 +152,7 @@ fn a_copy_grows_on() {
 /// A cleared filter is as it was built.
 #[test]
 fn a_cleared_filter_starts_again() {
-    let mut filter: Filter<OneWinner> = filter(1000);
+    let mut filter: Filter<Locked> = filter(1000);
     let mut next = 0;
     fill(&filter, &mut next, 30_000);
     filter.clear();

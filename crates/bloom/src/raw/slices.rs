@@ -2,15 +2,16 @@
 
 use alloc::vec::Vec;
 
-use tamis_core::BuildError;
 use tamis_sync::{LINE_WORDS, Lines};
 
 use super::LinesError;
 use crate::array::Array;
+use crate::array::line::InLine;
+use crate::bits::Writer;
 use crate::chain::Chain;
-use crate::chain::plan::{KIND, Plan};
+use crate::chain::plan::Plan;
 use crate::chain::slice::Slice;
-use crate::chain::slices::Slices;
+use crate::chain::slices::{MAX_SLICES, Slices};
 use crate::geometry::Geometry;
 use crate::growing::{Growing, sealed};
 
@@ -36,7 +37,8 @@ pub struct Growth {
 /// See [`from_slices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceSizes {
-    /// The geometry of a blocked filter.
+    /// The geometry of a blocked filter; of a `OnceScalableBloomFilter`, that of a once filter with two words per item
+    /// or more.
     pub geometry: Geometry,
     /// The number of items that the slice takes at its rate.
     pub capacity: u64,
@@ -62,7 +64,7 @@ pub fn growth<F: Growing>(filter: &F) -> Growth {
 /// See [`from_slices`].
 #[must_use]
 pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
-    let sizes = |slice: &Slice| SliceSizes {
+    let sizes = |slice: &Slice<F::Claim>| SliceSizes {
         geometry: slice.filter.geometry(),
         capacity: slice.filter.capacity() as u64,
         items: slice.items(),
@@ -84,12 +86,13 @@ pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64;
     filter.chain().slices.slice(slice).array().read(line)
 }
 
-/// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines.
+/// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines, as
+/// [`from_lines`](super::from_lines).
 ///
 /// # Errors
 ///
-/// [`LinesError`] if there is no slice, or more than a filter can have; if a geometry is not that of a blocked
-/// filter, or needs another number of lines; if the rate is not between 0 and 1; or if an allocation failed.
+/// [`LinesError`] if there is no slice, or more than a filter can have; if a geometry is not that of a
+/// slice, or needs another number of lines; if the rate is not between 0 and 1; or if an allocation failed.
 ///
 /// # Examples
 ///
@@ -131,29 +134,25 @@ pub fn from_slices<F: Growing>(
     if !(rate > 0.0 && rate < 1.0) {
         return Err(LinesError::Rate);
     }
-    let plan = Plan::new(first_capacity.max(1), rate, max_size_in_bytes);
-    let mut chain: Option<Slices> = None;
+    let plan = Plan::new(InLine::<F::Claim>::KIND, first_capacity.max(1), rate, max_size_in_bytes);
+    let mut chain: Option<Slices<F::Claim>> = None;
     for (sizes, lines) in slices {
         let slice = slice_of(sizes, lines)?;
         match &chain {
             None => chain = Some(Slices::of_first(plan, slice)),
-            Some(chain) if chain.len() < Slices::MAX => chain.push(slice),
+            Some(chain) if chain.len() < MAX_SLICES => chain.push(slice),
             Some(_) => return Err(LinesError::Slices),
         }
     }
     let chain = chain.ok_or(LinesError::Slices)?;
-    let built = Chain::of_slices(chain, hasher).map(F::from_chain);
-    // Only the allocation of the locks can fail.
-    built.map_err(|error| match error {
-        BuildError::Alloc { bytes } => LinesError::Alloc { bytes },
-        _ => LinesError::Slices,
-    })
+    Ok(F::from_chain(Chain::of_slices(chain, hasher)))
 }
 
 /// Makes a slice, if the sizes fit the lines.
-fn slice_of(sizes: SliceSizes, lines: Lines) -> Result<Slice, LinesError> {
+fn slice_of<W: Writer>(sizes: SliceSizes, lines: Lines) -> Result<Slice<W>, LinesError> {
     let SliceSizes { geometry, capacity, items } = sizes;
-    if geometry.kind() != KIND {
+    // Where items have one word, lines have no locks.
+    if geometry.kind() != InLine::<W>::KIND || geometry.locked() != W::LOCKED {
         return Err(LinesError::Kind);
     }
     let (expected, found) = (geometry.lines(), lines.len() as u64);
@@ -170,12 +169,18 @@ mod tests {
     use tamis_hash::Rapid;
 
     use super::*;
+    use crate::geometry::Kind;
     use crate::{OnceScalableBloomFilter, ScalableBloomFilter};
 
     type Filter = ScalableBloomFilter<u64, Rapid>;
 
     fn sizes() -> SliceSizes {
-        let geometry = Geometry::for_items(KIND, 1024, 0.003, None).unwrap();
+        sizes_of(false, 2)
+    }
+
+    fn sizes_of(once: bool, words: u32) -> SliceSizes {
+        let kind = Kind::Line { once };
+        let geometry = Geometry::for_items(kind, 1024, 0.003, Some(words)).unwrap();
         SliceSizes { geometry, capacity: 1024, items: 0 }
     }
 
@@ -193,7 +198,7 @@ mod tests {
     fn slices_that_do_not_fit_are_errors() {
         let sizes = sizes();
         assert_eq!(load(GROWTH, vec![]).unwrap_err(), LinesError::Slices);
-        let many = (0..=Slices::MAX).map(|_| (sizes, lines(sizes))).collect();
+        let many = (0..=MAX_SLICES).map(|_| (sizes, lines(sizes))).collect();
         assert_eq!(load(GROWTH, many).unwrap_err(), LinesError::Slices);
         let short = vec![(sizes, Lines::zeroed(1).unwrap())];
         assert!(matches!(load(GROWTH, short).unwrap_err(), LinesError::Count { found: 1, .. }));
@@ -202,16 +207,24 @@ mod tests {
             let slices = vec![(sizes, lines(sizes))];
             assert_eq!(load(growth, slices).unwrap_err(), LinesError::Rate);
         }
-        let builder = crate::OnceBloomFilter::<u64>::builder().capacity(1024);
-        let once = SliceSizes { geometry: builder.geometry().unwrap(), ..sizes };
+        let once = sizes_of(true, 2);
         assert_eq!(load(GROWTH, vec![(once, lines(once))]).unwrap_err(), LinesError::Kind);
+        // A slice of the other type, and one without locks.
+        for sizes in [sizes, sizes_of(true, 1)] {
+            let result = from_slices::<OnceScalableBloomFilter<u64, Rapid>>(
+                GROWTH,
+                Rapid::with_seed(1),
+                [(sizes, lines(sizes))],
+            );
+            assert_eq!(result.unwrap_err(), LinesError::Kind);
+        }
     }
 
     /// A loaded filter whose last slice is overfull grows with the next items; one of any counts and capacities works.
     #[test]
     fn a_loaded_filter_grows() {
         for (capacity, items) in [(1024, 1024), (1024, u64::MAX), (0, 0), (u64::MAX, 5), (1, 7)] {
-            let sizes = SliceSizes { capacity, items, ..sizes() };
+            let sizes = SliceSizes { capacity, items, ..sizes_of(true, 2) };
             let filter: OnceScalableBloomFilter<u64, Rapid> =
                 from_slices(GROWTH, Rapid::with_seed(1), [(sizes, lines(sizes))]).unwrap();
             for item in 0..100 {

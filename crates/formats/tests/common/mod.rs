@@ -96,34 +96,43 @@ pub(crate) fn small_once_cuckoo() -> OnceCuckoo {
 }
 
 /// Makes an empty slice with this number of items, the first or the second of a filter of unequal layouts.
-fn slice(number: usize, items: u64) -> (SliceSizes, Lines) {
+fn slice(once: bool, number: usize, items: u64) -> (SliceSizes, Lines) {
     let (bits, probes, words, capacity) = [(512, 4, 1, 30), (1024, 6, 2, 60)][number];
-    let builder = BlockedBloomFilter::<u64>::builder().bits(bits).probes(probes).words(words);
-    let geometry = builder.geometry().unwrap();
+    let geometry = if once {
+        let builder = OnceBloomFilter::<u64>::builder().bits(bits).probes(probes);
+        builder.words(2 * words).geometry()
+    } else {
+        let builder = BlockedBloomFilter::<u64>::builder().bits(bits).probes(probes);
+        builder.words(words).geometry()
+    };
+    let geometry = geometry.unwrap();
     let lines = Lines::zeroed(tamis_bloom::raw::lines(geometry)).unwrap();
     (SliceSizes { geometry, capacity, items }, lines)
 }
 
 macro_rules! two_slices {
-    ($($function:ident $name:ident)*) => {$(
+    ($($function:ident $name:ident $once:literal)*) => {$(
         /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to 20.
         pub(crate) fn $function<S: StableHasher + HashItem<u64>>(hasher: S) -> $name<u64, S> {
             use tamis_bloom::raw;
             let growth = Growth { first_capacity: 30, rate: 0.05, max_size_in_bytes: 1 << 20 };
             let one: $name<u64, S> =
-                raw::from_slices(growth, hasher.clone(), [slice(0, 0)]).unwrap();
+                raw::from_slices(growth, hasher.clone(), [slice($once, 0, 0)]).unwrap();
             (0..20).for_each(|item| assert!(one.insert(&item) || one.contains(&item)));
-            let (sizes, mut lines) = slice(0, raw::slices(&one)[0].items);
+            let (sizes, mut lines) = slice($once, 0, raw::slices(&one)[0].items);
             for (line, to) in (0..).zip(lines.iter_mut()) {
                 let words = raw::read_slice_line(&one, 0, line);
                 to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
             }
-            raw::from_slices(growth, hasher, [(sizes, lines), slice(1, 0)]).unwrap()
+            raw::from_slices(growth, hasher, [(sizes, lines), slice($once, 1, 0)]).unwrap()
         }
     )*};
 }
 
-two_slices!(scalable_bloom ScalableBloomFilter once_scalable_bloom OnceScalableBloomFilter);
+two_slices! {
+    scalable_bloom ScalableBloomFilter false
+    once_scalable_bloom OnceScalableBloomFilter true
+}
 
 /// Returns a filter of three generations and a spare one, of which each has 20 items.
 pub(crate) fn rotating<S>(hasher: S) -> RotatingBloomFilter<u64, S> {

@@ -149,6 +149,7 @@ impl Reader {
             4 => {
                 let slices = self.record[2];
                 check((1..=64).contains(&slices), "slices")?;
+                check(kind == 6 || words > 1, "one word and a lock")?;
                 line_sizes(size, probes, words)?;
                 check(size / 512 >= slices, "size of the slices")?;
                 let rate = f64::from_bits(self.record[0]);
@@ -214,7 +215,7 @@ impl Reader {
     }
 
     fn has_locks(&self) -> bool {
-        self.kind == 3 && self.words > 1
+        matches!(self.kind, 3 | 7) && self.words > 1
     }
 
     fn check_body(&mut self, items: u64) -> Result<(), String> {
@@ -270,12 +271,16 @@ impl Reader {
             let [probes, words] = [8, 12].map(|at| number(entry, at, 4));
             check(bits >= 512 && bits % 512 == 0 && [1, 2, 4, 8].contains(&words), "sizes")?;
             check(probes >= words && probes <= (8 * words).min(32), "sizes of a slice")?;
+            check(self.kind == 6 || words > 1, "one word and a lock in a slice")?;
             check(slice > 0 || (probes, words) == (self.probes, self.words), "first slice")?;
             check(capacity >= 1, "capacity of a slice")?;
             let step = 1 << (capacity >> 16).checked_ilog2().unwrap_or(0);
             check(items <= 1 << 62 && items % step == 0, "items of a slice")?;
             check(entry[32..].iter().all(|byte| *byte == 0), "zeros of the directory")?;
             check(bits / 8 <= self.body.len() as u64 - at, "lines of the slices")?;
+            let locked =
+                self.kind == 7 && (0..bits / 512).any(|line| self.bit(8 * at + 512 * line + 62));
+            check(!locked, "a lock in a slice")?;
             self.arrays.push(Array { at, buckets: bits, slots: probes, width: words });
             at += bits / 8;
         }
