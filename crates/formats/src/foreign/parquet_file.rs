@@ -6,7 +6,8 @@
 //! ColumnMetaData: 1 type, 3 path in the schema, 14 offset of the filter, 15 length of it
 //! ```
 //!
-//! All structures are in Thrift's compact protocol. A filter begins with the header of parquet_header.rs. Source: `parquet.thrift` of `apache/parquet-format`.
+//! All structures are in Thrift's compact protocol. A filter begins with the header of parquet_header.rs. Source:
+//! `parquet.thrift` of `apache/parquet-format`.
 
 use super::cursor::{Cursor, in_range};
 use super::parquet::ParquetFilter;

@@ -5,8 +5,8 @@
 
 use super::bits::BitArray;
 
-/// The places of a progression are counted one by one up to this number.
-const MAX_PERIOD: u64 = 1024;
+/// The longest period that is counted. The bits of longer ones are hardly ever all set, unless nearly all bits are.
+const MAX_PERIOD: u64 = 64;
 
 /// Returns the rate of a filter whose `k` places of a key are independent: `fill^k`.
 pub(super) fn of_places(bits: &BitArray, places: u64, k: u64) -> f64 {

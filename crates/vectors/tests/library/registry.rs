@@ -197,6 +197,9 @@ fn a_filter_block_of_leveldb_is_a_filter_of_all_its_keys() {
     );
     assert_eq!(block.insert(Key::Text("a")), Err(Error::ReadOnly));
     assert!(matches!(block.contains(Key::I64(1)), Err(Error::Key { .. })));
+    let empty = read(&[Format::LevelDbBlock], &[0, 0, 0, 0, 11], None).unwrap();
+    assert!(empty.takes(KeyType::Text) && !empty.takes(KeyType::I64));
+    assert_eq!((empty.contains(Key::Text("a")), empty.false_positive_rate()), (Ok(false), 0.0));
     // Filters that overlap could make the sum of their bytes a multiple of those of the block.
     let overlapping = [&[255; 8][..], &[6], &[0; 4], &[9, 0, 0, 0], &[0; 4], &[9, 0, 0, 0, 11]];
     let overlapping = read(&[Format::LevelDbBlock], &overlapping.concat(), None).unwrap();
