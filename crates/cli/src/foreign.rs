@@ -38,7 +38,11 @@ impl<'p> Opened<'p> {
         match args.from {
             Format::Foreign(named) => {
                 let bytes = read(path)?;
-                Foreign::parse(&bytes, named, args.column.as_deref(), shown(path)).map(Self::Theirs)
+                let read = Foreign::parse(&bytes, named, args.column.as_deref(), shown(path));
+                read.map(Self::Theirs).map_err(|error| match Header::open(path) {
+                    Ok(header) => header.refused("is a filter of tamis: omit --from"),
+                    Err(_) => error,
+                })
             }
             Format::Tamis => Self::of_header(Header::open(path)?),
         }

@@ -142,8 +142,10 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
         (&["convert", "-o", ".", "f"], "is a directory"),
         (&["convert", "-o", "out", "missing"], "missing: "),
         (&["convert", "-o", "out", "."], ".: "),
-        (&["convert", "-o", "out", "f", "--to", "guava"], "tamis"),
-        (&["convert", "-o", "out", "f", "--from", "guava"], "--from"),
+        (&["convert", "-o", "out", "f", "--to", "guava"], "tamis build --to guava"),
+        (&["convert", "-o", "out", "f", "--to", "guva"], "guava:mitz32"),
+        (&["convert", "-o", "out", "f", "--from", "guava"], "f: is a filter of tamis: omit --from"),
+        (&["convert", "-o", "out", "in", "--from", "guava"], "in: guava: "),
     ] {
         fails(files.0.path(), 2, args, &[part]);
     }

@@ -83,7 +83,7 @@ fn options_that_contradict_each_other() {
         (&["query", "--from", "guva", own], "guava:mitz32"),
         (&["new", "--from", "guava", &guava, "--capacity", "9"], "--capacity"),
         (&["remove", "--from", "guava", &guava], "cannot remove"),
-        (&["query", "--from", "guava", own], "guava"),
+        (&["query", "--from", "guava", own], "omit --from"),
         (&["query", "--from", "guava:mitz32", &guava], "guava:mitz32"),
         (&["query", &guava], "not a"),
         (&["merge", own, &guava, "-o", out_file], ""),
