@@ -140,15 +140,15 @@ fn answers(filter: &impl Filter) -> Vec<bool> {
 
 fn answer(filter: &impl Filter, key: Key<'_>) -> bool {
     filter.contains(key).unwrap_or_else(|error| {
-        assert!(is_of_key(error, key), "{key:?}: {error}");
+        assert!(is_of_key(&error, key), "{key:?}: {error}");
         false
     })
 }
 
 /// Returns whether the system has no such key.
-fn is_of_key(error: Error, key: Key<'_>) -> bool {
+fn is_of_key(error: &Error, key: Key<'_>) -> bool {
     match error {
-        Error::Key { found } => found == key.key_type(),
+        Error::Key { found } => *found == key.key_type(),
         Error::EmptyKey => matches!(key, Key::Bytes(b"") | Key::Text("")),
         _ => false,
     }
@@ -207,7 +207,7 @@ fn insert(filter: &mut impl Filter, key: Key<'_>, memory: Memory) -> bool {
                 _ => false,
             };
             assert!(
-                is_of_size || error == Error::Full || is_of_key(error, key),
+                is_of_size || error == Error::Full || is_of_key(&error, key),
                 "{key:?}: {error}"
             );
             assert!(written(filter) == old, "a refused insert changed the filter");
@@ -240,7 +240,7 @@ fn check_block(data: &[u8]) -> bool {
             let answer = within(Budget::Total(data.len() + LOAD), || block.contains(offset, key));
             match answer {
                 Ok(contained) => assert!(contained || block.filters() > 0),
-                Err(error) => assert!(is_of_key(error, key), "{error}"),
+                Err(error) => assert!(is_of_key(&error, key), "{error}"),
             }
         });
     }
