@@ -79,10 +79,9 @@ struct Sub {
 }
 
 impl Sub {
-    /// Computes the sizes. The constants are as short as in the source.
-    #[expect(clippy::approx_constant, reason = "ln 2 with more digits gives other sizes")]
+    /// Computes the sizes.
     fn new(capacity: u64, error: f64) -> Result<Self, Error> {
-        let bits_per_entry = -error.ln() / 0.480_453_013_918_201;
+        let bits_per_entry = bits_per_entry(error);
         let bits = (capacity as f64 * bits_per_entry).trunc().max(1.0);
         if error <= 0.0 {
             return Err(Error::Size { parameter: "rate" });
@@ -91,24 +90,31 @@ impl Sub {
             return Err(Error::Size { parameter: "capacity" });
         }
         let bits = (bits as u64).next_multiple_of(64);
-        let k = (0.693_147_180_559_945 * bits_per_entry).ceil() as u32;
-        Ok(Self { bits, items: 0, error, bits_per_entry, k, capacity })
+        Ok(Self { bits, items: 0, error, bits_per_entry, k: probes(bits_per_entry), capacity })
     }
 
     /// Reads the header of a sub-filter that grows or not.
     fn read(cursor: &mut Cursor<'_>, grows: bool) -> Result<Self, Error> {
-        let (bytes, bits, items) = (cursor.i64_le()?, cursor.i64_le()?, cursor.u64_le()?);
+        let (bytes, bits, items) = (cursor.i64_le()?, cursor.i64_le()?, cursor.i64_le()?);
         let (error, bits_per_entry) = (cursor.f64_le()?, cursor.f64_le()?);
         let (k, capacity, n2) = (cursor.u32_le()?, cursor.i64_le()?, cursor.u8()?);
         in_range("the number of bytes", bytes, 1, i64::MAX / 8)?;
         in_range("the number of bits", bits, 8 * bytes, 8 * bytes)?;
         check_rate(error)?;
+        // RedisBloom makes the same check.
+        let of_entry = probes(bits_per_entry).into();
         in_range("the number of hash functions", k.into(), 1, MAX_PROBES)?;
-        // An entry of a filter that grows has more than one bit. So the next sub-filter has no more than `growth` times
-        // the bytes that are there.
+        in_range("the number of hash functions", k.into(), of_entry, of_entry)?;
+        // An entry of a filter that grows has more than one bit.
         in_range("the capacity", capacity, 1, if grows { bits } else { i64::MAX })?;
+        in_range("the number of items", items, 0, capacity)?;
+        // The bits suffice for the capacity, so that the next sub-filter has at most three times `growth` of the bytes
+        // that are there. RedisBloom drops a fraction of a bit. One percent is left for rounding.
+        if (capacity as f64 * self::bits_per_entry(error)).trunc() > bits as f64 * 1.01 {
+            return Err(Error::Size { parameter: "capacity" });
+        }
         in_range("the logarithm of the size", n2.into(), 0, 0)?;
-        let (bits, capacity) = (bits as u64, capacity as u64);
+        let (bits, items, capacity) = (bits as u64, items as u64, capacity as u64);
         Ok(Self { bits, items, error, bits_per_entry, k, capacity })
     }
 
@@ -127,6 +133,16 @@ impl Sub {
         let place = move |i| first.wrapping_add(second.wrapping_mul(i)) % self.bits;
         (0..u64::from(self.k)).map(place)
     }
+}
+
+/// Returns the bits per entry for an error. The constants are as short as in the source.
+fn bits_per_entry(error: f64) -> f64 {
+    -error.ln() / 0.480_453_013_918_201
+}
+
+#[expect(clippy::approx_constant, reason = "ln 2 with more digits gives other sizes")]
+fn probes(bits_per_entry: f64) -> u32 {
+    (0.693_147_180_559_945 * bits_per_entry).ceil() as u32
 }
 
 fn hash(key: Key<'_>) -> Result<(u64, u64), Error> {
@@ -179,10 +195,11 @@ impl RedisBloomFilter {
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
-        let (items, count, options) = (cursor.u64_le()?, cursor.u32_le()?, cursor.u32_le()?);
+        let (items, count, options) = (cursor.i64_le()?, cursor.u32_le()?, cursor.u32_le()?);
         let growth = cursor.u32_le()?;
-        in_range("the number of sub-filters", count.into(), 1, u32::MAX.into())?;
         let grows = options & NON_SCALING == 0;
+        let most = if grows { u32::MAX } else { 1 };
+        in_range("the number of sub-filters", count.into(), 1, most.into())?;
         let known = OPTIONS | (options & NON_SCALING);
         in_range("the options", options.into(), known.into(), known.into())?;
         in_range("the growth", growth.into(), grows.into(), MAX_GROWTH.into())?;
@@ -195,7 +212,11 @@ impl RedisBloomFilter {
             subs.push((sub, BitArray::of_bytes(cursor.take(sub.bits / 8)?)?));
         }
         cursor.end()?;
-        Ok(Self { items, options, growth, subs })
+        // RedisBloom makes the same check.
+        let of_subs =
+            subs.iter().fold(0, |sum: i64, (sub, _)| sum.saturating_add(sub.items as i64));
+        in_range("the number of items", items, of_subs, of_subs)?;
+        Ok(Self { items: items as u64, options, growth, subs })
     }
 
     /// Reads a filter from what `BF.SCANDUMP` returned: iterators and data, in order.
@@ -288,7 +309,7 @@ impl Filter for RedisBloomFilter {
             }
             sub.items += 1;
         }
-        self.items = self.items.wrapping_add(1);
+        self.items += 1;
         Ok(true)
     }
 

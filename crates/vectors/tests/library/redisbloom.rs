@@ -204,6 +204,38 @@ fn damaged_redisbloom_filters_are_refused_or_work() {
     }
 }
 
+/// RedisBloom refuses the first three too. The last ones would let an insert allocate far more than the file has.
+#[test]
+fn redisbloom_headers_that_contradict_themselves_are_refused() {
+    // 64 bits for 10 items at an error of 0.05, which take 5 hash functions.
+    let mut filter = RedisBloomFilter::new(10, 0.1, Some(2)).unwrap();
+    filter.insert(Key::Text("a")).unwrap();
+    let bytes = filter.to_bytes();
+    let refused = |at: usize, field: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[at..at + field.len()].copy_from_slice(field);
+        RedisBloomFilter::from_bytes(&bytes).unwrap_err()
+    };
+    let field = |field, found, min, max| Error::Field { field, found, min, max };
+    assert_eq!(refused(0, &[2]), field("the number of items", 2, 1, 1));
+    let probes = "the number of hash functions";
+    assert_eq!(refused(60, &[4]), field(probes, 4, 5, 5));
+    // As many bits per entry as 10 hash functions need.
+    assert_eq!(refused(52, &14_f64.to_le_bytes()), field(probes, 5, 10, 10));
+    assert_eq!(refused(36, &[11]), field("the number of items", 11, 0, 10));
+    assert_eq!(refused(64, &[65]), field("the capacity", 65, 1, 64));
+    assert_eq!(refused(64, &[11]), Error::Size { parameter: "capacity" });
+    assert_eq!(refused(44, &1e-300_f64.to_le_bytes()), Error::Size { parameter: "capacity" });
+}
+
+/// 4 items take 64.8 bits at this error.
+#[test]
+fn redisbloom_drops_a_fraction_of_a_bit() {
+    let bytes = RedisBloomFilter::new(4, 4.17e-4, None).unwrap().to_bytes();
+    assert_eq!(bytes.len(), 20 + 53 + 8);
+    assert!(RedisBloomFilter::from_bytes(&bytes).is_ok());
+}
+
 #[test]
 fn redisbloom_sizes_and_keys_that_do_not_exist_are_refused() {
     let size = |filter: Result<RedisBloomFilter, Error>| {
