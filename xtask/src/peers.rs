@@ -38,7 +38,9 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
     let folder = workspace::target_dir("peers");
     sh.create_dir(&folder)?;
     let installer = Installer::new(sh, &folder);
-    let comparison = Comparison::new(sh, &tamis, &folder);
+    // Two runs at once share what is installed, but no filters.
+    let files = sh.create_temp_dir()?;
+    let comparison = Comparison::new(sh, &tamis, files.path());
 
     let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for peer in peers {
