@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tamis::formats::foreign::{self};
+use tamis::formats::foreign;
 use tamis::formats::{Kind, Options};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
@@ -44,17 +44,24 @@ impl<'p> Opened<'p> {
                     Err(_) => error,
                 })
             }
-            Format::Tamis => Self::of_header(Header::open(path)?),
+            Format::Tamis => Self::of_header(Header::open(path)?, args.column.as_deref()),
         }
     }
 
     /// Unwraps the filter of a file of this program, if it is one of another system.
-    pub(crate) fn of_header(header: Header<'p>) -> Result<Self, Error> {
+    pub(crate) fn of_header(header: Header<'p>, column: Option<&str>) -> Result<Self, Error> {
         if header.info.kind() != Kind::Foreign {
-            return Ok(Self::Ours(header));
+            return match column {
+                None => Ok(Self::Ours(header)),
+                Some(_) => Err(header.refused("is no Parquet file: omit --column")),
+            };
         }
         header.check_memory()?;
-        let filter = Options::new().load_foreign(header.path);
+        let options = Options::new();
+        let filter = match column {
+            None => options.load_foreign(header.path),
+            Some(column) => options.load_foreign_column(header.path, column),
+        };
         let filter = filter.map_err(|error| header.unreadable(error))?;
         Ok(Self::Theirs(Foreign { filter, wrapped: true }))
     }

@@ -17,7 +17,7 @@ pub(crate) struct FromArgs {
     pub(crate) from: Format,
 
     /// The column of a Parquet file, such as a.b [default: the only one that has filters]
-    #[arg(long, value_name = "NAME", requires = "from")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) column: Option<String>,
 }
 

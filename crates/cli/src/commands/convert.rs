@@ -53,7 +53,10 @@ impl ConvertArgs {
     /// Opens the filter. `copy`: a copy of standard input, if that is a filter of this program.
     fn open<'p>(&'p self, copy: Option<&'p Path>) -> Result<Opened<'p>, Error> {
         match (self.from.from, copy) {
-            (_, Some(copy)) => Opened::of_header(Header::open_as(copy, STDIN.into())?),
+            (_, Some(copy)) => {
+                let header = Header::open_as(copy, STDIN.into())?;
+                Opened::of_header(header, self.from.column.as_deref())
+            }
             (Format::Foreign(named), None) if self.is_stdin() => {
                 let mut bytes = Vec::new();
                 let read = unbuffered_stdin().and_then(|mut input| input.read_to_end(&mut bytes));

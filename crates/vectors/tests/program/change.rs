@@ -38,6 +38,22 @@ fn new_prints_a_record_once_and_keeps_the_format() {
     }
 }
 
+/// What was printed before the filter was full is in it.
+#[test]
+fn a_full_filter_keeps_what_was_printed() {
+    let folder = Folder::new();
+    let path = folder.path("filter");
+    let file = path.to_str().unwrap();
+    let lines: String = (0..1000).map(|i| format!("{i}\n")).collect();
+    run(&["build", "--to", "go_cuckoo", "--capacity", "100", "-o", file, "-q"], b"").text();
+    let new = run(&["new", "--from", "go_cuckoo", file, "-q"], lines.as_bytes());
+    assert!(new.code == Some(1) && new.stderr.contains("the filter is full"), "{}", new.stderr);
+    let printed = String::from_utf8(new.stdout).unwrap();
+    assert!(printed.lines().count() > 50);
+    let query = ["query", "--from", "go_cuckoo", file, "-q"];
+    assert_eq!(run(&query, printed.as_bytes()).text(), printed);
+}
+
 /// A wrapped filter stays wrapped.
 #[test]
 fn a_wrapped_filter_is_changed_in_its_file() {

@@ -133,3 +133,31 @@ fn every_vector_is_queried_wrapped_and_unwrapped() {
     }
     assert_eq!(count, 106);
 }
+
+/// The filters of a Parquet file, and the same file wrapped, answer as the bitset alone; `convert` takes it out.
+#[test]
+fn parquet_files_are_queried_by_their_column() {
+    let folder = Folder::new();
+    let mut files = 0;
+    for vector in vectors("parquet") {
+        let Some(name) = vector.field("extra")["parquet_file"].as_str() else { continue };
+        let path = vector.path().with_file_name(name);
+        let file = path.to_str().unwrap();
+        check_answers(&vector, &["--from", "parquet"], &path);
+        let message = run(&["info", "--from", "parquet", "--column", "no", file], b"").refused();
+        // The message lists the columns that have filters.
+        let column = message.trim_end().rsplit(' ').next().unwrap();
+        check_answers(&vector, &["--from", "parquet", "--column", column], &path);
+
+        let wrapped = folder.path("wrapped.tamis");
+        let bitset = folder.path("bitset");
+        let [wrapped_file, bitset_file] = [&wrapped, &bitset].map(|path| path.to_str().unwrap());
+        run(&["convert", "-q", "--from", "parquet", file, "-o", wrapped_file], b"").text();
+        check_answers(&vector, &["--column", column], &wrapped);
+        let to = ["--to", "parquet:bitset", "-o", bitset_file];
+        run(&[&["convert", "-q", wrapped_file][..], &to].concat(), b"").text();
+        assert!(fs::read(&bitset).unwrap() == vector.bytes(), "{}", vector.name());
+        files += 1;
+    }
+    assert_eq!(files, 6);
+}

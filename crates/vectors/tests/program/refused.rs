@@ -86,6 +86,8 @@ fn options_that_contradict_each_other() {
         (&["query", "--from", "guava", own], "omit --from"),
         (&["query", "--from", "guava:mitz32", &guava], "guava:mitz32"),
         (&["query", &guava], "not a"),
+        (&["query", own, "--column", "a"], "omit --column"),
+        (&["query", "--from", "guava", &guava, "--column", "a"], "column"),
         (&["merge", own, &guava, "-o", out_file], ""),
     ] {
         let message = run(args, b"1\n").refused();
