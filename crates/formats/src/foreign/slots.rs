@@ -113,7 +113,7 @@ mod tests {
             // Few fingerprints, so that buckets share them. Some are their own other bucket.
             let bytes: Vec<u8> = (0..16 * bucket_size).map(|_| 60 * random(5) as u8).collect();
             let slots = Slots::of_bytes(&bytes, bucket_size as u8).unwrap();
-            let other = |bucket: u64, fingerprint: u8| bucket ^ u64::from(fingerprint) % 16;
+            let other = |bucket: u64, fingerprint: u8| bucket ^ (u64::from(fingerprint) % 16);
             let found = |bucket, fingerprint| {
                 slots.has(bucket, fingerprint) || slots.has(other(bucket, fingerprint), fingerprint)
             };
