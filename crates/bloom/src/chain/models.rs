@@ -43,7 +43,6 @@ fn with_a<W: Claim>() -> Arc<Slices<W>> {
 const A: usize = 0;
 const B: usize = 1;
 const X: usize = 2;
-const C: usize = 3;
 
 /// Returns the hash of an item. No two items have a bit in common, and none has the bit of the lock.
 fn hash(item: usize) -> u64 {
