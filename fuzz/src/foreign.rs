@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tamis_formats::Options;
 use tamis_formats::foreign::*;
 
 use crate::budget::{Budget, within};
@@ -26,6 +27,8 @@ struct Memory {
 
 /// The bytes, once.
 const FIXED: Memory = Memory { multiple: 1, growth: None };
+/// The bytes, and a copy of the header.
+const TWICE: Memory = Memory { multiple: 2, growth: None };
 /// The header of an empty filter has any size, as the system writes it.
 const DATA_SKETCHES: Memory = Memory { multiple: 1, growth: Some(|_| u64::MAX) };
 /// The bytes, and a list that doubles: up to 80 bytes for each sub-filter, which takes 49 bytes or more. The next
@@ -68,6 +71,7 @@ macro_rules! targets {
 }
 
 targets! {
+    foreign_any = check_any;
     foreign_bits_and_blooms = |data| check(data, BitsAndBloomsFilter::from_bytes, FIXED);
     foreign_datasketches = |data| check(data, DataSketchesFilter::from_bytes, DATA_SKETCHES);
     foreign_go_cuckoo = |data| check(data, GoCuckooFilter::from_bytes, FIXED);
@@ -79,6 +83,7 @@ targets! {
     foreign_orc = |data| check(data, OrcFilter::from_bytes, FIXED);
     foreign_parquet = |data| check(data, ParquetFilter::from_bytes, FIXED);
     foreign_parquet_file = check_parquet;
+    foreign_parquet_header = |data| check(data, ParquetFilter::from_bytes_with_header, TWICE);
     foreign_pybloom = |data| check(data, PybloomFilter::from_bytes, FIXED);
     foreign_pybloom_scalable = |data| check(data, PybloomScalableFilter::from_bytes, PYBLOOM_SCALABLE);
     foreign_rbloom = |data| check(data, RbloomFilter::from_bytes, FIXED);
@@ -132,13 +137,13 @@ fn load<F>(data: &[u8], memory: Memory, read: impl FnOnce(&[u8]) -> Result<F, Er
 }
 
 /// Returns the answers for all keys. A key that the system does not have is an error.
-fn answers(filter: &impl Filter) -> Vec<bool> {
+fn answers(filter: &(impl Filter + ?Sized)) -> Vec<bool> {
     let mut all = Vec::new();
     each_key(|key| all.push(answer(filter, key)));
     all
 }
 
-fn answer(filter: &impl Filter, key: Key<'_>) -> bool {
+fn answer(filter: &(impl Filter + ?Sized), key: Key<'_>) -> bool {
     filter.contains(key).unwrap_or_else(|error| {
         assert!(is_of_key(&error, key), "{key:?}: {error}");
         false
@@ -154,7 +159,7 @@ fn is_of_key(error: &Error, key: Key<'_>) -> bool {
     }
 }
 
-fn written(filter: &impl Filter) -> Vec<u8> {
+fn written(filter: &(impl Filter + ?Sized)) -> Vec<u8> {
     let bytes = filter.to_bytes();
     assert_eq!(bytes.len() as u64, filter.encoded_len());
     bytes
@@ -227,6 +232,34 @@ fn check_again<F: Filter>(filter: &F, read: Read<F>, before: &[bool]) {
     let again = read(&bytes).expect("a filter that was written loads");
     assert!(written(&again) == bytes, "other bytes when it is written again");
     assert_eq!(answers(&again), now);
+}
+
+/// Checks bytes that may be a filter of any format, found by its name, and wraps it in a file of Tamis. Returns whether
+/// they are one.
+fn check_any(data: &[u8]) -> bool {
+    let mut some = false;
+    for &format in Format::ALL {
+        let limit = CHUNKS.multiple * data.len() + LOAD;
+        let filter = match within(Budget::Total(limit), || read(&[format], data, None)) {
+            Ok(filter) => filter,
+            Err(error) => {
+                assert!(!matches!(error, Error::Alloc { .. }) && !error.to_string().is_empty());
+                continue;
+            }
+        };
+        assert!(filter.format() == format && written(&*filter) == data);
+        let (answers_before, rate) = (answers(&*filter), filter.false_positive_rate());
+        assert!((0.0..=1.0).contains(&rate), "{format}: a rate of {rate}");
+        assert!(!filter.parameters().is_empty() || format == Format::LevelDbBlock);
+        let mut file = Vec::new();
+        let options = Options::new();
+        options.write_foreign(&*filter, &mut file).expect("a vector takes all bytes");
+        let unwrapped = options.read_foreign(&file[..]).expect("what was wrapped");
+        assert!(unwrapped.format() == format && written(&*unwrapped) == data);
+        assert_eq!(answers(&*unwrapped), answers_before);
+        some = true;
+    }
+    some
 }
 
 /// Checks bytes that may be the filter block of a table of LevelDB.

@@ -23,11 +23,11 @@ mod table;
 
 pub use dedup_lines::dedup_lines;
 pub use foreign::{
-    foreign_bits_and_blooms, foreign_datasketches, foreign_go_cuckoo, foreign_guava,
+    foreign_any, foreign_bits_and_blooms, foreign_datasketches, foreign_go_cuckoo, foreign_guava,
     foreign_hadoop, foreign_hadoop_counting, foreign_leveldb, foreign_leveldb_block, foreign_orc,
-    foreign_parquet, foreign_parquet_file, foreign_pybloom, foreign_pybloom_scalable,
-    foreign_rbloom, foreign_redis_bloom, foreign_redis_bloom_chunks, foreign_redis_cuckoo,
-    foreign_redis_cuckoo_chunks, foreign_rocksdb, foreign_spark,
+    foreign_parquet, foreign_parquet_file, foreign_parquet_header, foreign_pybloom,
+    foreign_pybloom_scalable, foreign_rbloom, foreign_redis_bloom, foreign_redis_bloom_chunks,
+    foreign_redis_cuckoo, foreign_redis_cuckoo_chunks, foreign_rocksdb, foreign_spark,
 };
 pub use load_diff::load_diff;
 pub use load_native::load_native;
@@ -44,7 +44,7 @@ pub use snapshot_mutate::snapshot_mutate;
 pub type Target = fn(&[u8]);
 
 /// All targets, each with the name of its folder in `regressions/`.
-pub const TARGETS: [(&str, Target); 31] = [
+pub const TARGETS: [(&str, Target); 33] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),
     ("ops_growing", ops_growing),
@@ -56,6 +56,7 @@ pub const TARGETS: [(&str, Target); 31] = [
     ("load_table", load_table),
     ("snapshot_mutate", snapshot_mutate),
     ("merge_stream", merge_stream),
+    ("foreign_any", foreign_any),
     ("foreign_bits_and_blooms", foreign_bits_and_blooms),
     ("foreign_datasketches", foreign_datasketches),
     ("foreign_go_cuckoo", foreign_go_cuckoo),
@@ -67,6 +68,7 @@ pub const TARGETS: [(&str, Target); 31] = [
     ("foreign_orc", foreign_orc),
     ("foreign_parquet", foreign_parquet),
     ("foreign_parquet_file", foreign_parquet_file),
+    ("foreign_parquet_header", foreign_parquet_header),
     ("foreign_pybloom", foreign_pybloom),
     ("foreign_pybloom_scalable", foreign_pybloom_scalable),
     ("foreign_rbloom", foreign_rbloom),
