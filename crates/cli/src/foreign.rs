@@ -5,8 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tamis::formats::foreign;
-use tamis::formats::{Kind, Options};
+use tamis::formats::{Kind, Options, SaveError, foreign};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::filters::Header;
@@ -127,13 +126,13 @@ impl Foreign {
 
     /// Saves the filter as it was read: the file of this name is then this filter, or what it was before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
+        let unsaved = |source| Error::Save { name: shown(path), source };
         if self.wrapped {
-            let saved = Options::new().save_foreign(&*self.filter, path);
-            return saved.map_err(|source| Error::Save { name: shown(path), source });
+            return Options::new().save_foreign(&*self.filter, path).map_err(unsaved);
         }
         let (mut file, pending) = output::open(Some(path))?;
-        self.filter.write(&mut file).map_err(Error::Write)?;
-        file.sync_all().map_err(Error::Write)?;
+        let written = self.filter.write(&mut file).and_then(|()| file.sync_all());
+        written.map_err(|error| unsaved(SaveError::Io(error)))?;
         pending.map_or(Ok(()), |pending| pending.commit(&file))
     }
 

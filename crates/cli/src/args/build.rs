@@ -29,7 +29,7 @@ pub(crate) struct BuildArgs {
     pub(crate) output: PathBuf,
 
     /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without this option the records
-    /// are counted: their hashes are kept until the end of the input, in 8 to 24 bytes of memory per distinct record
+    /// are counted: their hashes are kept until the end of the input, in 8 to 24 bytes of memory per distinct record.
     /// A filter of a kind that grows begins with this number, and without this option with 65,536
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,

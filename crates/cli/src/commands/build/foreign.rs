@@ -8,7 +8,7 @@ use crate::commands::report::Report;
 use crate::foreign::{Change, Foreign, How, held};
 use crate::pipeline::{self, Gate, Seed};
 use crate::screen::Screen;
-use crate::{Error, input, output};
+use crate::{Error, input, memory, output};
 
 /// Builds a filter of another system.
 pub(super) fn build(
@@ -21,6 +21,8 @@ pub(super) fn build(
     let records = args.records.records_with("build", args.keys.takes_all())?;
     let filter = args.empty(named, capacity)?;
     filter.require_keys(args.keys, &args.output)?;
+    // The system provides its pages only as they are written.
+    memory::check(filter.filter.encoded_len())?;
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, None)?;
     output::check(&args.output)?;

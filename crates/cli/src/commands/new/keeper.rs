@@ -121,7 +121,8 @@ impl Watch for Keeping<'_, '_> {
     }
 
     fn failed(&mut self, error: &Error) {
-        // If the input is wrong at some record, or a filter of another system refuses it, all records before it were printed, and nothing after it was decided.
+        // If the input is wrong at some record, or a filter of another system refuses it, all records before it were
+        // printed, and nothing after it was decided.
         // After any other error the filter may contain records that were not printed.
         let at_record = matches!(
             error,
