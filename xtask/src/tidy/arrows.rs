@@ -4,7 +4,7 @@
 use crate::workspace::{Dependency, Package};
 
 /// The allowed dependencies of each published crate.
-const ALLOWED: [(&str, &str); 8] = [
+const ALLOWED: [(&str, &str); 9] = [
     ("tamis-sync", "crossbeam-epoch crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash libm"),
@@ -15,10 +15,14 @@ const ALLOWED: [(&str, &str); 8] = [
         "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 fastmurmur3 murmur2 rustix \
          serde_core sha1 sha2 tempfile twox-hash zerocopy",
     ),
+    (
+        "tamis-redis",
+        "tamis-bloom tamis-core tamis-formats tamis-hash crc16 futures-util getrandom redis serde serde_json tokio",
+    ),
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash tamis-sync"),
     (
         "tamis-cli",
-        "tamis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
+        "tamis tamis-redis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
          ruzstd same-file serde_json signal-hook tempfile url zerocopy",
     ),
 ];

@@ -1,0 +1,3 @@
+//! A Bloom filter of [Tamis](https://docs.rs/tamis) in Redis or Valkey.
+
+#![forbid(unsafe_code)]
