@@ -36,6 +36,7 @@
 
 use core::fmt;
 
+use tamis_hash::split;
 use tamis_sync::LINE_BITS;
 pub use tamis_sync::{LINE_WORDS, Lines};
 
@@ -139,6 +140,52 @@ pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
         let bits = u64::MAX.checked_shr(64 - in_word as u32).unwrap_or(0);
         if index == 0 && geometry.locked() { bits & !LOCK } else { bits }
     })
+}
+
+/// Returns the number of the line that holds the bits of an item with this hash, and the bits that the item sets in the
+/// words of that line. For a layout in lines only: a classic filter has the bits of an item anywhere, and gives `None`,
+/// as a counting filter does.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::raw;
+/// use tamis::BlockedBloomFilter;
+///
+/// let filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+/// filter.insert_hash(7);
+/// let (line, bits) = raw::bits_of(filter.geometry(), 7).ok_or("no lines")?;
+/// assert_eq!(raw::read_line(&filter, line), bits);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn bits_of(geometry: Geometry, hash: u64) -> Option<(u64, [u64; LINE_WORDS])> {
+    let Kind::Line { .. } = geometry.kind() else { return None };
+    let mut words = [0; LINE_WORDS];
+    for (word, bits) in geometry.shape().pattern(&geometry.shape().tables(), hash) {
+        words[word] |= bits;
+    }
+    Some((split::place(hash, geometry.lines()), words))
+}
+
+/// Returns the number of distinct items after which this share of the bits that items can set is expected to be set: the
+/// inverse of [`Geometry::fill_at`]. A full filter counts as one that lacks half a bit. Takes microseconds.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::bloom::raw;
+/// use tamis::BlockedBloomFilter;
+///
+/// let geometry = BlockedBloomFilter::<u64>::builder().capacity(1000).geometry()?;
+/// assert_eq!(raw::items_at_fill(geometry, geometry.fill_at(500)).round(), 500.0);
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+#[must_use]
+pub fn items_at_fill(geometry: Geometry, fill: f64) -> f64 {
+    geometry.items_at_fill(fill)
 }
 
 /// Reads the words of a line, without the lock bit, while other threads may write. If an insert happens before, its
@@ -295,6 +342,28 @@ mod tests {
         let doubled = read_line(&copy, 0).map(|word| word & 15);
         let once = read_line(&filter, 0).map(|word| (2 * (word & 15)).min(15));
         assert_eq!(doubled, once);
+    }
+
+    /// The bits of an item are those that its insert sets, for every number of words.
+    #[test]
+    fn bits_of_an_item_are_those_that_it_sets() {
+        for words in [1, 2, 4, 8] {
+            for probes in [words, 2 * words + 1, 20, 32] {
+                let builder = BlockedBloomFilter::<u64>::builder().bits(5 * 512);
+                let builder = builder.probes(probes.min(8 * words)).words(words);
+                for hash in (0..50).map(|item| Rapid::with_seed(1).hash_item(&item)) {
+                    let filter = builder.clone().build().unwrap();
+                    filter.insert_hash(hash);
+                    let (line, bits) = bits_of(filter.geometry(), hash).unwrap();
+                    for number in 0..5 {
+                        let expected = if number == line { bits } else { [0; LINE_WORDS] };
+                        assert_eq!(read_line(&filter, number), expected);
+                    }
+                }
+            }
+        }
+        let classic = BloomFilter::<u64>::builder().bits(512).probes(3).geometry().unwrap();
+        assert_eq!(bits_of(classic, 1), None);
     }
 
     /// The lock bit is part of the words in memory, and never of what is read.
