@@ -1,3 +1,95 @@
-//! A Bloom filter of [Tamis](https://docs.rs/tamis) in Redis or Valkey.
+//! A Bloom filter of [Tamis](https://docs.rs/tamis) in Redis or Valkey: shared by any number of programs on any number of
+//! machines, spread over one server or a cluster, on plain bitmaps, without a module.
+//!
+//! | | |
+//! |---|---|
+//! | [`RedisBloomFilter`] | the filter, for blocking programs |
+//! | [`AsyncRedisBloomFilter`] | the filter, for asynchronous programs on tokio |
+//! | [`LocalFirst`] | a filter in this process in front of it, which answers repeated items without a round trip |
+//! | [`Local`] | a copy in this process, which can be saved in a file |
+//!
+//! # Exactly one winner
+//!
+//! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old values. The server runs
+//! one command at a time, so of any number of clients that insert an item, one finds a bit that was 0: its insert returns
+//! `true`, and all others return `false`. (None returns `true` if the item was a false positive before, or becomes one.)
+//! This holds while the filter grows: [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
+//! [`Error::VerdictUnknown`], and is not sent again; then *exactly one* becomes *at most one*.
+//!
+//! # What a failure costs
+//!
+//! | what fails | inserts | queries |
+//! |---|---|---|
+//! | a connection breaks, or a reply is late | those on their way return [`Error::VerdictUnknown`] | are repeated |
+//! | no server is reached for the whole patience | return [`Error::Unavailable`]; nothing is stored | likewise |
+//! | a cluster moves a slot, or replaces a master | go on at the new node | likewise |
+//! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
+//! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
+//!
+//! Redis confirms a write before its replicas have it. So an insert can be lost with its master, unless it was confirmed by
+//! replicas ([`Builder::confirmed_by`]). A key is at risk if the server may evict it: set `maxmemory-policy noeviction`, or
+//! a policy for keys that expire only.
+//!
+//! # Examples
+//!
+//! ```no_run
+//! use tamis_redis::RedisBloomFilter;
+//!
+//! let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl")
+//!     .capacity(100_000_000)
+//!     .false_positive_rate(1e-6)
+//!     .open_or_create()?;
+//! if seen.insert("https://example.org/")? {
+//!     // This thread, on this machine, and no other is the first.
+//! }
+//! let links = ["https://example.org/a", "https://example.org/b"];
+//! for (link, new) in links.iter().zip(seen.insert_many(links)) {
+//!     match new {
+//!         Ok(true) => println!("fetch {link}"),
+//!         Ok(false) => {}
+//!         // The reply was lost: fetch it twice rather than never.
+//!         Err(tamis_redis::Error::VerdictUnknown { .. }) => println!("fetch {link}"),
+//!         Err(error) => return Err(error),
+//!     }
+//! }
+//! # Ok::<(), tamis_redis::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod blocking;
+mod builder;
+mod commands;
+mod create;
+mod descriptor;
+mod error;
+mod figures;
+mod filter;
+mod front;
+mod insert;
+mod local;
+mod name;
+#[cfg(doc)]
+#[doc = include_str!("protocol.md")]
+pub mod protocol {}
+mod pull;
+mod push;
+mod query;
+mod router;
+mod shared;
+mod sizes;
+mod slots;
+mod tag;
+
+pub use crate::blocking::{Builder, RedisBloomFilter};
+pub use crate::builder::AsyncBuilder;
+pub use crate::error::Error;
+pub use crate::figures::Figures;
+pub use crate::filter::AsyncRedisBloomFilter;
+pub use crate::front::LocalFirst;
+pub use crate::local::Local;
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,489 @@
+//! The blocking filter: the asynchronous one, driven by a thread of its own.
+
+use core::borrow::Borrow;
+use core::fmt;
+use core::marker::PhantomData;
+use core::time::Duration;
+use std::sync::Arc;
+
+use tamis_core::AsItem;
+use tamis_formats::Policy;
+use tamis_hash::{AnyStable, HashItem};
+use tokio::runtime::{Handle, Runtime};
+
+use crate::Error;
+use crate::builder::{AsyncBuilder, Options, builder};
+use crate::figures::Figures;
+use crate::filter::AsyncRedisBloomFilter;
+use crate::local::Local;
+use crate::shared::Confirm;
+
+/// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one winner per item.
+///
+/// All methods take `&self`. Any number of threads may use a filter at once; they share one connection per node, and
+/// their commands travel together. Clones share the connections, too. A filter must not be used inside an asynchronous
+/// runtime: its methods return [`Error::InRuntime`] there.
+///
+/// [The crate's documentation](crate) states what happens when servers fail.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tamis_redis::RedisBloomFilter;
+///
+/// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open_or_create()?;
+/// assert!(seen.insert("https://example.org/")?);
+/// assert!(!seen.insert("https://example.org/")?);
+/// assert!(seen.contains("https://example.org/")?);
+/// # Ok::<(), tamis_redis::Error>(())
+/// ```
+pub struct RedisBloomFilter<T: ?Sized> {
+    filter: AsyncRedisBloomFilter<T>,
+    driver: Arc<Driver>,
+}
+
+/// The thread that drives the connections.
+#[derive(Debug)]
+struct Driver(Option<Runtime>);
+
+impl Driver {
+    fn new() -> Result<Self, Error> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let built = builder.worker_threads(1).thread_name("tamis-redis").enable_all().build();
+        let runtime = built.map_err(|error| Error::System { reason: error.to_string().into() })?;
+        Ok(Self(Some(runtime)))
+    }
+
+    /// Waits for a future.
+    fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
+        if Handle::try_current().is_ok() {
+            return Err(Error::InRuntime);
+        }
+        // The runtime is there until the last filter is dropped.
+        let runtime = self.0.as_ref().ok_or(Error::InRuntime)?;
+        Ok(runtime.block_on(future))
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // To wait for the thread is not allowed inside another runtime, and there is nothing to wait for.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl<T: ?Sized> RedisBloomFilter<T> {
+    /// Returns a builder for the filter `name` at an address: `redis://[user:password@]host[:port]/[database]`,
+    /// `rediss://…` with encryption (feature `tls`), or `unix:///path`. Of a cluster, any node will do.
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisBloomFilter`] and [`Builder`].
+    #[must_use]
+    pub fn builder(address: &str, name: &str) -> Builder<T> {
+        Builder::new(address, name)
+    }
+
+    /// Inserts an item. Returns `true` if it was not in the filter: of any number of clients that insert it at the same
+    /// time, **exactly one** gets `true`, or none if the item was a false positive or becomes one meanwhile.
+    ///
+    /// One round trip; two if the filter has grown. [`insert_many`](Self::insert_many) is many times as fast.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it is, nobody got `true`.
+    /// [`Error::NotReplicated`] if it is stored, and too few replicas have confirmed it. All other errors: this insert
+    /// has stored nothing.
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisBloomFilter`].
+    pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        self.driver.wait(self.filter.insert(item))?
+    }
+
+    /// Inserts an item by its hash, as [`insert`](Self::insert) does. The hash must be that of
+    /// [`hasher`](Self::hasher).
+    ///
+    /// # Errors
+    ///
+    /// As for [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use tamis_redis::RedisBloomFilter;
+    /// use tamis_hash::HashItem;
+    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let hash = seen.hasher().hash_item("https://example.org/");
+    /// let new = seen.insert_hash(hash)?;
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    pub fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
+        self.driver.wait(self.filter.insert_hash(hash))?
+    }
+
+    /// Inserts many items, owned or borrowed, and returns the result of each, as [`insert`](Self::insert) would.
+    ///
+    /// The items of a shard go in one command per 256 items, and the shards are served at the same time. Of equal items in
+    /// the batch the first is inserted first. It takes 50 bytes per item in this process.
+    ///
+    /// # Examples
+    ///
+    /// See [the crate](crate).
+    #[must_use = "an insert may fail"]
+    pub fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let hasher = self.hasher();
+        let hashes: Vec<u64> =
+            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
+        self.insert_hashes(&hashes)
+    }
+
+    /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use tamis_redis::RedisBloomFilter;
+    /// # let seen = RedisBloomFilter::<u64>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let new = seen.insert_hashes(&[0x1234_5678_9ABC_DEF0, 77]);
+    /// assert_eq!(new.len(), 2);
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    #[must_use = "an insert may fail"]
+    pub fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
+        match self.driver.wait(self.filter.insert_hashes(hashes)) {
+            Ok(results) => results,
+            Err(error) => vec![Err(error); hashes.len()],
+        }
+    }
+
+    /// Returns whether the filter may contain an item. `false` is certain: no insert of the item had returned before
+    /// (unless its master was lost, or the query may go to replicas).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until the patience ends.
+    ///
+    /// # Examples
+    ///
+    /// See [`RedisBloomFilter`].
+    pub fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        self.driver.wait(self.filter.contains(item))?
+    }
+
+    /// Queries an item by its hash, as [`contains`](Self::contains) does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains).
+    ///
+    /// # Examples
+    ///
+    /// See [`insert_hash`](Self::insert_hash).
+    pub fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
+        self.driver.wait(self.filter.contains_hash(hash))?
+    }
+
+    /// Queries many items, owned or borrowed, and returns the answers in their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains). Then no item has an answer.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use tamis_redis::RedisBloomFilter;
+    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let found = seen.contains_many(["a", "b"])?;
+    /// assert_eq!(found.len(), 2);
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    pub fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.driver.wait(self.filter.contains_many(items))?
+    }
+
+    /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains).
+    ///
+    /// # Examples
+    ///
+    /// See [`insert_hashes`](Self::insert_hashes).
+    pub fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
+        self.driver.wait(self.filter.contains_hashes(hashes))?
+    }
+
+    /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per MiB.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains).
+    ///
+    /// # Examples
+    ///
+    /// See [`Figures`].
+    pub fn figures(&self) -> Result<Figures, Error> {
+        self.driver.wait(self.filter.figures())?
+    }
+
+    /// Copies the filter into this process. The copy gives the same answers: it contains each item whose insert had
+    /// returned before, and may contain others that were inserted meanwhile.
+    ///
+    /// It takes the memory of the filter, and sends all of its bits over the network.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains), and [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`Local`].
+    pub fn pull(&self) -> Result<Local<T>, Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        self.driver.wait(self.filter.pull())?
+    }
+
+    /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a bulk load. It has the
+    /// size of the largest generation that the filter has now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// See [`push`](Self::push).
+    pub fn local(&self) -> Result<Local<T>, Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        self.filter.local()
+    }
+
+    /// Adds all items of a local filter, which must be from [`local`](Self::local) or [`pull`](Self::pull), of this
+    /// filter or of one with the same hash, seed and geometry.
+    ///
+    /// A push sets the bits of a generation, without verdicts: an insert that races with it may return `true` for an item
+    /// of the push. It adds to the items that the generation has, so the generation may become fuller than it was
+    /// planned; [`figures`](Self::figures) reports that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] if the filter does not fit; nothing is changed. After any other error some shards have the items
+    /// and others have not; a push can be repeated.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use tamis_redis::RedisBloomFilter;
+    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let local = seen.local()?;
+    /// for line in std::fs::read_to_string("old-urls.txt")?.lines() {
+    ///     local.insert(line);
+    /// }
+    /// seen.push(&local)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn push(&self, local: &Local<T>) -> Result<(), Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        self.driver.wait(self.filter.push(local))?
+    }
+
+    /// Returns the hasher, which the filter's descriptor names.
+    ///
+    /// # Examples
+    ///
+    /// See [`insert_hash`](Self::insert_hash).
+    #[must_use]
+    pub fn hasher(&self) -> &AnyStable {
+        self.filter.hasher()
+    }
+
+    /// Returns the name of the normal form of the items.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use tamis_redis::RedisBloomFilter;
+    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// println!("{} shards, made for {} items", seen.shards(), seen.capacity());
+    /// println!("grows: {}, normal form: {:?}", seen.grows(), seen.policy());
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.filter.policy()
+    }
+
+    /// Returns the number of items that the first generation was made for.
+    ///
+    /// # Examples
+    ///
+    /// See [`policy`](Self::policy).
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.filter.capacity()
+    }
+
+    /// Returns the number of shards.
+    ///
+    /// # Examples
+    ///
+    /// See [`policy`](Self::policy).
+    #[must_use]
+    pub fn shards(&self) -> u32 {
+        self.filter.shards()
+    }
+
+    /// Returns whether the filter grows when it is full.
+    ///
+    /// # Examples
+    ///
+    /// See [`policy`](Self::policy).
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        self.filter.grows()
+    }
+}
+
+impl<T: ?Sized> Clone for RedisBloomFilter<T> {
+    fn clone(&self) -> Self {
+        Self { filter: self.filter.clone(), driver: Arc::clone(&self.driver) }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for RedisBloomFilter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.filter.fmt(f)
+    }
+}
+
+builder! {
+    /// Creates or opens a [`RedisBloomFilter`].
+    ///
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, policy) count when it is created. When it is
+    /// opened, those that were given must be those of the filter.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use tamis_redis::RedisBloomFilter;
+    ///
+    /// let seen = RedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
+    ///     .or_address("redis://10.0.0.2:6379/")
+    ///     .capacity(100_000_000)
+    ///     .false_positive_rate(1e-6)
+    ///     .confirmed_by(1, Duration::from_millis(500))
+    ///     .open_or_create()?;
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    Builder
+}
+
+impl<T: ?Sized> Builder<T> {
+    /// Creates the filter.
+    ///
+    /// Its keys are created empty: the servers allocate the whole memory of the first generation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] if there is a filter of this name, [`Error::InTheWay`] if there is another key, and
+    /// [`Error::Build`] if the sizes are impossible. Nothing remains of a filter that could not be created, unless the
+    /// server is lost meanwhile: then [`destroy`](Self::destroy) removes the rest.
+    ///
+    /// # Examples
+    ///
+    /// See [`Builder`].
+    pub fn create(&self) -> Result<RedisBloomFilter<T>, Error> {
+        self.run(async |builder| builder.create().await)
+    }
+
+    /// Opens the filter, and asks for the state of each of its shards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other parameters than
+    /// those given, [`Error::Creating`] if another client has not finished it within the patience, and
+    /// [`Error::Lost`] if a part of it is gone.
+    ///
+    /// # Examples
+    ///
+    /// See [`Builder`].
+    pub fn open(&self) -> Result<RedisBloomFilter<T>, Error> {
+        self.run(async |builder| builder.open().await)
+    }
+
+    /// Opens the filter, or creates it if it does not exist. Of several clients that do so at the same time, one creates
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open) and [`create`](Self::create).
+    ///
+    /// # Examples
+    ///
+    /// See [`Builder`].
+    pub fn open_or_create(&self) -> Result<RedisBloomFilter<T>, Error> {
+        self.run(async |builder| builder.open_or_create().await)
+    }
+
+    /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was never finished.
+    ///
+    /// Clients that have it open get [`Error::Lost`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if there is no filter of this name. If a server fails meanwhile, keys without a descriptor may
+    /// remain; a new filter of this name is then refused with [`Error::InTheWay`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use tamis_redis::RedisBloomFilter;
+    /// RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").destroy()?;
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
+    pub fn destroy(&self) -> Result<(), Error> {
+        let builder = AsyncBuilder::<T>::of_options(self.options.clone());
+        Driver::new()?.wait(builder.destroy())?
+    }
+
+    /// Makes a filter with a thread of its own.
+    fn run(
+        &self,
+        make: impl AsyncFnOnce(&AsyncBuilder<T>) -> Result<AsyncRedisBloomFilter<T>, Error>,
+    ) -> Result<RedisBloomFilter<T>, Error> {
+        let builder = AsyncBuilder::of_options(self.options.clone());
+        let driver = Driver::new()?;
+        let filter = driver.wait(make(&builder))??;
+        Ok(RedisBloomFilter { filter, driver: Arc::new(driver) })
+    }
+}

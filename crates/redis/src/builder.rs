@@ -1,0 +1,387 @@
+//! The builders: where the filter is, what it is, and how a client uses it.
+
+use core::marker::PhantomData;
+use core::time::Duration;
+
+use tamis_formats::Policy;
+use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
+
+use crate::descriptor::Descriptor;
+use crate::filter::AsyncRedisBloomFilter;
+use crate::name::Name;
+use crate::router::{Router, Settings};
+use crate::shared::{Confirm, Shared};
+use crate::sizes::Sizes;
+use crate::tag::Identity;
+use crate::{Error, create};
+
+/// The rate of a filter that is created without one.
+const DEFAULT_RATE: f64 = 1e-4;
+
+/// The capacity of a filter that is created without one.
+const DEFAULT_CAPACITY: u64 = 1_000_000;
+
+/// What both builders hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) addresses: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) capacity: Option<u64>,
+    pub(crate) rate: Option<f64>,
+    pub(crate) shards: Option<u32>,
+    pub(crate) grows: Option<bool>,
+    pub(crate) hasher: Option<AnyStable>,
+    pub(crate) policy: Option<Policy>,
+    pub(crate) confirm: Option<Confirm>,
+    pub(crate) settings: Settings,
+}
+
+impl Options {
+    pub(crate) fn new(address: &str, name: &str) -> Self {
+        Self {
+            addresses: vec![address.to_owned()],
+            name: name.to_owned(),
+            capacity: None,
+            rate: None,
+            shards: None,
+            grows: None,
+            hasher: None,
+            policy: None,
+            confirm: None,
+            settings: Settings {
+                timeout: Duration::from_secs(5),
+                patience: Duration::from_secs(15),
+                replicas_read: false,
+            },
+        }
+    }
+
+    async fn connect(&self) -> Result<(Name, Router), Error> {
+        let name = Name::new(&self.name)?;
+        let mut settings = self.settings.clone();
+        // The server answers late if it waits for replicas.
+        settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
+        Ok((name, Router::connect(&self.addresses, settings).await?))
+    }
+
+    async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY);
+        // The sizes are checked before anything is sent.
+        let sizes = Sizes::new(capacity, rate, self.grows.unwrap_or(true), self.shards)?;
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|error| Error::System { reason: error.to_string().into() })?;
+        let [identity, seed] =
+            [0, 8].map(|at| u64::from_le_bytes(core::array::from_fn(|byte| random[at + byte])));
+        let descriptor = Descriptor {
+            identity: Identity::of_random(identity),
+            sizes,
+            hasher: self.hasher.clone().unwrap_or_else(|| Xxh3::with_seed(seed).into()),
+            policy: self.policy.unwrap_or_default(),
+            ready: false,
+        };
+        let (name, router) = self.connect().await?;
+        let mut shared = Shared::new(name, descriptor, router, self.confirm);
+        create::create(&mut shared).await?;
+        Ok(AsyncRedisBloomFilter::of_shared(shared))
+    }
+
+    async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let (name, router) = self.connect().await?;
+        let mut pause = Duration::from_millis(10);
+        let end = tokio::time::Instant::now() + self.settings.patience;
+        // A filter that another client is creating is ready in a moment.
+        let descriptor = loop {
+            let descriptor = create::describe(&name, &router).await?;
+            if descriptor.ready || tokio::time::Instant::now() + pause > end {
+                break descriptor;
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        };
+        self.require_same(&descriptor)?;
+        let shared = Shared::new(name, descriptor, router, self.confirm);
+        create::open(&shared).await?;
+        Ok(AsyncRedisBloomFilter::of_shared(shared))
+    }
+
+    async fn destroy(&self) -> Result<(), Error> {
+        let (name, router) = self.connect().await?;
+        let descriptor = create::describe(&name, &router).await?;
+        create::destroy(&Shared::new(name, descriptor, router, None)).await
+    }
+
+    /// Returns an error if a parameter was given, and the filter has another.
+    fn require_same(&self, found: &Descriptor) -> Result<(), Error> {
+        let require = |field, found: String, expected: Option<String>| match expected {
+            Some(expected) if expected != found => {
+                Err(Error::Parameters { field, found: found.into(), expected: expected.into() })
+            }
+            _ => Ok(()),
+        };
+        let Sizes { shards, rate, .. } = found.sizes;
+        require(
+            "capacity",
+            found.sizes.capacity().to_string(),
+            self.capacity.map(|n| n.max(1).to_string()),
+        )?;
+        require("false-positive rate", rate.to_string(), self.rate.map(|rate| rate.to_string()))?;
+        require("number of shards", shards.to_string(), self.shards.map(|n| n.to_string()))?;
+        let growth = |grows: bool| if grows { "growing" } else { "fixed" }.to_owned();
+        require("growth", growth(found.sizes.grows()), self.grows.map(growth))?;
+        require(
+            "policy",
+            format!("{:?}", found.policy.name()),
+            self.policy.map(|policy| format!("{:?}", policy.name())),
+        )?;
+        let Some(hasher) = &self.hasher else { return Ok(()) };
+        let algorithm = |hasher: &AnyStable| hasher.algorithm().name().to_owned();
+        require("hash", algorithm(&found.hasher), Some(algorithm(hasher)))?;
+        // The seeds are secret.
+        let same = hasher.hash_probe() == found.hasher.hash_probe();
+        require("seed", if same { "the same" } else { "another" }.into(), Some("the same".into()))
+    }
+}
+
+macro_rules! builder {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        #[must_use = "a builder does nothing until it creates or opens a filter"]
+        pub struct $name<T: ?Sized> {
+            options: Options,
+            items: PhantomData<fn(&T)>,
+        }
+
+        impl<T: ?Sized> $name<T> {
+            pub(crate) fn new(address: &str, name: &str) -> Self {
+                Self { options: Options::new(address, name), items: PhantomData }
+            }
+
+            /// Adds the address of another node of the same cluster, for the case that the first does not answer.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub fn or_address(mut self, address: &str) -> Self {
+                self.options.addresses.push(address.to_owned());
+                self
+            }
+
+            /// Sets the number of distinct items of the first generation, or of all in a fixed filter. One million by
+            /// default.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn capacity(mut self, items: u64) -> Self {
+                self.options.capacity = Some(items);
+                self
+            }
+
+            /// Sets the false-positive rate that the filter stays below: 1e-4 by default.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn false_positive_rate(mut self, rate: f64) -> Self {
+                self.options.rate = Some(rate);
+                self
+            }
+
+            /// Sets the number of shards: 1 to 65,536. By default a power of two, at least 16, so that a shard of the
+            /// first generation has at most 8 MiB. It cannot be changed later, and is the largest number of nodes that
+            /// can share the filter.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn shards(mut self, shards: u32) -> Self {
+                self.options.shards = Some(shards);
+                self
+            }
+
+            /// Makes a filter that does not grow. It takes fewer bits per item, and its false-positive rate rises when
+            /// it gets more items than its capacity.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn fixed(mut self) -> Self {
+                self.options.grows = Some(false);
+                self
+            }
+
+            /// Sets the hash algorithm and its seed. By default XXH3 with a random seed. The seed is in the descriptor,
+            /// so other clients need not know it.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub fn hasher(mut self, hasher: impl Into<AnyStable>) -> Self {
+                self.options.hasher = Some(hasher.into());
+                self
+            }
+
+            /// Sets the name of the normal form that items have before they are hashed.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn policy(mut self, policy: Policy) -> Self {
+                self.options.policy = Some(policy);
+                self
+            }
+
+            /// Lets each insert wait until `replicas` replicas have it, for at most `wait`, by `WAIT`. If fewer confirm
+            /// in time, the insert returns [`Error::NotReplicated`] with the verdict.
+            ///
+            /// A confirmed insert survives the loss of the master if one of the replicas that confirmed takes its
+            /// place. `WAIT` does not make a replica that is behind lose the election, nor does it write to a disk.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn confirmed_by(mut self, replicas: u32, wait: Duration) -> Self {
+                self.options.confirm = Some(Confirm { replicas, wait });
+                self
+            }
+
+            /// Lets queries go to replicas, if a cluster has any. Their bits may be older than those of the master: a
+            /// query may not see the last inserts.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn read_from_replicas(mut self) -> Self {
+                self.options.settings.replicas_read = true;
+                self
+            }
+
+            /// Sets how long a reply may take: 5 s by default. An insert without a reply in this time fails with
+            /// [`Error::VerdictUnknown`].
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn timeout(mut self, timeout: Duration) -> Self {
+                self.options.settings.timeout = timeout;
+                self
+            }
+
+            /// Sets how long the filter tries to reach a server, as long as nothing was executed: 15 s by default,
+            /// longer than a cluster takes to replace a master with its usual settings.
+            ///
+            /// # Examples
+            ///
+            /// See [the example of the type](Self).
+            pub const fn patience(mut self, patience: Duration) -> Self {
+                self.options.settings.patience = patience;
+                self
+            }
+
+        }
+
+        impl<T: ?Sized> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                Self { options: self.options.clone(), items: PhantomData }
+            }
+        }
+    };
+}
+pub(crate) use builder;
+
+builder! {
+    /// Creates or opens an [`AsyncRedisBloomFilter`].
+    ///
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, policy) count when it is created. When it is
+    /// opened, those that were given must be those of the filter.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use tamis_redis::AsyncRedisBloomFilter;
+    ///
+    /// # async fn example() -> Result<(), tamis_redis::Error> {
+    /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
+    ///     .or_address("redis://10.0.0.2:6379/")
+    ///     .capacity(100_000_000)
+    ///     .false_positive_rate(1e-6)
+    ///     .confirmed_by(1, Duration::from_millis(500))
+    ///     .open_or_create()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    AsyncBuilder
+}
+
+impl<T: ?Sized> AsyncBuilder<T> {
+    pub(crate) const fn of_options(options: Options) -> Self {
+        Self { options, items: PhantomData }
+    }
+
+    /// Creates the filter, as [`Builder::create`](crate::Builder::create) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncBuilder`].
+    pub async fn create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        self.options.create().await
+    }
+
+    /// Opens the filter, as [`Builder::open`](crate::Builder::open) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncBuilder`].
+    pub async fn open(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        self.options.open().await
+    }
+
+    /// Opens the filter, or creates it if it does not exist, as
+    /// [`Builder::open_or_create`](crate::Builder::open_or_create) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncBuilder`].
+    pub async fn open_or_create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        match self.open().await {
+            Err(Error::Missing) => {}
+            other => return other,
+        }
+        match self.create().await {
+            // Another client was faster.
+            Err(Error::Exists) => self.open().await,
+            other => other,
+        }
+    }
+
+    /// Deletes the filter, as [`Builder::destroy`](crate::Builder::destroy) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncBuilder`].
+    pub async fn destroy(&self) -> Result<(), Error> {
+        self.options.destroy().await
+    }
+}

@@ -1,0 +1,309 @@
+//! The commands that a filter sends, and what their replies mean. Knows no connection.
+
+use redis::{Cmd, Value, cmd};
+
+use crate::sizes::{Generation, Place};
+use crate::tag::{Identity, State, TAG_BYTES};
+
+/// Creates a key of zeros that ends in a tag. Returns 0 if the key exists.
+///
+/// `KEYS[1]` the key; `ARGV` the position of the tag, the tag.
+const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end \
+redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[2]) return 1";
+
+/// Closes a key and creates the one of the next generation, at once. Returns 1, or 0 if another client has done so, or -1
+/// if the key is gone.
+///
+/// While a generation is open, the next has no legitimate key: both change in one script. Whatever is there was
+/// written by clients that believed in a growth which a failover has taken back, and is deleted.
+///
+/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the position of the tag in the
+/// next.
+const GROW: &str = "local tag = redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 7) \
+if tag == ARGV[3] then return 0 end if tag ~= ARGV[2] then return -1 end \
+redis.call('DEL', KEYS[2]) redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[2]) \
+redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3]) return 1";
+
+/// Sets the bits of one key in another, at once, and deletes the first. Returns the ones in the sample afterwards, or -1
+/// if the key is gone.
+///
+/// `KEYS` the key, the bits; `ARGV` the position of the tag, the open tag, the closed tag, the last byte of the sample.
+const UNITE: &str = "local tag = redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 7) \
+if tag ~= ARGV[2] and tag ~= ARGV[3] then redis.call('DEL', KEYS[2]) return -1 end \
+redis.call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[2]) redis.call('DEL', KEYS[2]) \
+return redis.call('BITCOUNT', KEYS[1], 0, ARGV[4])";
+
+/// Replaces the descriptor, if it is still the one that this client wrote.
+const PUBLISH: &str = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
+redis.call('SET', KEYS[1], ARGV[2]) return 1";
+
+/// Reads the tag, sets the bits of items, and reads their old values, all at once.
+pub(crate) fn insert(
+    key: &str,
+    generation: &Generation,
+    places: impl Iterator<Item = Place>,
+) -> Cmd {
+    let mut command = cmd("BITFIELD");
+    command.arg(key).arg("GET").arg("i64").arg(8 * generation.line_bytes());
+    for offset in places.flat_map(Place::offsets) {
+        command.arg("SET").arg("u1").arg(offset).arg(1);
+    }
+    command
+}
+
+/// Reads the reply to [`insert`]: the state of the key, and whether each item was new to it.
+pub(crate) fn inserted(
+    reply: &Value,
+    identity: Identity,
+    places: impl ExactSizeIterator<Item = Place>,
+) -> Option<(State, Vec<bool>)> {
+    let (tag, mut old) = tag_and_rest(reply)?;
+    let mut new = Vec::with_capacity(places.len());
+    for place in places {
+        let mut zeros = 0;
+        for _ in place.offsets() {
+            match old.next()? {
+                Value::Int(0) => zeros += 1,
+                Value::Int(1) => {}
+                _ => return None,
+            }
+        }
+        new.push(zeros > 0);
+    }
+    let complete = old.next().is_none();
+    complete.then_some((identity.state(tag), new))
+}
+
+/// Reads the tag and the words of items, all at once.
+pub(crate) fn query(
+    key: &str,
+    generation: &Generation,
+    places: impl Iterator<Item = Place>,
+) -> Cmd {
+    let mut command = cmd("BITFIELD_RO");
+    command.arg(key).arg("GET").arg("i64").arg(8 * generation.line_bytes());
+    for (word, _) in places.flat_map(Place::words) {
+        command.arg("GET").arg("i64").arg(64 * word);
+    }
+    command
+}
+
+/// Reads the reply to [`query`]: the state of the key, and whether each item is in it.
+pub(crate) fn queried(
+    reply: &Value,
+    identity: Identity,
+    places: impl ExactSizeIterator<Item = Place>,
+) -> Option<(State, Vec<bool>)> {
+    let (tag, mut words) = tag_and_rest(reply)?;
+    let mut found = Vec::with_capacity(places.len());
+    for place in places {
+        let mut all = true;
+        for (_, bits) in place.words() {
+            let Value::Int(word) = words.next()? else { return None };
+            // The server reads the highest bit first, the filter the lowest byte.
+            all &= bits & !word.cast_unsigned().swap_bytes() == 0;
+        }
+        found.push(all);
+    }
+    let complete = words.next().is_none();
+    complete.then_some((identity.state(tag), found))
+}
+
+/// Reads the tag only.
+pub(crate) fn state(key: &str, generation: &Generation) -> Cmd {
+    query(key, generation, core::iter::empty())
+}
+
+/// Counts the ones in the first bytes of a key.
+pub(crate) fn count(key: &str, bytes: u64) -> Cmd {
+    count_range(key, 0, bytes)
+}
+
+/// Counts the ones in bytes of a key.
+pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
+    let mut command = cmd("BITCOUNT");
+    command.arg(key).arg(first).arg(end.saturating_sub(1));
+    command
+}
+
+/// Waits until so many replicas have all writes of this connection, for at most this time.
+pub(crate) fn wait(replicas: u32, milliseconds: u64) -> Cmd {
+    let mut command = cmd("WAIT");
+    command.arg(replicas).arg(milliseconds);
+    command
+}
+
+pub(crate) fn create(key: &str, generation: &Generation, identity: Identity) -> Cmd {
+    let mut command = script(CREATE, &[key]);
+    command.arg(generation.line_bytes()).arg(&identity.tag(false));
+    command
+}
+
+pub(crate) fn grow(keys: [&str; 2], generations: [&Generation; 2], identity: Identity) -> Cmd {
+    let mut command = script(GROW, &keys);
+    command.arg(generations[0].line_bytes());
+    command.arg(&identity.tag(false)).arg(&identity.tag(true)).arg(generations[1].line_bytes());
+    command
+}
+
+pub(crate) fn unite(keys: [&str; 2], generation: &Generation, identity: Identity) -> Cmd {
+    let mut command = script(UNITE, &keys);
+    command.arg(generation.line_bytes()).arg(&identity.tag(false)).arg(&identity.tag(true));
+    command.arg(generation.sample_bytes() - 1);
+    command
+}
+
+pub(crate) fn publish(key: &str, creating: &str, ready: &str) -> Cmd {
+    let mut command = script(PUBLISH, &[key]);
+    command.arg(creating).arg(ready);
+    command
+}
+
+pub(crate) fn get(key: &str) -> Cmd {
+    let mut command = cmd("GET");
+    command.arg(key);
+    command
+}
+
+/// Stores a text under a key, if there is none.
+pub(crate) fn set_new(key: &str, text: &str) -> Cmd {
+    let mut command = cmd("SET");
+    command.arg(key).arg(text).arg("NX");
+    command
+}
+
+/// Reads bytes of a key.
+pub(crate) fn read(key: &str, first: u64, end: u64) -> Cmd {
+    let mut command = cmd("GETRANGE");
+    command.arg(key).arg(first).arg(end.saturating_sub(1));
+    command
+}
+
+/// Writes bytes into a key.
+pub(crate) fn write(key: &str, first: u64, bytes: &[u8]) -> Cmd {
+    let mut command = cmd("SETRANGE");
+    command.arg(key).arg(first).arg(bytes);
+    command
+}
+
+/// Lets a key expire.
+pub(crate) fn expire(key: &str, seconds: u64) -> Cmd {
+    let mut command = cmd("EXPIRE");
+    command.arg(key).arg(seconds);
+    command
+}
+
+/// Deletes keys. The server frees their memory in the background.
+pub(crate) fn delete(keys: &[String]) -> Cmd {
+    let mut command = cmd("UNLINK");
+    command.arg(keys);
+    command
+}
+
+fn script(text: &str, keys: &[&str]) -> Cmd {
+    let mut command = cmd("EVAL");
+    command.arg(text).arg(keys.len()).arg(keys);
+    command
+}
+
+/// Returns the tag, the first number of a reply, and the rest.
+fn tag_and_rest(reply: &Value) -> Option<(i64, core::slice::Iter<'_, Value>)> {
+    let Value::Array(values) = reply else { return None };
+    let mut values = values.iter();
+    let Some(Value::Int(tag)) = values.next() else { return None };
+    Some((*tag, values))
+}
+
+/// The size of a tag is that of the numbers that the commands read.
+const _: () = assert!(TAG_BYTES == 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sizes::Sizes;
+
+    const IDENTITY: Identity = Identity::of_random(99);
+
+    fn sizes() -> Sizes {
+        Sizes::new(10_000, 1e-3, true, None).unwrap()
+    }
+
+    /// Returns a reply to an insert or a query.
+    fn reply(numbers: &[i64]) -> Value {
+        Value::Array(numbers.iter().map(|number| Value::Int(*number)).collect())
+    }
+
+    #[test]
+    fn replies_to_inserts_are_read() {
+        let sizes = sizes();
+        let generation = sizes.generation(0);
+        let places = [generation.place(1), generation.place(2)];
+        let bits: Vec<usize> = places.iter().map(|place| place.offsets().count()).collect();
+        let open = i64::from_be_bytes(IDENTITY.tag(false));
+        let mut numbers = vec![open];
+        // The first item is there, and the second has one bit that was not set.
+        numbers.extend(vec![1; bits[0]]);
+        numbers.extend(vec![1; bits[1] - 1]);
+        numbers.push(0);
+        let read = |value: &Value| inserted(value, IDENTITY, places.into_iter());
+        assert_eq!(read(&reply(&numbers)), Some((State::Open, vec![false, true])));
+        numbers[0] |= 1;
+        assert_eq!(read(&reply(&numbers)), Some((State::Closed, vec![false, true])));
+        numbers[0] = 0;
+        assert_eq!(read(&reply(&numbers)), Some((State::Gone, vec![false, true])));
+        // Too many, too few, and other numbers.
+        numbers.push(1);
+        assert_eq!(read(&reply(&numbers)), None);
+        assert_eq!(read(&reply(&numbers[..numbers.len() - 2])), None);
+        numbers.pop();
+        numbers[1] = 2;
+        assert_eq!(read(&reply(&numbers)), None);
+        assert_eq!(read(&Value::Nil), None);
+        assert_eq!(read(&reply(&[])), None);
+    }
+
+    #[test]
+    fn replies_to_queries_are_read() {
+        let sizes = sizes();
+        let generation = sizes.generation(0);
+        let place = generation.place(0x1234_5678_9ABC_DEF0);
+        let words: Vec<i64> =
+            place.words().map(|(_, bits)| bits.swap_bytes().cast_signed()).collect();
+        let open = i64::from_be_bytes(IDENTITY.tag(false));
+        let read = |words: &[i64]| {
+            let numbers = [&[open], words].concat();
+            queried(&reply(&numbers), IDENTITY, [place].into_iter())
+        };
+        assert_eq!(read(&words), Some((State::Open, vec![true])));
+        for word in 0..words.len() {
+            // One bit of the item less, in the order of the server.
+            let mut less = words.clone();
+            less[word] &= less[word] - 1;
+            assert_eq!(read(&less), Some((State::Open, vec![false])));
+        }
+        assert_eq!(read(&words[1..]), None);
+    }
+
+    /// The layout of a command is fixed: clients of different releases must agree.
+    #[test]
+    fn commands_have_the_documented_form() {
+        let sizes = Sizes::new(100, 0.01, false, Some(1)).unwrap();
+        let generation = sizes.generation(0);
+        let text = |command: Cmd| {
+            let packed = command.get_packed_command();
+            let text = String::from_utf8_lossy(&packed).into_owned();
+            let lines = text.split("\r\n").skip(2).step_by(2);
+            lines.collect::<Vec<_>>().join(" ")
+        };
+        let place = generation.place(3 << 60);
+        let tag = 8 * generation.line_bytes();
+        let sets: Vec<String> = place.offsets().map(|at| format!("SET u1 {at} 1")).collect();
+        let insert = text(insert("k", generation, [place].into_iter()));
+        assert_eq!(insert, format!("BITFIELD k GET i64 {tag} {}", sets.join(" ")));
+        let gets: Vec<String> =
+            place.words().map(|(word, _)| format!("GET i64 {}", 64 * word)).collect();
+        let query = text(query("k", generation, [place].into_iter()));
+        assert_eq!(query, format!("BITFIELD_RO k GET i64 {tag} {}", gets.join(" ")));
+        assert_eq!(text(count("k", 64)), "BITCOUNT k 0 63");
+    }
+}

@@ -1,0 +1,201 @@
+//! The descriptor: what a client must know about a filter, as JSON in one key.
+
+use serde::{Deserialize, Serialize};
+use tamis_formats::Policy;
+use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
+
+use crate::Error;
+use crate::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
+use crate::tag::Identity;
+
+/// What the descriptor begins with, and the version of the layout.
+const FORMAT: &str = "tamis-redis";
+const VERSION: u32 = 1;
+
+/// The longest descriptor that is read.
+pub(crate) const MAX_BYTES: usize = 1 << 16;
+
+/// What a descriptor says.
+#[derive(Clone, Debug)]
+pub(crate) struct Descriptor {
+    pub(crate) identity: Identity,
+    pub(crate) sizes: Sizes,
+    pub(crate) hasher: AnyStable,
+    pub(crate) policy: Policy,
+    /// Whether all keys of the first generation exist. Before, only the client that creates the filter uses it.
+    pub(crate) ready: bool,
+}
+
+/// The fields of the JSON text, in this order.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    format: String,
+    version: u32,
+    ready: bool,
+    identity: u64,
+    shards: u32,
+    rate: f64,
+    hash: String,
+    key: String,
+    probe: u64,
+    policy: String,
+    generations: Vec<Numbers>,
+}
+
+/// The numbers of a generation. All of them are stored, so that clients of different releases agree.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    capacity: u64,
+    lines: u64,
+    probes: u32,
+    words: u32,
+}
+
+impl Descriptor {
+    /// Returns the JSON text.
+    pub(crate) fn to_json(&self) -> String {
+        let Sizes { shards, rate, generations } = &self.sizes;
+        let numbers = |generation: &Generation| Numbers {
+            capacity: generation.capacity,
+            lines: generation.lines,
+            probes: generation.geometry.probes(),
+            words: generation.geometry.words(),
+        };
+        let fields = Fields {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            ready: self.ready,
+            identity: self.identity.to_u64(),
+            shards: *shards,
+            rate: *rate,
+            hash: self.hasher.algorithm().name().to_owned(),
+            key: format!("{:032x}", u128::from_be_bytes(self.hasher.key())),
+            probe: self.hasher.hash_probe(),
+            policy: self.policy.name().to_owned(),
+            generations: generations.iter().map(numbers).collect(),
+        };
+        // The fields are numbers and texts: nothing of them can fail.
+        serde_json::to_string(&fields).unwrap_or_default()
+    }
+
+    /// Reads the JSON text, which may be anything.
+    pub(crate) fn of_json(text: &[u8]) -> Result<Self, Error> {
+        let wrong = |found: String| Error::Descriptor { found: found.into() };
+        if text.len() > MAX_BYTES {
+            return Err(wrong(format!("{} bytes", text.len())));
+        }
+        let fields: Fields =
+            serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        if fields.format != FORMAT || fields.version != VERSION {
+            return Err(wrong(format!("format {:?}, version {}", fields.format, fields.version)));
+        }
+        require_shards(fields.shards)?;
+        if !(fields.rate > 0.0 && fields.rate < 1.0) {
+            return Err(wrong(format!("rate {}", fields.rate)));
+        }
+        if !(1..=MAX_GENERATIONS).contains(&fields.generations.len()) {
+            return Err(wrong(format!("{} generations", fields.generations.len())));
+        }
+        let generation = |numbers: &Numbers| {
+            let Numbers { capacity, lines, probes, words } = *numbers;
+            Generation::of_numbers(fields.shards, capacity.max(1), lines, probes, words)
+        };
+        let generations: Vec<Generation> =
+            fields.generations.iter().map(generation).collect::<Result<_, _>>()?;
+        let hasher = hasher(&fields.hash, &fields.key)
+            .ok_or_else(|| wrong(format!("hash {:?} with its key", fields.hash)))?;
+        // A changed algorithm would be found as false negatives.
+        if hasher.hash_probe() != fields.probe {
+            return Err(wrong(format!("hash {:?} has another probe", fields.hash)));
+        }
+        let policy = Policy::new(&fields.policy).map_err(|error| wrong(error.to_string()))?;
+        let identity = Identity::of_u64(fields.identity)
+            .ok_or_else(|| wrong(format!("identity {}", fields.identity)))?;
+        let sizes = Sizes { shards: fields.shards, rate: fields.rate, generations };
+        Ok(Self { identity, sizes, hasher, policy, ready: fields.ready })
+    }
+}
+
+/// Returns the hasher of this name, with a key of 32 hexadecimal digits.
+fn hasher(name: &str, key: &str) -> Option<AnyStable> {
+    let known = [Algorithm::Rapid, Algorithm::Xxh3, Algorithm::Xxh64, Algorithm::SipHash13];
+    let algorithm = known.into_iter().find(|algorithm| algorithm.name() == name)?;
+    let digits = key.len() == 32 && key.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let key = u128::from_str_radix(if digits { key } else { "" }, 16).ok()?;
+    AnyStable::from_key(algorithm, key.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_hash::{Rapid, SipHash13};
+
+    use super::*;
+
+    fn descriptor(hasher: AnyStable) -> Descriptor {
+        Descriptor {
+            identity: Identity::of_random(77),
+            sizes: Sizes::new(5000, 1e-4, true, None).unwrap(),
+            hasher,
+            policy: Policy::new("url-v1").unwrap(),
+            ready: true,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for hasher in [Rapid::with_seed(7).into(), SipHash13::with_key([3; 16]).into()] {
+            let written = descriptor(hasher);
+            let json = written.to_json();
+            let read = Descriptor::of_json(json.as_bytes()).unwrap();
+            assert_eq!(read.to_json(), json);
+            assert_eq!(read.sizes, written.sizes);
+            assert_eq!(read.hasher.key(), written.hasher.key());
+            assert!(json.len() < MAX_BYTES);
+        }
+    }
+
+    /// The text that the first release wrote.
+    #[test]
+    fn the_text_of_the_first_release_is_read() {
+        let text = br#"{"format":"tamis-redis","version":1,"ready":true,"identity":19,"shards":16,"rate":0.01,"hash":"rapidhash-v3","key":"07000000000000000000000000000000","probe":PROBE,"policy":"","generations":[{"capacity":1000,"lines":2,"probes":6,"words":2}]}"#;
+        let probe = Rapid::with_seed(7).hash_probe().to_string();
+        let text = std::str::from_utf8(text).unwrap().replace("PROBE", &probe);
+        let read = Descriptor::of_json(text.as_bytes()).unwrap();
+        assert_eq!(read.to_json(), text);
+        assert_eq!((read.sizes.shards, read.sizes.grows(), read.ready), (16, false, true));
+    }
+
+    #[test]
+    fn wrong_texts_are_errors() {
+        let text = descriptor(Rapid::with_seed(7).into()).to_json();
+        for (from, to) in [
+            ("tamis-redis", "other"),
+            ("\"version\":1", "\"version\":2"),
+            ("\"shards\":16", "\"shards\":0"),
+            ("\"shards\":16", "\"shards\":70000"),
+            ("0.0001", "0.0"),
+            ("0.0001", "1e999"),
+            ("rapidhash-v3", "md5"),
+            ("\"07", "\"+7"),
+            ("\"07", "\"08"),
+            ("\"capacity\":5000", "\"capacity\":-1"),
+            ("\"probes\":", "\"probes\":99"),
+            ("\"lines\":", "\"lines\":99999999"),
+            ("url-v1", "\\t"),
+            ("\"identity\":", "\"identity\":99999999999999999"),
+            ("}", ""),
+            ("\"ready\":true,", ""),
+            ("\"ready\":true,", "\"ready\":true,\"more\":1,"),
+        ] {
+            let wrong = text.replacen(from, to, 1);
+            assert_ne!(wrong, text, "{from}");
+            assert!(Descriptor::of_json(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+        assert!(Descriptor::of_json(&[b' '; MAX_BYTES + 1]).is_err());
+        let none = text.find("\"generations\"").unwrap();
+        let none = format!("{}\"generations\":[]}}", &text[..none]);
+        assert!(Descriptor::of_json(none.as_bytes()).is_err());
+    }
+}

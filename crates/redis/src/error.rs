@@ -1,0 +1,188 @@
+//! What can go wrong, and what is then true of the filter.
+
+use core::fmt;
+use std::sync::Arc;
+
+use tamis_core::BuildError;
+
+/// The reason why an operation on a filter in Redis failed.
+///
+/// Each variant states what is true of the item: nothing is stored, or it is unknown whether something is.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_redis::{Error, RedisBloomFilter};
+///
+/// // No server listens there.
+/// let builder = RedisBloomFilter::<str>::builder("redis://127.0.0.1:1/", "crawl");
+/// let error = builder.patience(std::time::Duration::ZERO).open().unwrap_err();
+/// assert!(matches!(error, Error::Unavailable { .. }));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address of a server is not a valid URL such as `redis://127.0.0.1:6379/`.
+    Address {
+        /// What is wrong with it.
+        reason: Arc<str>,
+    },
+    /// The name of the filter is empty, longer than 200 bytes, or contains a brace or a control character: the keys of
+    /// a shard could not be hashed by one part of them.
+    Name,
+    /// The number of shards is 0 or above 65,536.
+    Shards {
+        /// The number given.
+        shards: u32,
+    },
+    /// The sizes are impossible. A shard ends at 512 MiB; a larger filter needs more shards.
+    Build(BuildError),
+    /// The server has no filter of this name.
+    Missing,
+    /// The server has a filter of this name already.
+    Exists,
+    /// Another client is creating the filter, or was killed while it did. Wait; or delete the filter.
+    Creating,
+    /// A key is in the way of a new filter: the remains of a filter of the same name, or a key of another program.
+    InTheWay {
+        /// The key.
+        key: Arc<str>,
+    },
+    /// The description of the filter is not valid. Nothing was changed.
+    Descriptor {
+        /// What is wrong with it.
+        found: Arc<str>,
+    },
+    /// The filter has other parameters than those that the builder was given.
+    Parameters {
+        /// The parameter.
+        field: &'static str,
+        /// Its value in the server.
+        found: Arc<str>,
+        /// The value that the builder was given.
+        expected: Arc<str>,
+    },
+    /// A part of the filter is gone from the server: evicted, expired, deleted, or lost by a restart without
+    /// persistence. Items of this shard may have been lost. Nothing was stored.
+    Lost {
+        /// The number of the shard.
+        shard: u32,
+        /// The generation whose bits are missing.
+        generation: u32,
+    },
+    /// No server could be reached, or none accepted commands, for the whole of the builder's `patience`. Nothing was
+    /// stored, and the operation can be repeated.
+    Unavailable {
+        /// The reason why the last attempt failed.
+        reason: Arc<str>,
+    },
+    /// The insert was sent, and its reply was lost. The item may be in the filter or not. If it is, nobody got `true`
+    /// for it. The insert is not repeated: the repetition might find its own bits and return `false`.
+    VerdictUnknown {
+        /// How the reply was lost.
+        reason: Arc<str>,
+    },
+    /// The insert has a verdict, but fewer replicas than requested have confirmed it in time. The item is stored in the
+    /// master. If the master fails now, the item may be lost.
+    NotReplicated {
+        /// The verdict: whether this insert was the first of the item.
+        new: bool,
+        /// The number of replicas that confirmed.
+        replicas: u32,
+    },
+    /// The server refused a command. Nothing was stored.
+    Refused {
+        /// The message of the server.
+        reason: Arc<str>,
+    },
+    /// The server's reply is not one that the command can have.
+    Reply {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The local filter does not fit this one: another hash, seed, normal form or geometry. Nothing was stored.
+    Mismatch {
+        /// What differs.
+        field: &'static str,
+    },
+    /// There is no memory for a local copy of the filter.
+    Alloc {
+        /// Bytes requested.
+        bytes: u64,
+    },
+    /// The blocking filter was used inside an asynchronous runtime. Use `AsyncRedisBloomFilter` there. Nothing was sent.
+    InRuntime,
+    /// The system provided no thread or no random numbers.
+    System {
+        /// The error of the system.
+        reason: Arc<str>,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address { reason } => write!(f, "the address is not valid: {reason}"),
+            Self::Name => f.write_str(
+                "the name of a filter has 1 to 200 bytes, and no brace or control character",
+            ),
+            Self::Shards { shards } => write!(f, "a filter has 1 to 65,536 shards, not {shards}"),
+            Self::Build(error) => error.fmt(f),
+            Self::Missing => f.write_str("the server has no filter of this name"),
+            Self::Exists => f.write_str("the server has a filter of this name already"),
+            Self::Creating => f.write_str(
+                "another client is creating the filter; if that client was killed, delete the filter",
+            ),
+            Self::InTheWay { key } => {
+                write!(f, "the key {key:?} is in the way of the new filter; delete it first")
+            }
+            Self::Descriptor { found } => {
+                write!(f, "the description of the filter is not valid: {found}")
+            }
+            Self::Parameters { field, found, expected } => {
+                write!(f, "the filter has another {field}: found {found}, expected {expected}")
+            }
+            Self::Lost { shard, generation } => write!(
+                f,
+                "generation {generation} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
+                 its items with it; delete the filter and build it again"
+            ),
+            Self::Unavailable { reason } => {
+                write!(f, "the server is not available, and nothing was stored: {reason}")
+            }
+            Self::VerdictUnknown { reason } => {
+                write!(f, "the reply was lost, and the item may be stored or not: {reason}")
+            }
+            Self::NotReplicated { new, replicas } => write!(
+                f,
+                "stored in the master, but confirmed by only {replicas} replicas (the item was {})",
+                if *new { "new" } else { "not new" }
+            ),
+            Self::Refused { reason } => write!(f, "the server refused the command: {reason}"),
+            Self::Reply { expected } => {
+                write!(f, "the reply of the server is not valid: expected {expected}")
+            }
+            Self::Mismatch { field } => write!(f, "the local filter has another {field}"),
+            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
+            Self::InRuntime => f.write_str(
+                "the blocking filter was used inside an asynchronous runtime; use AsyncRedisBloomFilter",
+            ),
+            Self::System { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}

@@ -1,0 +1,355 @@
+//! The asynchronous filter: hashes items, spreads them over the shards, and collects the results.
+
+use core::borrow::Borrow;
+use core::fmt;
+use core::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tamis_core::AsItem;
+use tamis_formats::Policy;
+use tamis_hash::{AnyStable, HashItem};
+
+use crate::builder::AsyncBuilder;
+use crate::figures::{self, Figures};
+use crate::insert::{self, Item};
+use crate::local::Local;
+use crate::shared::Shared;
+use crate::{Error, pull, push, query};
+
+/// The shards that are served at once.
+pub(crate) const SHARDS_AT_ONCE: usize = 64;
+
+/// A Bloom filter in Redis or Valkey, for asynchronous programs on tokio.
+///
+/// It has the methods of [`RedisBloomFilter`](crate::RedisBloomFilter), whose documentation states what they promise.
+/// All of them take `&self`, and any number of tasks may use a filter at once; clones share its connections. If a
+/// future is dropped before it ends, it is unknown which of its items are stored.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tamis_redis::AsyncRedisBloomFilter;
+///
+/// # async fn example() -> Result<(), tamis_redis::Error> {
+/// let builder = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl");
+/// let seen = builder.capacity(1_000_000).open_or_create().await?;
+/// if seen.insert("https://example.org/").await? {
+///     // This task, on this machine, and no other is the first.
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct AsyncRedisBloomFilter<T: ?Sized> {
+    shared: Arc<Shared>,
+    items: PhantomData<fn(&T)>,
+}
+
+impl<T: ?Sized> AsyncRedisBloomFilter<T> {
+    /// Returns a builder for the filter `name` at an address, as
+    /// [`RedisBloomFilter::builder`](crate::RedisBloomFilter::builder) does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
+        AsyncBuilder::new(address, name)
+    }
+
+    pub(crate) fn of_shared(shared: Shared) -> Self {
+        Self { shared: Arc::new(shared), items: PhantomData }
+    }
+
+    /// Inserts an item, as [`RedisBloomFilter::insert`](crate::RedisBloomFilter::insert) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        self.insert_hash(self.hasher().hash_item(item)).await
+    }
+
+    /// Inserts an item by its hash, as [`RedisBloomFilter::insert_hash`](crate::RedisBloomFilter::insert_hash) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
+        let mut answer = Err(Error::Reply { expected: "a verdict" });
+        let shard = self.shared.sizes().shard(hash);
+        let items = [Item { number: 0, hash }];
+        insert::insert(&self.shared, shard, &items, |_, result| answer = result).await;
+        answer
+    }
+
+    /// Inserts many items, as [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.insert_hashes(&self.hashes(items)).await
+    }
+
+    /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
+        let shared = &*self.shared;
+        let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
+            let mut results = Vec::with_capacity(items.len());
+            let on_result = |item: Item, result| results.push((item.number, result));
+            insert::insert(shared, shard, &items, on_result).await;
+            results
+        });
+        let mut all = vec![Err(Error::Reply { expected: "a verdict" }); hashes.len()];
+        let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+        while let Some(results) = each.next().await {
+            results.into_iter().for_each(|(number, result)| all[number] = result);
+        }
+        all
+    }
+
+    /// Returns whether the filter may contain an item, as
+    /// [`RedisBloomFilter::contains`](crate::RedisBloomFilter::contains) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        self.contains_hash(self.hasher().hash_item(item)).await
+    }
+
+    /// Queries an item by its hash, as [`contains`](Self::contains) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
+        let mut found = false;
+        let shard = self.shared.sizes().shard(hash);
+        let items = [Item { number: 0, hash }];
+        query::query(&self.shared, shard, &items, |_| found = true).await?;
+        Ok(found)
+    }
+
+    /// Queries many items, as [`RedisBloomFilter::contains_many`](crate::RedisBloomFilter::contains_many) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]. Then no item has an answer, and the query can be repeated.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        self.contains_hashes(&self.hashes(items)).await
+    }
+
+    /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]. Then no item has an answer, and the query can be repeated.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
+        let shared = &*self.shared;
+        let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
+            let mut hits = Vec::new();
+            query::query(shared, shard, &items, |number| hits.push(number)).await?;
+            Ok::<_, Error>(hits)
+        });
+        let mut all = vec![false; hashes.len()];
+        let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+        while let Some(hits) = each.try_next().await? {
+            hits.into_iter().for_each(|number| all[number] = true);
+        }
+        Ok(all)
+    }
+
+    /// Returns how full the filter is, as [`RedisBloomFilter::figures`](crate::RedisBloomFilter::figures) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn figures(&self) -> Result<Figures, Error> {
+        figures::figures(&self.shared).await
+    }
+
+    /// Copies the filter into a local one, as [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn pull(&self) -> Result<Local<T>, Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        pull::pull(&self.shared).await
+    }
+
+    /// Returns an empty local filter that can be pushed, as
+    /// [`RedisBloomFilter::local`](crate::RedisBloomFilter::local) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub fn local(&self) -> Result<Local<T>, Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        pull::empty(&self.shared)
+    }
+
+    /// Adds the items of a local filter, as [`RedisBloomFilter::push`](crate::RedisBloomFilter::push) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]. A push can be repeated: the result is the same.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub async fn push(&self, local: &Local<T>) -> Result<(), Error>
+    where
+        AnyStable: HashItem<T>,
+    {
+        push::push(&self.shared, local).await
+    }
+
+    /// Returns the hasher, which the filter's descriptor names.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn hasher(&self) -> &AnyStable {
+        &self.shared.descriptor.hasher
+    }
+
+    /// Returns the name of the normal form of the items.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.shared.descriptor.policy
+    }
+
+    /// Returns the number of items that the first generation was made for.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.shared.sizes().capacity()
+    }
+
+    /// Returns the number of shards.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn shards(&self) -> u32 {
+        self.shared.sizes().shards
+    }
+
+    /// Returns whether the filter grows when it is full.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        self.shared.sizes().grows()
+    }
+
+    fn hashes<I>(&self, items: I) -> Vec<u64>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let hasher = self.hasher();
+        items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect()
+    }
+}
+
+/// Returns the items of each shard, in their order.
+fn by_shard(filter: &Shared, hashes: &[u64]) -> Vec<(u32, Vec<Item>)> {
+    let mut sorted: Vec<(u32, Item)> = hashes
+        .iter()
+        .enumerate()
+        .map(|(number, hash)| (filter.sizes().shard(*hash), Item { number, hash: *hash }))
+        .collect();
+    sorted.sort_by_key(|(shard, _)| *shard);
+    let groups = sorted.chunk_by(|(one, _), (other, _)| one == other);
+    groups.map(|group| (group[0].0, group.iter().map(|(_, item)| *item).collect())).collect()
+}
+
+impl<T: ?Sized> Clone for AsyncRedisBloomFilter<T> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), items: PhantomData }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for AsyncRedisBloomFilter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncRedisBloomFilter")
+            .field("name", &self.shared.name)
+            .field("sizes", &self.shared.sizes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,165 @@
+//! Copies the bits of a filter into a local one.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::Value;
+use tamis_bloom::raw::{self, Growth, Lines, LinesError, SliceSizes};
+use tamis_core::BuildError;
+use tamis_hash::{AnyStable, HashItem};
+
+use crate::Error;
+use crate::commands;
+use crate::local::{Kind as LocalKind, Local};
+use crate::router::{Failure, Kind};
+use crate::shared::Shared;
+use crate::sizes::{Generation, LINE_BYTES};
+use crate::tag::State;
+
+/// The bytes that are read at once. It keeps the server busy for less than a millisecond.
+const CHUNK_BYTES: u64 = 256 << 10;
+
+/// The shards that are read at once: their chunks are in memory besides the filter.
+const SHARDS_AT_ONCE: usize = 8;
+
+/// Copies the bits of all generations. Each item whose insert had returned before is in the copy.
+pub(crate) async fn pull<T: ?Sized>(filter: &Shared) -> Result<Local<T>, Error>
+where
+    AnyStable: HashItem<T>,
+{
+    // An insert that has returned is in a generation up to the one that is open now.
+    let shards = filter.sizes().shards;
+    let open = stream::iter(0..shards).map(|shard| filter.find_current(shard));
+    let open: Vec<u32> = open.buffered(SHARDS_AT_ONCE).try_collect().await?;
+    let newest = open.iter().copied().max().unwrap_or(0);
+    let mut generations = Vec::new();
+    for number in 0..=newest {
+        generations.push(copy(filter, number, &open).await?);
+    }
+    local(filter, generations)
+}
+
+/// Returns an empty local filter with the sizes of the largest generation that a shard has.
+pub(crate) fn empty<T: ?Sized>(filter: &Shared) -> Result<Local<T>, Error>
+where
+    AnyStable: HashItem<T>,
+{
+    let newest = (0..filter.sizes().shards).map(|shard| filter.current(shard)).max();
+    let generation = filter.generation(newest.unwrap_or(0));
+    blocked(filter, generation, lines_of(generation)?)
+}
+
+/// Copies one generation, and counts its bits. `open`: the open generation of each shard.
+async fn copy(filter: &Shared, number: u32, open: &[u32]) -> Result<(Lines, u64), Error> {
+    let generation = filter.generation(number);
+    let (mut lines, mut ones) = (lines_of(generation)?, 0);
+    let with_bits = (0..).zip(open).filter(|(_, open)| **open >= number);
+    let chunks = with_bits.flat_map(|(shard, _)| {
+        let starts = (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize);
+        starts.map(move |start| (shard, start))
+    });
+    let read = stream::iter(chunks).map(|(shard, start)| chunk(filter, shard, number, start));
+    let mut read = core::pin::pin!(read.buffer_unordered(SHARDS_AT_ONCE));
+    while let Some((first, bytes)) = read.try_next().await? {
+        let to = lines.iter_mut().skip(first as usize);
+        for (to, bytes) in to.zip(bytes.chunks_exact(LINE_BYTES as usize)) {
+            let (words, _) = bytes.as_chunks::<8>();
+            for (to, bytes) in to.words.iter_mut().zip(words) {
+                let from = u64::from_le_bytes(*bytes);
+                ones += u64::from(from.count_ones());
+                to.update(|word| *word = from);
+            }
+        }
+    }
+    Ok((lines, ones))
+}
+
+/// Reads a chunk of a key, and returns it with the number of its first line in the generation.
+async fn chunk(
+    filter: &Shared,
+    shard: u32,
+    number: u32,
+    start: u64,
+) -> Result<(u64, Vec<u8>), Error> {
+    let generation = filter.generation(number);
+    let key = filter.name.bits(shard, number);
+    let end = (start + CHUNK_BYTES).min(generation.line_bytes());
+    // The tag is read after the bytes: if it is there, the key was there before.
+    let sent = [commands::read(&key, start, end), commands::state(&key, generation)];
+    let replies = filter.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
+    let mut replies = replies.into_iter();
+    let (Some(Value::BulkString(bytes)), Some(tag)) = (replies.next(), replies.next()) else {
+        return Err(Error::Reply { expected: "bytes and a tag" });
+    };
+    let read = commands::queried(&tag, filter.identity(), core::iter::empty());
+    match read {
+        Some((State::Open | State::Closed, _)) if bytes.len() as u64 == end - start => {
+            Ok((u64::from(shard) * generation.lines + start / LINE_BYTES, bytes))
+        }
+        _ => Err(Error::Lost { shard, generation: number }),
+    }
+}
+
+/// Makes the local filter of its lines.
+fn local<T: ?Sized>(filter: &Shared, generations: Vec<(Lines, u64)>) -> Result<Local<T>, Error>
+where
+    AnyStable: HashItem<T>,
+{
+    if !filter.sizes().grows() {
+        let first = generations.into_iter().next();
+        let (lines, _) = first.ok_or(Error::Build(BuildError::Bits))?;
+        return blocked(filter, filter.generation(0), lines);
+    }
+    let growth = Growth {
+        first_capacity: filter.sizes().capacity(),
+        rate: filter.sizes().rate,
+        max_size_in_bytes: u64::MAX,
+    };
+    let newest = generations.len().saturating_sub(1) as u32;
+    let slices = (0..).zip(generations).map(|(number, (lines, ones))| {
+        let generation = filter.generation(number);
+        let Generation { geometry, capacity, .. } = *generation;
+        // The items that are counted decide when the local filter would grow.
+        let full = if number < newest { capacity } else { items(generation, ones) };
+        (SliceSizes { geometry, capacity, items: counted(full, capacity) }, lines)
+    });
+    let hasher = filter.descriptor.hasher.clone();
+    let slices: Vec<_> = slices.collect();
+    let made = raw::from_slices(growth, hasher, slices).map_err(of_lines)?;
+    Ok(Local::new(LocalKind::Scalable(made), filter.descriptor.policy))
+}
+
+fn blocked<T: ?Sized>(
+    filter: &Shared,
+    generation: &Generation,
+    lines: Lines,
+) -> Result<Local<T>, Error>
+where
+    AnyStable: HashItem<T>,
+{
+    let capacity = usize::try_from(generation.capacity).map_err(|_| BuildError::TooLarge)?;
+    let hasher = filter.descriptor.hasher.clone();
+    let made = raw::from_lines(generation.geometry, capacity, hasher, lines).map_err(of_lines)?;
+    Ok(Local::new(LocalKind::Blocked(made), filter.descriptor.policy))
+}
+
+fn lines_of(generation: &Generation) -> Result<Lines, Error> {
+    let lines = raw::lines(generation.geometry);
+    Lines::zeroed(lines).map_err(|_| Error::Alloc { bytes: lines.saturating_mul(LINE_BYTES) })
+}
+
+/// Returns the number of items of all shards for a number of bits: an estimate.
+fn items(generation: &Generation, ones: u64) -> u64 {
+    generation.items(ones, raw::lines(generation.geometry)) as u64
+}
+
+/// Returns the number of items, rounded to what a slice counts: one of so many that 2^16 count.
+fn counted(items: u64, capacity: u64) -> u64 {
+    let step = 1 << (capacity >> 16).checked_ilog2().unwrap_or(0);
+    items - items % step
+}
+
+fn of_lines(error: LinesError) -> Error {
+    match error {
+        LinesError::Alloc { bytes } => Error::Alloc { bytes },
+        _ => Error::Mismatch { field: "geometry" },
+    }
+}

@@ -1,0 +1,108 @@
+//! Adds the bits of a local filter to one in Redis.
+//!
+//! The bits of a shard are written into a key that expires, and a script adds them to the bits of the shard at once. So a
+//! push that fails in the middle has added some shards and not others, and can be repeated.
+
+use redis::Value;
+use tamis_hash::{AnyStable, HashItem, ItemHasher};
+
+use crate::Error;
+use crate::commands;
+use crate::local::Local;
+use crate::router::{Failure, Kind};
+use crate::shared::Shared;
+use crate::sizes::{Generation, LINE_BYTES};
+
+/// The bytes that are written at once. A chunk without a bit is not written.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// After this time the server deletes bits that no script has added.
+const EXPIRES_S: u64 = 600;
+
+/// Adds the bits of a local filter, shard by shard.
+pub(crate) async fn push<T: ?Sized>(filter: &Shared, local: &Local<T>) -> Result<(), Error>
+where
+    AnyStable: HashItem<T>,
+{
+    if local.hasher().hash_probe() != filter.descriptor.hasher.hash_probe() {
+        return Err(Error::Mismatch { field: "hash or seed" });
+    }
+    if local.policy() != filter.descriptor.policy {
+        return Err(Error::Mismatch { field: "policy" });
+    }
+    // Find the generation of each part, before anything is sent.
+    let sizes = filter.sizes();
+    let mut numbers = Vec::new();
+    for geometry in local.geometries() {
+        let found = sizes.generations.iter().position(|own| own.geometry == geometry);
+        numbers.push(found.ok_or(Error::Mismatch { field: "geometry" })? as u32);
+    }
+    for (part, number) in numbers.into_iter().enumerate() {
+        for shard in 0..sizes.shards {
+            push_key(filter, local, part, shard, number).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the bits of one shard to one generation.
+async fn push_key<T: ?Sized>(
+    filter: &Shared,
+    local: &Local<T>,
+    part: usize,
+    shard: u32,
+    number: u32,
+) -> Result<(), Error> {
+    let generation = filter.generation(number);
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::System { reason: error.to_string().into() })?;
+    let bits = filter.name.push(shard, u64::from_le_bytes(random));
+    let mut written = false;
+    for start in (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize) {
+        let bytes = chunk(local, part, shard, generation, start);
+        if bytes.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let sent = [commands::write(&bits, start, &bytes), commands::expire(&bits, EXPIRES_S)];
+        filter.send(shard, &sent, Kind::Idempotent).await.map_err(Failure::of_read)?;
+        written = true;
+    }
+    if !written {
+        return Ok(());
+    }
+    // A shard that has not come to this generation yet grows until it has.
+    let mut current = filter.find_current(shard).await?;
+    while current < number {
+        filter.grow(shard, current).await?;
+        current = filter.find_current(shard).await?;
+    }
+    let key = filter.name.bits(shard, number);
+    let unite = commands::unite([&key, &bits], generation, filter.identity());
+    // Not repeated: the bits are gone after the first time. The caller repeats the push.
+    let sent = filter.send(shard, &[unite], Kind::Write).await;
+    let ones = match sent.map_err(Failure::of_read)?.first() {
+        Some(Value::Int(-1)) => return Err(Error::Lost { shard, generation: number }),
+        Some(Value::Int(ones)) => u64::try_from(*ones).unwrap_or(0),
+        _ => return Err(Error::Reply { expected: "a number" }),
+    };
+    if current == number && generation.is_full(ones) {
+        // An error concerns no item: a later insert grows the shard.
+        _ = filter.grow(shard, number).await;
+    }
+    Ok(())
+}
+
+/// Returns bytes of a shard.
+fn chunk<T: ?Sized>(
+    local: &Local<T>,
+    part: usize,
+    shard: u32,
+    generation: &Generation,
+    start: u64,
+) -> Vec<u8> {
+    let end = (start + CHUNK_BYTES).min(generation.line_bytes());
+    let first = u64::from(shard) * generation.lines;
+    let lines = first + start / LINE_BYTES..first + end / LINE_BYTES;
+    lines.flat_map(|line| local.line(part, line).map(u64::to_le_bytes)).flatten().collect()
+}

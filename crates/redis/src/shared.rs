@@ -1,0 +1,164 @@
+//! What all parts of a filter share: its description, its connections, and the generation that each shard has reached.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
+
+use redis::{Cmd, Value};
+
+use crate::Error;
+use crate::commands;
+use crate::descriptor::Descriptor;
+use crate::name::Name;
+use crate::router::{Failure, Kind, Router};
+use crate::sizes::{Generation, Sizes};
+use crate::tag::{Identity, State};
+
+/// The tags that are read at once to find the open generation.
+const TAGS: u32 = 4;
+
+/// How many replicas must confirm an insert, and for how long it waits for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Confirm {
+    pub(crate) replicas: u32,
+    pub(crate) wait: Duration,
+}
+
+/// A filter.
+pub(crate) struct Shared {
+    pub(crate) name: Name,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) router: Router,
+    pub(crate) confirm: Option<Confirm>,
+    shards: Box<[Shard]>,
+}
+
+/// What this client knows about a shard.
+#[derive(Default)]
+struct Shard {
+    /// The generation that was open when it was last asked: a hint, which each command checks.
+    generation: AtomicU32,
+    /// The items that were inserted since the bits were last counted.
+    uncounted: AtomicU32,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        name: Name,
+        descriptor: Descriptor,
+        router: Router,
+        confirm: Option<Confirm>,
+    ) -> Self {
+        let shards = (0..descriptor.sizes.shards).map(|_| Shard::default()).collect();
+        Self { name, descriptor, router, confirm, shards }
+    }
+
+    pub(crate) const fn sizes(&self) -> &Sizes {
+        &self.descriptor.sizes
+    }
+
+    pub(crate) const fn identity(&self) -> Identity {
+        self.descriptor.identity
+    }
+
+    pub(crate) fn generation(&self, number: u32) -> &Generation {
+        self.sizes().generation(number)
+    }
+
+    /// Returns the generation that was open when the shard was last asked.
+    pub(crate) fn current(&self, shard: u32) -> u32 {
+        // ORDERING: Relaxed: a hint. The reply to each command says whether it is right.
+        self.shards[shard as usize].generation.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_current(&self, shard: u32, generation: u32) {
+        // ORDERING: Relaxed: as in `current`.
+        self.shards[shard as usize].generation.store(generation, Ordering::Relaxed);
+    }
+
+    /// Counts items that are about to be inserted, and returns whether the bits should be counted with them.
+    pub(crate) fn is_count_due(&self, shard: u32, generation: &Generation, items: u32) -> bool {
+        let every = (generation.capacity / u64::from(self.sizes().shards) / 1024).clamp(1, 512);
+        let uncounted = &self.shards[shard as usize].uncounted;
+        // ORDERING: Relaxed, both: the count only decides when to look, and publishes nothing. A lost update delays a
+        // look.
+        let sum = uncounted.load(Ordering::Relaxed).saturating_add(items);
+        let due = u64::from(sum) >= every;
+        uncounted.store(if due { 0 } else { sum }, Ordering::Relaxed);
+        due
+    }
+
+    /// Sends commands for a shard.
+    pub(crate) async fn send(
+        &self,
+        shard: u32,
+        commands: &[Cmd],
+        kind: Kind,
+    ) -> Result<Vec<Value>, Failure> {
+        self.router.send(self.name.slot(shard), commands, kind).await
+    }
+
+    /// Sends one command for a shard that may be repeated.
+    pub(crate) async fn send_one(
+        &self,
+        shard: u32,
+        command: Cmd,
+        kind: Kind,
+    ) -> Result<Value, Error> {
+        let replies = self.send(shard, &[command], kind).await.map_err(Failure::of_read)?;
+        replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
+    }
+
+    /// Asks which generation of a shard is open.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Lost`] if one of the generations up to it is gone.
+    pub(crate) async fn find_current(&self, shard: u32) -> Result<u32, Error> {
+        let last = self.sizes().generations.len() as u32;
+        let mut first = 0;
+        while first < last {
+            let numbers = first..last.min(first + TAGS);
+            let command =
+                |number| commands::state(&self.name.bits(shard, number), self.generation(number));
+            let tags: Vec<Cmd> = numbers.clone().map(command).collect();
+            let replies = self.send(shard, &tags, Kind::Read).await.map_err(Failure::of_read)?;
+            for (number, reply) in numbers.zip(&replies) {
+                let read = commands::queried(reply, self.identity(), core::iter::empty());
+                match read.ok_or(Error::Reply { expected: "a tag" })?.0 {
+                    State::Open => {
+                        self.set_current(shard, number);
+                        return Ok(number);
+                    }
+                    State::Closed => {}
+                    State::Gone => return Err(Error::Lost { shard, generation: number }),
+                }
+            }
+            first += TAGS;
+        }
+        // The last generation is never closed.
+        Err(Error::Lost { shard, generation: last - 1 })
+    }
+
+    /// Closes a generation of a shard and creates the next, unless another client has done so.
+    ///
+    /// # Errors
+    ///
+    /// An error leaves the generation open, and a later insert tries again.
+    pub(crate) async fn grow(&self, shard: u32, generation: u32) -> Result<(), Error> {
+        let next = generation + 1;
+        if next as usize >= self.sizes().generations.len() {
+            return Ok(());
+        }
+        let keys = [self.name.bits(shard, generation), self.name.bits(shard, next)];
+        let generations = [self.generation(generation), self.generation(next)];
+        let command = commands::grow([&keys[0], &keys[1]], generations, self.identity());
+        match self.send_one(shard, command, Kind::Idempotent).await? {
+            Value::Int(0 | 1) => {
+                self.set_current(shard, next);
+                Ok(())
+            }
+            Value::Int(-1) => Err(Error::Lost { shard, generation }),
+            _ => Err(Error::Reply { expected: "0, 1 or -1" }),
+        }
+    }
+}
