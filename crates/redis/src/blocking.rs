@@ -81,7 +81,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Examples
     ///
     /// See [`RedisBloomFilter`] and [`Builder`].
-    #[must_use]
     pub fn builder(address: &str, name: &str) -> Builder<T> {
         Builder::new(address, name)
     }

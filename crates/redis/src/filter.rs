@@ -52,7 +52,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Examples
     ///
     /// See [`AsyncRedisBloomFilter`].
-    #[must_use]
     pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
         AsyncBuilder::new(address, name)
     }

@@ -80,7 +80,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
             return Ok(false);
         }
         let result = self.remote.insert_hash(hash);
-        if is_stored(&result) {
+        if result.is_ok() {
             self.remember(hash);
         }
         result
@@ -113,7 +113,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         let asked: Vec<u64> = unknown.iter().map(|number| hashes[*number]).collect();
         let mut results = vec![Ok(false); hashes.len()];
         for (number, result) in unknown.into_iter().zip(self.remote.insert_hashes(&asked)) {
-            if is_stored(&result) {
+            if result.is_ok() {
                 self.remember(hashes[number]);
             }
             results[number] = result;
@@ -189,9 +189,4 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     fn remember(&self, hash: u64) {
         _ = self.local.try_insert_hash(hash);
     }
-}
-
-/// Whether the server has the item.
-const fn is_stored(result: &Result<bool, Error>) -> bool {
-    matches!(result, Ok(_))
 }

@@ -34,6 +34,10 @@ pub struct Local<T: ?Sized> {
 }
 
 /// The filter.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of them per copy, and each is megabytes"
+)]
 pub(crate) enum Kind<T: ?Sized> {
     /// One generation.
     Blocked(BlockedBloomFilter<T, AnyStable>),

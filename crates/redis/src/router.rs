@@ -16,7 +16,6 @@
 //! | the connection breaks, or the reply does not come in time | unknown | a read is repeated, a write is not |
 
 use core::fmt::Display;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,14 +101,14 @@ pub(crate) struct Router {
     known: Mutex<Known>,
     /// When the nodes were last asked for the slots. Locked while they are asked.
     refreshed: tokio::sync::Mutex<Option<Instant>>,
-    /// Chooses among replicas in turn.
-    turn: AtomicUsize,
 }
 
 /// What is known about the nodes.
 struct Known {
     slots: Slots,
     connections: HashMap<(Node, bool), MultiplexedConnection>,
+    /// Chooses among replicas in turn.
+    turn: usize,
 }
 
 /// Where to send commands next.
@@ -148,9 +147,9 @@ impl Router {
             known: Mutex::new(Known {
                 slots: Slots::of_reply(&Value::Nil, &Node::default()),
                 connections: HashMap::new(),
+                turn: 0,
             }),
             refreshed: tokio::sync::Mutex::new(None),
-            turn: AtomicUsize::new(0),
         };
         let mut tries = Tries::new(router.settings.patience);
         loop {
@@ -243,11 +242,10 @@ impl Router {
 
     /// Chooses the node for commands.
     fn target(&self, slot: u16, kind: Kind) -> Option<Target> {
-        let known = self.known();
+        let mut known = self.known();
         if kind == Kind::StaleRead && self.settings.replicas_read {
-            // ORDERING: Relaxed: the counter only spreads queries, and publishes nothing.
-            let any = self.turn.fetch_add(1, Ordering::Relaxed);
-            if let Some(node) = known.slots.replica(slot, any) {
+            known.turn = known.turn.wrapping_add(1);
+            if let Some(node) = known.slots.replica(slot, known.turn) {
                 return Some(Target { node: node.clone(), asking: false, replica: true });
             }
         }

@@ -1,7 +1,7 @@
 //! What all parts of a filter share: its description, its connections, and the generation that each shard has reached.
 
-use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
 
@@ -29,16 +29,17 @@ pub(crate) struct Shared {
     pub(crate) descriptor: Descriptor,
     pub(crate) router: Router,
     pub(crate) confirm: Option<Confirm>,
-    shards: Box<[Shard]>,
+    /// Locked for moments: a command takes the server longer.
+    shards: Mutex<Box<[Shard]>>,
 }
 
 /// What this client knows about a shard.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Shard {
     /// The generation that was open when it was last asked: a hint, which each command checks.
-    generation: AtomicU32,
+    generation: u32,
     /// The items that were inserted since the bits were last counted.
-    uncounted: AtomicU32,
+    uncounted: u32,
 }
 
 impl Shared {
@@ -48,7 +49,8 @@ impl Shared {
         router: Router,
         confirm: Option<Confirm>,
     ) -> Self {
-        let shards = (0..descriptor.sizes.shards).map(|_| Shard::default()).collect();
+        let shards = vec![Shard::default(); descriptor.sizes.shards as usize];
+        let shards = Mutex::new(shards.into_boxed_slice());
         Self { name, descriptor, router, confirm, shards }
     }
 
@@ -66,25 +68,26 @@ impl Shared {
 
     /// Returns the generation that was open when the shard was last asked.
     pub(crate) fn current(&self, shard: u32) -> u32 {
-        // ORDERING: Relaxed: a hint. The reply to each command says whether it is right.
-        self.shards[shard as usize].generation.load(Ordering::Relaxed)
+        self.shards()[shard as usize].generation
     }
 
     pub(crate) fn set_current(&self, shard: u32, generation: u32) {
-        // ORDERING: Relaxed: as in `current`.
-        self.shards[shard as usize].generation.store(generation, Ordering::Relaxed);
+        self.shards()[shard as usize].generation = generation;
     }
 
     /// Counts items that are about to be inserted, and returns whether the bits should be counted with them.
     pub(crate) fn is_count_due(&self, shard: u32, generation: &Generation, items: u32) -> bool {
         let every = (generation.capacity / u64::from(self.sizes().shards) / 1024).clamp(1, 512);
-        let uncounted = &self.shards[shard as usize].uncounted;
-        // ORDERING: Relaxed, both: the count only decides when to look, and publishes nothing. A lost update delays a
-        // look.
-        let sum = uncounted.load(Ordering::Relaxed).saturating_add(items);
+        let uncounted = &mut self.shards()[shard as usize].uncounted;
+        let sum = uncounted.saturating_add(items);
         let due = u64::from(sum) >= every;
-        uncounted.store(if due { 0 } else { sum }, Ordering::Relaxed);
+        *uncounted = if due { 0 } else { sum };
         due
+    }
+
+    fn shards(&self) -> MutexGuard<'_, Box<[Shard]>> {
+        // No code that could panic runs while it is locked.
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends commands for a shard.

@@ -1,0 +1,181 @@
+//! A cluster of three masters and three replicas.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use redis::{Connection, Value, cmd};
+
+use super::server::Server;
+
+/// The masters, and the slots of each.
+const MASTERS: [[u16; 2]; 3] = [[0, 5460], [5461, 10_922], [10_923, 16_383]];
+
+/// How long the cluster may take to agree on something.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Six servers.
+pub(crate) struct Cluster {
+    pub(crate) nodes: Vec<Server>,
+}
+
+impl Cluster {
+    /// Starts a cluster. Returns `None` if `redis-server` is not installed and not required.
+    pub(crate) fn start() -> Option<Self> {
+        let arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
+        // A replica that has not heard from its master for some time may still take its place.
+        let replicas =
+            ["--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"];
+        let arguments = [&arguments[..], &replicas].concat();
+        let start = |_| Server::start_with(&arguments);
+        let nodes: Vec<Server> = (0..6).map(start).collect::<Option<_>>()?;
+        let cluster = Self { nodes };
+        for (node, slots) in cluster.nodes.iter().zip(MASTERS) {
+            let [first, last] = slots.map(|slot| slot.to_string());
+            node.command(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]);
+        }
+        let port = cluster.nodes[0].port().to_string();
+        for node in &cluster.nodes[1..] {
+            node.command(&["CLUSTER", "MEET", "127.0.0.1", &port]);
+        }
+        cluster.wait("all nodes know each other", || {
+            cluster.nodes.iter().all(|node| node.info("cluster_known_nodes") == "6")
+        });
+        for (replica, master) in cluster.nodes[3..].iter().zip(&cluster.nodes) {
+            // A replica must know its master first.
+            let id = master.id();
+            cluster.wait("a replica has its master", || {
+                let mut command = cmd("CLUSTER");
+                let replicate = command.arg(&["REPLICATE", &id]);
+                replicate.query::<Value>(&mut replica.connection()).is_ok()
+            });
+        }
+        cluster.wait("the cluster works", || {
+            let ok = |node: &Server| node.info("cluster_state") == "ok";
+            let linked = |node: &Server| node.replication("master_link_status") == "up";
+            cluster.nodes.iter().all(ok) && cluster.nodes[3..].iter().all(linked)
+        });
+        Some(cluster)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.nodes[0].url()
+    }
+
+    /// Returns the node that has a slot, by its own account.
+    pub(crate) fn master(&self, slot: u16) -> usize {
+        let mut found = None;
+        self.wait("a slot has a master", || {
+            found = (0..self.nodes.len()).find(|node| self.nodes[*node].owns(slot));
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// Returns the replicas of a master.
+    pub(crate) fn replicas(&self, master: usize) -> Vec<usize> {
+        let port = self.nodes[master].port().to_string();
+        let of = |node: &usize| self.nodes[*node].replication("master_port") == port;
+        (0..self.nodes.len()).filter(|node| *node != master && of(node)).collect()
+    }
+
+    /// Waits until another node has a slot.
+    pub(crate) fn wait_for_failover(&self, from: usize, slot: u16) -> usize {
+        let others: Vec<usize> = (0..self.nodes.len()).filter(|node| *node != from).collect();
+        let mut found = None;
+        self.wait("a replica has taken the place of its master", || {
+            found = others.iter().copied().find(|node| self.nodes[*node].owns(slot));
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// Moves slots from one node to another, with their keys, as an operator does.
+    pub(crate) fn move_slots(&self, slots: impl IntoIterator<Item = u16>, from: usize, to: usize) {
+        let mut connections: Vec<Connection> =
+            self.nodes[..3].iter().map(Server::connection).collect();
+        let ids = [self.nodes[from].id(), self.nodes[to].id()];
+        let port = self.nodes[to].port().to_string();
+        for slot in slots {
+            let slot = slot.to_string();
+            let set = |words: &[&str], connection: &mut Connection| {
+                cmd("CLUSTER").arg("SETSLOT").arg(&slot).arg(words).exec(connection).unwrap();
+            };
+            set(&["IMPORTING", &ids[0]], &mut connections[to]);
+            set(&["MIGRATING", &ids[1]], &mut connections[from]);
+            loop {
+                let mut command = cmd("CLUSTER");
+                let get = command.arg(&["GETKEYSINSLOT", &slot, "100"]);
+                let keys: Vec<String> = get.query(&mut connections[from]).unwrap();
+                if keys.is_empty() {
+                    break;
+                }
+                let mut migrate = cmd("MIGRATE");
+                migrate.arg(&["127.0.0.1", &port, "", "0", "10000", "KEYS"]).arg(&keys);
+                migrate.exec(&mut connections[from]).unwrap();
+            }
+            // The new node first, so that the slot always has one.
+            set(&["NODE", &ids[1]], &mut connections[to]);
+            set(&["NODE", &ids[1]], &mut connections[from]);
+        }
+    }
+
+    /// Waits until something holds.
+    fn wait(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !holds() {
+            assert!(Instant::now() < end, "this was awaited in vain: {what}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Server {
+    fn id(&self) -> String {
+        match self.command(&["CLUSTER", "MYID"]) {
+            Value::BulkString(id) => String::from_utf8(id).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn info(&self, field: &str) -> String {
+        self.field(&["CLUSTER", "INFO"], field)
+    }
+
+    fn replication(&self, field: &str) -> String {
+        self.field(&["INFO", "replication"], field)
+    }
+
+    /// Returns a field of a report, empty if the server does not answer.
+    fn field(&self, words: &[&str], field: &str) -> String {
+        let client = redis::Client::open(self.url()).unwrap();
+        let Ok(mut connection) = client.get_connection_with_timeout(Duration::from_secs(1)) else {
+            return String::new();
+        };
+        connection.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let report: redis::RedisResult<String> =
+            cmd(words[0]).arg(&words[1..]).query(&mut connection);
+        let report = report.unwrap_or_default();
+        let mut lines = report.lines().filter_map(|line| line.split_once(':'));
+        lines
+            .find(|(name, _)| *name == field)
+            .map(|(_, value)| value.to_owned())
+            .unwrap_or_default()
+    }
+
+    /// Whether the server is a master that has a slot.
+    fn owns(&self, slot: u16) -> bool {
+        if self.replication("role") != "master" {
+            return false;
+        }
+        let Value::Array(ranges) = self.command(&["CLUSTER", "SLOTS"]) else { return false };
+        ranges.iter().any(|range| {
+            let Value::Array(range) = range else { return false };
+            let (Value::Int(first), Value::Int(last)) = (&range[0], &range[1]) else {
+                return false;
+            };
+            let Value::Array(master) = &range[2] else { return false };
+            let own = Value::Int(self.port().into());
+            (*first..=*last).contains(&i64::from(slot)) && master[1] == own
+        })
+    }
+}

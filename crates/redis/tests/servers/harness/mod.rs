@@ -1,0 +1,10 @@
+//! Starts real servers for tests, and breaks them.
+//!
+//! Where `redis-server` is missing, a test prints a notice and ends, unless the environment variable
+//! `TAMIS_REQUIRE_REDIS` is set: then it fails.
+
+mod cluster;
+mod server;
+
+pub(crate) use self::cluster::Cluster;
+pub(crate) use self::server::Server;
