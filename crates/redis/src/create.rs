@@ -19,7 +19,7 @@ use crate::{Error, sizes};
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
     let command = commands::get(&name.descriptor());
     let replies = router.send(name.descriptor_slot(), &[command], Kind::Read).await;
-    match replies.map_err(Failure::of_read)?.first() {
+    match replies.map_err(Failure::of_read)?.values.first() {
         Some(Value::Nil) => Err(Error::Missing),
         Some(Value::BulkString(text)) => Descriptor::of_json(text),
         _ => Err(Error::Reply { expected: "a text" }),
@@ -47,7 +47,7 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let slot = filter.name.descriptor_slot();
     // Of several clients, one stores the descriptor. A lost reply leaves a filter that is not ready.
     let sent = filter.router.send(slot, &[commands::set_new(&key, &creating)], Kind::Write).await;
-    match sent.map_err(Failure::of_read)?.first() {
+    match sent.map_err(Failure::of_read)?.values.first() {
         Some(Value::Okay) => {}
         Some(Value::Nil) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "OK" }),
@@ -61,7 +61,7 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let ready = filter.descriptor.to_json();
     let publish = commands::publish(&key, &creating, &ready);
     let sent = filter.router.send(slot, &[publish], Kind::Write).await;
-    match sent.map_err(Failure::of_read)?.first() {
+    match sent.map_err(Failure::of_read)?.values.first() {
         Some(Value::Int(1)) => Ok(()),
         // Another client has deleted the filter meanwhile.
         Some(Value::Int(0)) => Err(Error::Missing),

@@ -3,8 +3,10 @@
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tamis_core::AsItem;
 use tamis_formats::Policy;
@@ -12,10 +14,13 @@ use tamis_hash::{AnyStable, HashItem};
 
 use crate::builder::AsyncBuilder;
 use crate::figures::{self, Figures};
-use crate::insert::{self, Item};
+use crate::insert::{self, Inserted, Item};
 use crate::local::Local;
-use crate::shared::Shared;
+use crate::shared::{Confirm, Shared};
 use crate::{Error, pull, push, query};
+
+/// The result of an insert that was not made: none of these is returned.
+const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
 
 /// The shards that are served at once.
 pub(crate) const SHARDS_AT_ONCE: usize = 64;
@@ -87,11 +92,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     ///
     /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
-        let mut answer = Err(Error::Reply { expected: "a verdict" });
-        let shard = self.shared.sizes().shard(hash);
-        let items = [Item { number: 0, hash }];
-        insert::insert(&self.shared, shard, &items, |_, result| answer = result).await;
-        answer
+        self.insert_hashes(&[hash]).await.pop().unwrap_or(Err(NO_VERDICT))
     }
 
     /// Inserts many items, as [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
@@ -120,12 +121,15 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
             insert::insert(shared, shard, &items, on_result).await;
             results
         });
-        let mut all = vec![Err(Error::Reply { expected: "a verdict" }); hashes.len()];
+        let mut all = vec![Inserted::of_error(NO_VERDICT); hashes.len()];
         let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
         while let Some(results) = each.next().await {
             results.into_iter().for_each(|(number, result)| all[number] = result);
         }
-        all
+        if let Some(confirm) = shared.confirm {
+            confirm_all(shared, confirm, &mut all).await;
+        }
+        all.into_iter().map(|inserted| inserted.result).collect()
     }
 
     /// Returns whether the filter may contain an item, as
@@ -323,6 +327,25 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     {
         let hasher = self.hasher();
         items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect()
+    }
+}
+
+/// Waits for the replicas of each node that was written to, and records which inserts they have not confirmed.
+async fn confirm_all(filter: &Shared, confirm: Confirm, all: &mut [Inserted]) {
+    let Confirm { replicas, wait } = confirm;
+    let connections: BTreeSet<u64> = all.iter().filter_map(|item| item.connection).collect();
+    let each = connections.into_iter().map(async |connection| {
+        (connection, filter.router.confirm(connection, replicas, wait).await)
+    });
+    // One command per node covers all items.
+    for (connection, confirmed) in join_all(each).await {
+        if confirmed < replicas {
+            for inserted in all.iter_mut().filter(|item| item.connection == Some(connection)) {
+                if let Ok(new) = inserted.result {
+                    inserted.result = Err(Error::NotReplicated { new, replicas: confirmed });
+                }
+            }
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::blocking::RedisBloomFilter;
 ///
 /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
 /// let recent = RotatingBloomFilter::builder_with_hasher(seen.hasher().clone())
-///     .items(10_000_000)
+///     .capacity(10_000_000)
 ///     .false_positive_rate(1e-6)
 ///     .build()?;
 /// let seen = LocalFirst::new(seen, recent)?;

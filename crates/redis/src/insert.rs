@@ -25,6 +25,20 @@ pub(crate) struct Item {
     pub(crate) hash: u64,
 }
 
+/// The result of an insert.
+#[derive(Clone, Debug)]
+pub(crate) struct Inserted {
+    pub(crate) result: Result<bool, Error>,
+    /// The connection over which the item was written. `None` if it was not, or if that is unknown.
+    pub(crate) connection: Option<u64>,
+}
+
+impl Inserted {
+    pub(crate) const fn of_error(error: Error) -> Self {
+        Self { result: Err(error), connection: None }
+    }
+}
+
 /// An item without a verdict.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -51,7 +65,7 @@ pub(crate) async fn insert(
     filter: &Shared,
     shard: u32,
     items: &[Item],
-    mut on_result: impl FnMut(Item, Result<bool, Error>),
+    mut on_result: impl FnMut(Item, Inserted),
 ) {
     let mut rest = items;
     while !rest.is_empty() {
@@ -73,7 +87,7 @@ async fn insert_chunk(
     filter: &Shared,
     shard: u32,
     items: &[Item],
-    on_result: &mut impl FnMut(Item, Result<bool, Error>),
+    on_result: &mut impl FnMut(Item, Inserted),
 ) {
     let mut pending: Vec<Pending> =
         items.iter().map(|item| Pending { item: *item, from: 0, stored: false }).collect();
@@ -82,14 +96,16 @@ async fn insert_chunk(
             Ok(()) if pending.is_empty() => return,
             Ok(()) => {}
             Err(error) => {
-                pending.iter().for_each(|item| on_result(item.item, Err(item.failed(&error))));
+                pending
+                    .iter()
+                    .for_each(|item| on_result(item.item, Inserted::of_error(item.failed(&error))));
                 return;
             }
         }
     }
     let reason = "the shard changes its generation again and again".into();
     let error = Error::Unavailable { reason };
-    pending.iter().for_each(|item| on_result(item.item, Err(item.failed(&error))));
+    pending.iter().for_each(|item| on_result(item.item, Inserted::of_error(item.failed(&error))));
 }
 
 /// Queries the closed generations, then sets bits in the open one. Items with a verdict leave `pending`.
@@ -97,7 +113,7 @@ async fn round(
     filter: &Shared,
     shard: u32,
     pending: &mut Vec<Pending>,
-    on_result: &mut impl FnMut(Item, Result<bool, Error>),
+    on_result: &mut impl FnMut(Item, Inserted),
 ) -> Result<(), Error> {
     let current = filter.current(shard);
     // 1. An item in a closed generation is not new.
@@ -111,7 +127,7 @@ async fn round(
     pending.retain(|pending| {
         let found = answers.next().unwrap_or(false);
         if found {
-            on_result(pending.item, Ok(false));
+            on_result(pending.item, Inserted { result: Ok(false), connection: None });
         }
         !found
     });
@@ -124,26 +140,22 @@ async fn round(
     let key = filter.name.bits(shard, current);
     let places = pending.iter().map(|pending| generation.place(pending.item.hash));
     let mut sent = vec![commands::insert(&key, generation, places.clone())];
-    if let Some(confirm) = filter.confirm {
-        let milliseconds = confirm.wait.as_millis().try_into().unwrap_or(u64::MAX);
-        sent.push(commands::wait(confirm.replicas, milliseconds));
-    }
     let counts =
         filter.sizes().grows() && filter.is_count_due(shard, generation, pending.len() as u32);
     if counts {
         sent.push(commands::count(&key, generation.sample_bytes()));
     }
-    let replies = filter.send(shard, &sent, Kind::Write).await.map_err(Failure::of_insert)?;
-    let read = commands::inserted(&replies[0], filter.identity(), places);
+    let replies = filter.write(shard, &sent, Kind::Write).await.map_err(Failure::of_insert)?;
+    let read = commands::inserted(&replies.values[0], filter.identity(), places);
     // The bits may be set, whatever the reply is.
     let unreadable = || Error::VerdictUnknown { reason: "the reply is not valid".into() };
     let (state, new) = read.ok_or_else(unreadable)?;
-    let confirmed = filter.confirm.map(|confirm| (confirm.replicas, int(replies.get(1))));
+    let verdict = |new| Inserted { result: Ok(new), connection: Some(replies.connection) };
 
     match state {
         State::Open => {
             for (pending, new) in pending.drain(..).zip(new) {
-                on_result(pending.item, verdict(new, confirmed));
+                on_result(pending.item, verdict(new));
             }
         }
         State::Closed => {
@@ -156,7 +168,7 @@ async fn round(
                 pending.stored = true;
                 let goes_on = new.next().unwrap_or(false);
                 if !goes_on {
-                    on_result(pending.item, verdict(false, confirmed));
+                    on_result(pending.item, verdict(false));
                 }
                 goes_on
             });
@@ -171,7 +183,7 @@ async fn round(
     }
 
     // 3. Grow if the generation is full. An error here concerns no item: a later insert tries again.
-    let ones = if counts { int(replies.last()) } else { 0 };
+    let ones = if counts { int(replies.values.last()) } else { 0 };
     if state == State::Open && generation.is_full(ones) {
         _ = filter.grow(shard, current).await;
     }
@@ -218,16 +230,6 @@ async fn find_closed(
         asked.zip(hits).for_each(|((_, found), hit)| *found |= hit);
     }
     Ok(Some(found))
-}
-
-/// Returns the result of an insert. `confirmed` is the number of replicas that must confirm it, and that did.
-fn verdict(new: bool, confirmed: Option<(u32, u64)>) -> Result<bool, Error> {
-    match confirmed {
-        Some((least, replicas)) if replicas < u64::from(least) => {
-            Err(Error::NotReplicated { new, replicas: replicas as u32 })
-        }
-        _ => Ok(new),
-    }
 }
 
 /// Returns the number in a reply, or 0.

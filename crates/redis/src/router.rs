@@ -27,8 +27,8 @@ use redis::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::Error;
 use crate::slots::{Node, Slots, redirection};
+use crate::{Error, commands};
 
 /// The first pause before a command is sent again, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
@@ -99,6 +99,8 @@ pub(crate) struct Router {
     config: AsyncConnectionConfig,
     settings: Settings,
     known: Mutex<Known>,
+    /// Locked while a connection is made.
+    connecting: tokio::sync::Mutex<()>,
     /// When the nodes were last asked for the slots. Locked while they are asked.
     refreshed: tokio::sync::Mutex<Option<Instant>>,
 }
@@ -106,9 +108,27 @@ pub(crate) struct Router {
 /// What is known about the nodes.
 struct Known {
     slots: Slots,
-    connections: HashMap<(Node, bool), MultiplexedConnection>,
+    /// By node, and whether it is asked as a replica.
+    connections: HashMap<(Node, bool), Connection>,
+    /// The number of the last connection.
+    last: u64,
     /// Chooses among replicas in turn.
     turn: usize,
+}
+
+/// A connection, and its number. A node to which the connection was lost has another number afterwards.
+#[derive(Clone)]
+struct Connection {
+    commands: MultiplexedConnection,
+    number: u64,
+}
+
+/// The replies to commands.
+#[derive(Debug)]
+pub(crate) struct Replies {
+    pub(crate) values: Vec<Value>,
+    /// The number of the connection.
+    pub(crate) connection: u64,
 }
 
 /// Where to send commands next.
@@ -147,8 +167,10 @@ impl Router {
             known: Mutex::new(Known {
                 slots: Slots::of_reply(&Value::Nil, &Node::default()),
                 connections: HashMap::new(),
+                last: 0,
                 turn: 0,
             }),
+            connecting: tokio::sync::Mutex::new(()),
             refreshed: tokio::sync::Mutex::new(None),
         };
         let mut tries = Tries::new(router.settings.patience);
@@ -167,7 +189,7 @@ impl Router {
         slot: u16,
         commands: &[Cmd],
         kind: Kind,
-    ) -> Result<Vec<Value>, Failure> {
+    ) -> Result<Replies, Failure> {
         let mut tries = Tries::new(self.settings.patience);
         let mut redirections = 0;
         let mut redirected = None;
@@ -187,11 +209,12 @@ impl Router {
                 }
             };
             let (pipeline, skipped) = pipeline(commands, target.asking);
-            let sent = connection.send_packed_commands(&pipeline, 0, pipeline.len()).await;
-            let mut replies = match sent {
+            let number = connection.number;
+            let sent = connection.commands.send_packed_commands(&pipeline, 0, pipeline.len());
+            let mut replies = match sent.await {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.forget(&target.node, target.replica);
+                    self.forget(number);
                     let reason = text(error);
                     if kind == Kind::Write {
                         return Err(Failure::Unknown(reason));
@@ -215,7 +238,7 @@ impl Router {
             // Of several commands, some may have been executed. One that writes is the first.
             let checked = if kind == Kind::Write { 1 } else { replies.len() };
             match outcome(&replies[..checked], &target.node) {
-                Outcome::Done => return Ok(replies),
+                Outcome::Done => return Ok(Replies { values: replies, connection: number }),
                 Outcome::Refused(reason) => return Err(Failure::Refused(reason.into())),
                 Outcome::Moved(slot, to) => {
                     // The whole map may have changed. What this node said is newer than what another one answers.
@@ -253,26 +276,57 @@ impl Router {
         Some(Target { node, asking: false, replica: false })
     }
 
-    /// Returns the connection to a node, which is made if there is none.
-    async fn connection(
-        &self,
-        node: &Node,
-        replica: bool,
-    ) -> Result<MultiplexedConnection, String> {
-        let key = (node.clone(), replica);
-        if let Some(connection) = self.known().connections.get(&key) {
-            return Ok(connection.clone());
+    /// Waits until replicas have all that was written over a connection, for at most `wait`. Returns their number: 0 if
+    /// the connection is lost, since the server has forgotten then what was written over it.
+    pub(crate) async fn confirm(&self, connection: u64, replicas: u32, wait: Duration) -> u32 {
+        let found = {
+            let known = self.known();
+            known.connections.values().find(|known| known.number == connection).cloned()
+        };
+        let Some(mut found) = found else { return 0 };
+        let milliseconds = wait.as_millis().try_into().unwrap_or(u64::MAX);
+        let command = commands::wait(replicas, milliseconds);
+        match found.commands.send_packed_command(&command).await {
+            Ok(Value::Int(replicas)) => replicas.try_into().unwrap_or(0),
+            _ => 0,
         }
+    }
+
+    /// Returns the connection to a node, which is made if there is none.
+    async fn connection(&self, node: &Node, replica: bool) -> Result<Connection, String> {
         // All nodes have the users, the passwords and the encryption of the first.
         let seed = self.seeds.first().ok_or("no address")?;
-        let mut connection = self.open(seed.clone().set_addr(address_of(seed, node))).await?;
+        let info = seed.clone().set_addr(address_of(seed, node));
+        self.connection_by(info, node, replica).await
+    }
+
+    /// Returns the connection to a node, which is made by an address if there is none.
+    async fn connection_by(
+        &self,
+        info: ConnectionInfo,
+        node: &Node,
+        replica: bool,
+    ) -> Result<Connection, String> {
+        let key = (node.clone(), replica);
+        let known = |router: &Self| router.known().connections.get(&key).cloned();
+        if let Some(connection) = known(self) {
+            return Ok(connection);
+        }
+        // One task connects, and the others use its connection.
+        let _connecting = self.connecting.lock().await;
+        if let Some(connection) = known(self) {
+            return Ok(connection);
+        }
+        let mut commands = self.open(info).await?;
         if replica {
             // Without it a replica redirects to its master.
-            let reply = connection.send_packed_command(&cmd("READONLY")).await;
+            let reply = commands.send_packed_command(&cmd("READONLY")).await;
             reply.map_err(|error| error.to_string())?;
         }
-        // Of several tasks that connect at once, all may go on, and the last connection is kept.
-        self.known().connections.insert(key, connection.clone());
+        let mut known = self.known();
+        known.last += 1;
+        let connection = Connection { commands, number: known.last };
+        known.connections.insert(key, connection.clone());
         Ok(connection)
     }
 
@@ -313,19 +367,14 @@ impl Router {
 
     /// Asks a node which node has which slots.
     async fn slots_by(&self, node: &Node) -> Result<Slots, String> {
-        let seed = self.seeds.iter().find(|seed| node_of(seed) == *node);
-        // A Unix socket has no host and port, so the address is that of the seed.
-        let mut connection = match seed {
-            Some(seed) if !self.known().connections.contains_key(&(node.clone(), false)) => {
-                let connection = self.open(seed.clone()).await?;
-                self.known().connections.insert((node.clone(), false), connection.clone());
-                connection
-            }
-            _ => self.connection(node, false).await?,
+        // An address of the builder may be a Unix socket, which no host and port stand for.
+        let mut connection = match self.seeds.iter().find(|seed| node_of(seed) == *node) {
+            Some(seed) => self.connection_by(seed.clone(), node, false).await?,
+            None => self.connection(node, false).await?,
         };
         let mut command = cmd("CLUSTER");
         command.arg("SLOTS");
-        match connection.send_packed_command(&command).await {
+        match connection.commands.send_packed_command(&command).await {
             Ok(Value::ServerError(error)) if no_cluster(&error) => Ok(Slots::single(node.clone())),
             Ok(Value::ServerError(error)) => Err(message(&error)),
             Ok(reply) => Ok(Slots::of_reply(&reply, node)),
@@ -335,16 +384,16 @@ impl Router {
                         return Ok(Slots::single(node.clone()));
                     }
                 } else {
-                    self.forget(node, false);
+                    self.forget(connection.number);
                 }
                 Err(error.to_string())
             }
         }
     }
 
-    /// Drops the connection to a node, so that the next command makes a new one.
-    fn forget(&self, node: &Node, replica: bool) {
-        self.known().connections.remove(&(node.clone(), replica));
+    /// Drops a connection, so that the next command makes a new one.
+    fn forget(&self, number: u64) {
+        self.known().connections.retain(|_, connection| connection.number != number);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::name::Name;
-use crate::router::{Failure, Kind, Router};
+use crate::router::{Failure, Kind, Replies, Router};
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
 
@@ -97,6 +97,16 @@ impl Shared {
         commands: &[Cmd],
         kind: Kind,
     ) -> Result<Vec<Value>, Failure> {
+        self.write(shard, commands, kind).await.map(|replies| replies.values)
+    }
+
+    /// Sends commands for a shard, and returns the connection with the replies.
+    pub(crate) async fn write(
+        &self,
+        shard: u32,
+        commands: &[Cmd],
+        kind: Kind,
+    ) -> Result<Replies, Failure> {
         self.router.send(self.name.slot(shard), commands, kind).await
     }
 

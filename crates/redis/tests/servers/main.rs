@@ -1,4 +1,9 @@
 //! Tests against real servers on loopback: one, and a cluster of three masters and three replicas.
 
+mod cluster;
+mod copies;
+mod failures;
 mod harness;
+mod lost;
+mod processes;
 mod single;

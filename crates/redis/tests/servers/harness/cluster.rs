@@ -52,30 +52,15 @@ impl Cluster {
         cluster.wait("the cluster works", || {
             let ok = |node: &Server| node.info("cluster_state") == "ok";
             let linked = |node: &Server| node.replication("master_link_status") == "up";
-            cluster.nodes.iter().all(ok) && cluster.nodes[3..].iter().all(linked)
+            cluster.nodes.iter().all(ok)
+                && cluster.nodes[3..].iter().all(linked)
+                && cluster.nodes.iter().all(Server::knows_replicas)
         });
         Some(cluster)
     }
 
     pub(crate) fn url(&self) -> String {
         self.nodes[0].url()
-    }
-
-    /// Returns the node that has a slot, by its own account.
-    pub(crate) fn master(&self, slot: u16) -> usize {
-        let mut found = None;
-        self.wait("a slot has a master", || {
-            found = (0..self.nodes.len()).find(|node| self.nodes[*node].owns(slot));
-            found.is_some()
-        });
-        found.unwrap()
-    }
-
-    /// Returns the replicas of a master.
-    pub(crate) fn replicas(&self, master: usize) -> Vec<usize> {
-        let port = self.nodes[master].port().to_string();
-        let of = |node: &usize| self.nodes[*node].replication("master_port") == port;
-        (0..self.nodes.len()).filter(|node| *node != master && of(node)).collect()
     }
 
     /// Waits until another node has a slot.
@@ -160,6 +145,12 @@ impl Server {
             .find(|(name, _)| *name == field)
             .map(|(_, value)| value.to_owned())
             .unwrap_or_default()
+    }
+
+    /// Whether the server knows a replica of each master.
+    fn knows_replicas(&self) -> bool {
+        let Value::Array(ranges) = self.command(&["CLUSTER", "SLOTS"]) else { return false };
+        ranges.iter().all(|range| matches!(range, Value::Array(fields) if fields.len() == 4))
     }
 
     /// Whether the server is a master that has a slot.

@@ -70,6 +70,15 @@ impl Server {
         command.arg(&words[1..]).query(&mut self.connection()).unwrap()
     }
 
+    /// Returns how many of a command the server has executed.
+    pub(crate) fn commands(&self, name: &str) -> u64 {
+        let Value::BulkString(report) = self.command(&["INFO", "commandstats"]) else { return 0 };
+        let report = String::from_utf8(report).unwrap();
+        let start = format!("cmdstat_{name}:calls=");
+        let line = report.lines().find_map(|line| line.strip_prefix(&start));
+        line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+    }
+
     /// Kills the server: nothing of its contents remains.
     pub(crate) fn kill(&mut self) {
         _ = self.process.kill();

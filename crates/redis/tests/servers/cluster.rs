@@ -1,0 +1,211 @@
+//! A cluster: slots move under load, and a master is killed.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use redis::Value;
+use tamis_hash::{HashItem, Rapid};
+use tamis_redis::{Error, RedisBloomFilter};
+
+use crate::harness::Cluster;
+
+/// Shards, about 128 of which are in 4096 of the 16,384 slots.
+const SHARDS: u32 = 512;
+
+fn builder(cluster: &Cluster) -> tamis_redis::Builder<u64> {
+    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), "crawl");
+    let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
+    builder.hasher(Rapid::with_seed(1)).patience(Duration::from_secs(60))
+}
+
+/// Returns the slot of a shard, by the account of a server.
+fn slot(cluster: &Cluster, node: usize, shard: u32) -> u16 {
+    let key = format!("{{crawl:{shard}}}:0");
+    match cluster.nodes[node].command(&["CLUSTER", "KEYSLOT", &key]) {
+        Value::Int(slot) => slot as u16,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn shard(item: u64, shards: u32) -> u32 {
+    let hash = Rapid::with_seed(1).hash_item(&item);
+    (u128::from(hash) * u128::from(shards) >> 64) as u32
+}
+
+/// Three threads insert the same items while 4000 slots move to another node and some of them back.
+#[test]
+fn no_insert_is_lost_or_won_twice_while_slots_move() {
+    let Some(cluster) = Cluster::start() else { return };
+    let builder = builder(&cluster).capacity(200_000).shards(SHARDS);
+    builder.create().unwrap();
+    let slots: HashSet<u16> = (0..SHARDS).map(|shard| slot(&cluster, 0, shard)).collect();
+    let moved = slots.iter().filter(|slot| **slot < 4000).count();
+    assert!(moved >= 100, "{moved} shards move");
+
+    let stop = AtomicBool::new(false);
+    let writer = || {
+        let filter = builder.open().unwrap();
+        let mut won = Vec::new();
+        let mut next = 0_u64;
+        // ORDERING: Relaxed: a thread that sees it late inserts a little more.
+        while !stop.load(Ordering::Relaxed) {
+            let batch: Vec<u64> = (next..next + 100).collect();
+            for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
+                if result.unwrap() {
+                    won.push(*item);
+                }
+            }
+            next += 100;
+        }
+        (won, next)
+    };
+    let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..3).map(|_| scope.spawn(writer)).collect();
+        thread::sleep(Duration::from_millis(200));
+        cluster.move_slots(0..4000, 0, 1);
+        cluster.move_slots(0..400, 1, 0);
+        thread::sleep(Duration::from_millis(200));
+        stop.store(true, Ordering::Relaxed);
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
+    let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
+    let distinct: HashSet<u64> = won.iter().copied().collect();
+    assert_eq!(won.len(), distinct.len(), "two winners");
+    // At a rate below 1e-4 few have none.
+    assert!(won.len() as f64 >= inserted as f64 * (1.0 - 1e-3), "{} of {inserted}", won.len());
+    let all: Vec<u64> = (0..inserted).collect();
+    let filter = builder.open().unwrap();
+    let found = filter.contains_many(&all).unwrap();
+    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
+    // A client that knows the old slots only is redirected.
+    assert!(filter.insert_many(&all).iter().all(|new| *new == Ok(false)));
+    eprintln!("{moved} shards moved, {inserted} items inserted meanwhile");
+}
+
+/// A master is killed after its replica has lost the connection. Inserts that replicas have confirmed survive. Those that
+/// they have not are lost, if they were on this master, and no others.
+#[test]
+fn a_failover_loses_unconfirmed_inserts_only() {
+    let Some(mut cluster) = Cluster::start() else { return };
+    let builder = builder(&cluster).capacity(1000).shards(64);
+    let fast = builder.create().unwrap();
+    let wait = Duration::from_millis(300);
+    let confirmed = builder.clone().confirmed_by(1, wait).open().unwrap();
+    let first: Vec<u64> = (0..3000).collect();
+    assert!(confirmed.insert_many(&first).iter().all(Result::is_ok));
+    let generations = fast.figures().unwrap().generations;
+
+    // Node 0 sends its replica nothing any more.
+    cluster.nodes[0].command(&["ACL", "SETUSER", "default", "-psync", "-sync"]);
+    cluster.nodes[0].command(&["CLIENT", "KILL", "TYPE", "replica"]);
+    let on_0: HashSet<u32> = (0..64).filter(|shard| slot(&cluster, 0, *shard) <= 5460).collect();
+    assert!(on_0.len() > 10);
+    let second: Vec<u64> = (3000..13_000).collect();
+    assert!(fast.insert_many(&second).iter().all(Result::is_ok));
+    // They include growth.
+    assert!(fast.figures().unwrap().generations > generations);
+    let third: Vec<u64> = (13_000..13_100).collect();
+    for (item, result) in third.iter().zip(confirmed.insert_many(&third)) {
+        let cut = on_0.contains(&shard(*item, 64));
+        let unconfirmed = matches!(result, Err(Error::NotReplicated { replicas: 0, .. }));
+        assert_eq!(unconfirmed, cut, "{item}: {result:?}");
+    }
+
+    // The replica takes the place of the master, with what it has.
+    cluster.nodes[0].kill();
+    let other = cluster.wait_for_failover(0, 0);
+    assert!(other >= 3, "a replica");
+    let found = fast.contains_many(&first).unwrap();
+    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "confirmed inserts are lost");
+    let found = fast.contains_many(&second).unwrap();
+    let lost: Vec<u64> =
+        second.iter().zip(found).filter(|(_, found)| !found).map(|(item, _)| *item).collect();
+    assert!(!lost.is_empty(), "nothing was lost, so nothing was tested");
+    assert!(lost.iter().all(|item| on_0.contains(&shard(*item, 64))));
+    // The lost items are new again, once, and the filter grows again.
+    let new = confirmed.insert_many(&lost);
+    let others: HashSet<_> = new
+        .iter()
+        .filter(|new| !matches!(new, Ok(true) | Err(Error::NotReplicated { new: true, .. })))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|new| format!("{new:?}"))
+        .collect();
+    assert!(others.iter().all(|other| other == "Ok(false)"), "{others:?}");
+    assert!(fast.insert_many(&lost).iter().all(|new| *new == Ok(false)));
+    assert!(fast.contains_many(&second).unwrap().iter().all(|found| *found));
+    assert!(fast.figures().unwrap().generations > generations);
+    eprintln!("{} of {} unconfirmed inserts were lost", lost.len(), second.len());
+}
+
+/// Inserts go on while a master is replaced. Those on their way have no verdict; none that was confirmed is lost.
+#[test]
+fn inserts_go_on_when_a_master_is_killed() {
+    let Some(mut cluster) = Cluster::start() else { return };
+    let builder = builder(&cluster).capacity(100_000).shards(64);
+    let builder = builder.timeout(Duration::from_secs(2));
+    builder.create().unwrap();
+    let filter = builder.confirmed_by(1, Duration::from_millis(500)).open().unwrap();
+    let stop = AtomicBool::new(false);
+    let (known, unknown) = thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let (mut known, mut unknown, mut next) = (Vec::new(), 0, 0_u64);
+            // ORDERING: Relaxed: a thread that sees it late inserts a little more.
+            while !stop.load(Ordering::Relaxed) {
+                let batch: Vec<u64> = (next..next + 200).collect();
+                for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
+                    match result {
+                        Ok(_) => known.push(*item),
+                        Err(Error::VerdictUnknown { .. } | Error::NotReplicated { .. }) => {
+                            unknown += 1;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                next += 200;
+            }
+            (known, unknown)
+        });
+        thread::sleep(Duration::from_millis(500));
+        cluster.nodes[0].kill();
+        cluster.wait_for_failover(0, 0);
+        thread::sleep(Duration::from_secs(1));
+        stop.store(true, Ordering::Relaxed);
+        writer.join().unwrap()
+    });
+    assert!(known.len() > 1000);
+    let found = filter.contains_many(&known).unwrap();
+    let lost = found.iter().filter(|found| !**found).count();
+    assert_eq!(lost, 0, "of {} confirmed inserts, {unknown} others", known.len());
+    eprintln!("{} confirmed, {unknown} without a verdict or confirmation", known.len());
+}
+
+/// Queries may go to replicas, whose bits are those of the master after a moment.
+#[test]
+fn queries_go_to_replicas() {
+    let Some(cluster) = Cluster::start() else { return };
+    let builder = builder(&cluster).capacity(10_000);
+    let filter = builder.create().unwrap();
+    let items: Vec<u64> = (0..5000).collect();
+    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let reader = builder.read_from_replicas().open().unwrap();
+    // WAIT on each master, as an insert with confirmation does.
+    for node in &cluster.nodes[..3] {
+        node.command(&["WAIT", "1", "5000"]);
+    }
+    let before: u64 = (3..6).map(|node| cluster.queries(node)).sum();
+    thread::sleep(Duration::from_millis(300));
+    assert!(reader.contains_many(&items).unwrap().iter().all(|found| *found));
+    let after: u64 = (3..6).map(|node| cluster.queries(node)).sum();
+    assert!(after > before, "the replicas were not asked");
+}
+
+impl Cluster {
+    /// Returns how many queries a node has executed.
+    fn queries(&self, node: usize) -> u64 {
+        self.nodes[node].commands("bitfield_ro")
+    }
+}

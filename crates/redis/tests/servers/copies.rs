@@ -1,0 +1,120 @@
+//! Copies in this process: pull, push, files, and a local filter in front.
+
+use tamis_bloom::{BlockedBloomFilter, RotatingBloomFilter, ScalableBloomFilter};
+use tamis_formats::{Kind, Options, Policy};
+use tamis_hash::{AnyStable, Rapid};
+use tamis_redis::{Error, LocalFirst, RedisBloomFilter};
+
+use crate::harness::Server;
+
+/// Absent items, of which some are false positives.
+fn absent() -> Vec<u64> {
+    (1 << 40..(1 << 40) + 30_000).collect()
+}
+
+/// A filter in Redis, its copy, and the file of the copy give the same answers, the false positives included.
+#[test]
+fn a_saved_copy_gives_the_same_answers() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let policy = Policy::new("numbers").unwrap();
+    for (name, grows) in [("growing", true), ("fixed", false)] {
+        let builder = RedisBloomFilter::<u64>::builder(&server.url(), name).capacity(20_000);
+        let builder = builder.false_positive_rate(0.02).policy(policy);
+        let filter = if grows { builder } else { builder.fixed() }.create().unwrap();
+        let items: Vec<u64> = (0..if grows { 90_000 } else { 20_000 }).collect();
+        assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+        let expected = filter.contains_many(absent()).unwrap();
+        assert!(
+            expected.iter().filter(|found| **found).count() > 50,
+            "no false positive to compare"
+        );
+
+        let path = folder.path().join(name);
+        let copy = filter.pull().unwrap();
+        copy.save(&path).unwrap();
+        let info = tamis_formats::Info::open(&path).unwrap();
+        let kind = if grows { Kind::ScalableBloom } else { Kind::BlockedBloom };
+        assert_eq!((info.kind(), info.policy()), (kind, policy));
+        let options = Options::new().policy(policy);
+        let loaded: Box<dyn Fn(&u64) -> bool> = if grows {
+            let filter: ScalableBloomFilter<u64, AnyStable> = options.load(&path).unwrap();
+            Box::new(move |item| filter.contains(item))
+        } else {
+            let filter: BlockedBloomFilter<u64, AnyStable> = options.load(&path).unwrap();
+            Box::new(move |item| filter.contains(item))
+        };
+        for (item, expected) in absent().iter().zip(&expected) {
+            assert_eq!((copy.contains(item), loaded(item)), (*expected, *expected), "{item}");
+        }
+        assert!(items.iter().all(|item| copy.contains(item) && loaded(item)));
+        assert_eq!((copy.into_blocked().is_some(), grows), (!grows, grows));
+    }
+}
+
+#[test]
+fn a_pushed_filter_is_added() {
+    let Some(server) = Server::start() else { return };
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
+    let builder = builder.hasher(Rapid::with_seed(1));
+    let filter = builder.create().unwrap();
+    let own: Vec<u64> = (0..5000).collect();
+    assert!(filter.insert_many(&own).iter().all(Result::is_ok));
+    let local = filter.local().unwrap();
+    let pushed: Vec<u64> = (5000..10_000).collect();
+    pushed.iter().for_each(|item| assert!(local.insert(item)));
+    filter.push(&local).unwrap();
+    assert!(filter.contains_many(&own).unwrap().iter().all(|found| *found));
+    assert!(filter.contains_many(&pushed).unwrap().iter().all(|found| *found));
+    assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
+    // Again: nothing changes. No key of the push remains.
+    filter.push(&local).unwrap();
+    assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
+    assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(17));
+
+    // What fills a generation lets it grow; a copy of several generations goes to another filter of the same sizes.
+    let many: Vec<u64> = (10_000..60_000).collect();
+    assert!(filter.insert_many(&many).iter().all(Result::is_ok));
+    let copy = filter.pull().unwrap();
+    let twin = RedisBloomFilter::<u64>::builder(&server.url(), "twin").capacity(20_000);
+    let twin = twin.hasher(Rapid::with_seed(1)).create().unwrap();
+    twin.push(&copy).unwrap();
+    let all: Vec<u64> = (0..60_000).chain(absent()).collect();
+    assert_eq!(twin.contains_many(&all), filter.contains_many(&all));
+    assert_eq!(twin.figures().unwrap().generations, filter.figures().unwrap().generations);
+
+    // Other hashes, and other sizes.
+    let other = RedisBloomFilter::<u64>::builder(&server.url(), "other").capacity(20_000);
+    let other = other.hasher(Rapid::with_seed(2)).create().unwrap();
+    assert_eq!(other.push(&copy), Err(Error::Mismatch { field: "hash or seed" }));
+    let sizes = RedisBloomFilter::<u64>::builder(&server.url(), "sizes").capacity(999);
+    let sizes = sizes.hasher(Rapid::with_seed(1)).create().unwrap();
+    assert_eq!(sizes.push(&copy), Err(Error::Mismatch { field: "geometry" }));
+}
+
+/// Repeats are answered without a command, and no winner is lost.
+#[test]
+fn a_local_filter_answers_repeats() {
+    let Some(server) = Server::start() else { return };
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
+    let first = builder.create().unwrap();
+    let recent = RotatingBloomFilter::<u64, _>::builder_with_hasher(first.hasher().clone())
+        .capacity(20_000)
+        .false_positive_rate(1e-9);
+    let front = LocalFirst::new(builder.open().unwrap(), recent.build().unwrap()).unwrap();
+    assert_eq!(first.insert(&1), Ok(true));
+    assert_eq!(front.insert(&1), Ok(false));
+    assert_eq!(front.insert_many([1_u64, 2, 3, 2]), [Ok(false), Ok(true), Ok(true), Ok(false)]);
+    assert_eq!(front.contains(&4), Ok(false));
+    assert_eq!(first.insert(&4), Ok(true));
+    assert_eq!(front.contains(&4), Ok(true));
+    // All of them are known here now: no command is sent, so they are answered without a server, too.
+    drop(server);
+    assert_eq!(front.insert_many([1_u64, 2, 3, 4]), vec![Ok(false); 4]);
+    assert_eq!((front.insert(&4), front.contains(&4)), (Ok(false), Ok(true)));
+
+    let wrong = RotatingBloomFilter::builder_with_hasher(AnyStable::from(Rapid::with_seed(1)));
+    let wrong: RotatingBloomFilter<u64, _> = wrong.capacity(100).build().unwrap();
+    let error = LocalFirst::new(first, wrong).unwrap_err();
+    assert_eq!(error, Error::Mismatch { field: "hash or seed" });
+}

@@ -1,0 +1,138 @@
+//! One server that fails: what an insert returns, and what is then stored.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use tamis_redis::{Error, RedisBloomFilter};
+
+use crate::harness::Server;
+
+type Builder = tamis_redis::Builder<u64>;
+
+fn builder(server: &Server) -> Builder {
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
+    builder.timeout(Duration::from_millis(300)).patience(Duration::from_secs(1))
+}
+
+/// An insert without a reply is not repeated: the server executes it once, and the next insert of the item returns
+/// `false`.
+#[test]
+fn an_insert_without_a_reply_has_no_verdict() {
+    let Some(server) = Server::start() else { return };
+    let filter = builder(&server).create().unwrap();
+    let commands = || server.commands("bitfield");
+    let before = commands();
+    server.signal(Signal::STOP);
+    let start = Instant::now();
+    let results = filter.insert_many([1_u64, 2, 3]);
+    assert!(start.elapsed() < Duration::from_secs(1), "it waits for one reply only");
+    for result in results {
+        assert!(matches!(result, Err(Error::VerdictUnknown { .. })), "{result:?}");
+    }
+    server.signal(Signal::CONT);
+    // The commands were in the server's buffer.
+    let executed = commands() - before;
+    assert!((1..=3).contains(&executed), "{executed}");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(commands() - before, executed, "a command was sent again");
+    assert_eq!(filter.insert_many([1_u64, 2, 3]), [Ok(false), Ok(false), Ok(false)]);
+    assert_eq!(filter.insert(&4), Ok(true));
+}
+
+/// A query is repeated until the server answers.
+#[test]
+fn a_query_without_a_reply_is_repeated() {
+    let Some(server) = Server::start() else { return };
+    let filter = builder(&server).patience(Duration::from_secs(20)).create().unwrap();
+    filter.insert(&1).unwrap();
+    server.signal(Signal::STOP);
+    thread::scope(|scope| {
+        let query = scope.spawn(|| filter.contains_many([1_u64, 2]));
+        thread::sleep(Duration::from_millis(1000));
+        server.signal(Signal::CONT);
+        assert_eq!(query.join().unwrap(), Ok(vec![true, false]));
+    });
+}
+
+#[test]
+fn without_a_server_nothing_is_stored() {
+    let Some(mut server) = Server::start() else { return };
+    let filter = builder(&server).create().unwrap();
+    server.kill();
+    // The first insert may find the broken connection.
+    let first = filter.insert(&1).unwrap_err();
+    assert!(matches!(first, Error::VerdictUnknown { .. } | Error::Unavailable { .. }), "{first}");
+    assert!(matches!(filter.insert(&2), Err(Error::Unavailable { .. })));
+    assert!(matches!(filter.contains(&2), Err(Error::Unavailable { .. })));
+    assert!(matches!(builder(&server).open(), Err(Error::Unavailable { .. })));
+    // A server that starts within the patience is found, and it has lost the filter.
+    let patient = builder(&server).patience(Duration::from_secs(20));
+    thread::scope(|scope| {
+        let opened = scope.spawn(|| patient.open().map(|_| ()));
+        thread::sleep(Duration::from_millis(300));
+        server.restart();
+        assert_eq!(opened.join().unwrap(), Err(Error::Missing));
+    });
+    assert!(matches!(filter.insert(&2), Err(Error::Lost { generation: 0, .. })));
+}
+
+#[test]
+fn too_few_replicas_are_reported() {
+    let Some(server) = Server::start() else { return };
+    let builder = builder(&server).confirmed_by(1, Duration::from_millis(20));
+    let filter = builder.create().unwrap();
+    assert_eq!(filter.insert(&1), Err(Error::NotReplicated { new: true, replicas: 0 }));
+    assert_eq!(filter.insert(&1), Err(Error::NotReplicated { new: false, replicas: 0 }));
+    assert_eq!(filter.contains(&1), Ok(true));
+}
+
+/// A server without memory refuses commands that may need some.
+#[test]
+fn a_refused_insert_stores_nothing() {
+    let Some(server) = Server::start() else { return };
+    let filter = builder(&server).create().unwrap();
+    server.command(&["CONFIG", "SET", "maxmemory", "1"]);
+    let refused = filter.insert(&1);
+    assert!(
+        matches!(&refused, Err(Error::Refused { reason }) if reason.starts_with("OOM")),
+        "{refused:?}"
+    );
+    let created = RedisBloomFilter::<u64>::builder(&server.url(), "other").create();
+    assert!(matches!(created, Err(Error::Refused { .. })));
+    server.command(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert_eq!(filter.insert(&1), Ok(true));
+    // A key of another type.
+    for shard in 0..16 {
+        server.command(&["DEL", &format!("{{seen:{shard}}}:0")]);
+        server.command(&["LPUSH", &format!("{{seen:{shard}}}:0"), "x"]);
+    }
+    assert!(matches!(filter.insert(&1), Err(Error::Refused { .. })));
+    assert!(matches!(filter.contains(&1), Err(Error::Refused { .. })));
+}
+
+/// A shard that cannot grow keeps taking items, and grows when it can.
+#[test]
+fn a_shard_that_cannot_grow_takes_items() {
+    let Some(server) = Server::start_with(&["--rename-command", "EVAL", "RENAMED"]) else { return };
+    // The filter is created by hand: without scripts it cannot be created.
+    let made = builder(&server).create();
+    assert!(matches!(made, Err(Error::Refused { .. })), "{made:?}");
+    let Some(with) = Server::start() else { return };
+    let filter = builder(&with).create().unwrap();
+    // Growth is a write of a new key, which a server without memory refuses; so are inserts. A user without the
+    // right to run scripts can insert.
+    let user = ["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-eval"];
+    with.command(&user);
+    let url = format!("redis://limited:pw@127.0.0.1:{}/", with.port());
+    let limited = RedisBloomFilter::<u64>::builder(&url, "seen").open().unwrap();
+    let items: Vec<u64> = (0..30_000).collect();
+    assert!(limited.insert_many(&items).iter().all(Result::is_ok));
+    let figures = filter.figures().unwrap();
+    assert_eq!(figures.generations, 1);
+    assert!(figures.saturation > 2.5, "it says that it is too full: {figures:?}");
+    let more: Vec<u64> = (30_000..31_000).collect();
+    assert!(filter.insert_many(&more).iter().all(Result::is_ok));
+    assert_eq!(filter.figures().unwrap().generations, 2);
+    assert!(limited.contains_many(&more).unwrap().iter().all(|found| *found));
+}
