@@ -118,7 +118,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// ```no_run
     /// # use tamis_redis::RedisBloomFilter;
-    /// use tamis_hash::HashItem;
+    /// # use tamis_hash as tamis;
+    /// use tamis::hash::HashItem;
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hash = seen.hasher().hash_item("https://example.org/");
     /// let new = seen.insert_hash(hash)?;

@@ -319,6 +319,18 @@ builder! {
     AsyncBuilder
 }
 
+impl<T: ?Sized> AsyncRedisBloomFilter<T> {
+    /// Returns a builder for the filter `name` at an address, as
+    /// [`RedisBloomFilter::builder`](crate::RedisBloomFilter::builder) does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
+        AsyncBuilder::new(address, name)
+    }
+}
+
 impl<T: ?Sized> AsyncBuilder<T> {
     pub(crate) const fn of_options(options: Options) -> Self {
         Self { options, items: PhantomData }

@@ -9,10 +9,9 @@ use redis::Value;
 
 use crate::commands;
 use crate::descriptor::Descriptor;
-use crate::filter::SHARDS_AT_ONCE;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Router};
-use crate::shared::Shared;
+use crate::shared::{SHARDS_AT_ONCE, Shared};
 use crate::{Error, sizes};
 
 /// Reads the descriptor of a filter.

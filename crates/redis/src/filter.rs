@@ -12,18 +12,14 @@ use tamis_core::AsItem;
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::builder::AsyncBuilder;
 use crate::figures::{self, Figures};
 use crate::insert::{self, Inserted, Item};
 use crate::local::Local;
-use crate::shared::{Confirm, Shared};
+use crate::shared::{Confirm, SHARDS_AT_ONCE, Shared};
 use crate::{Error, pull, push, query};
 
 /// The result of an insert that was not made: none of these is returned.
 const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
-
-/// The shards that are served at once.
-pub(crate) const SHARDS_AT_ONCE: usize = 64;
 
 /// A Bloom filter in Redis or Valkey, for asynchronous programs on tokio.
 ///
@@ -51,16 +47,6 @@ pub struct AsyncRedisBloomFilter<T: ?Sized> {
 }
 
 impl<T: ?Sized> AsyncRedisBloomFilter<T> {
-    /// Returns a builder for the filter `name` at an address, as
-    /// [`RedisBloomFilter::builder`](crate::RedisBloomFilter::builder) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
-    pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
-        AsyncBuilder::new(address, name)
-    }
-
     pub(crate) fn of_shared(shared: Shared) -> Self {
         Self { shared: Arc::new(shared), items: PhantomData }
     }

@@ -23,11 +23,12 @@ use crate::blocking::RedisBloomFilter;
 /// # Examples
 ///
 /// ```no_run
-/// use tamis_bloom::RotatingBloomFilter;
+/// # use tamis_bloom as tamis;
+/// use tamis::RotatingBloomFilter;
 /// use tamis_redis::{LocalFirst, RedisBloomFilter};
 ///
 /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-/// let recent = RotatingBloomFilter::builder_with_hasher(seen.hasher().clone())
+/// let recent = RotatingBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone())
 ///     .capacity(10_000_000)
 ///     .false_positive_rate(1e-6)
 ///     .build()?;
@@ -94,7 +95,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_bloom::ScalableBloomFilter;
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// let local = ScalableBloomFilter::with_capacity_and_hasher(1 << 20, seen.hasher().clone())?;
+    /// let hasher = seen.hasher().clone();
+    /// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, hasher)?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// let new = seen.insert_many(["a", "b", "a"]);
     /// assert_eq!(new.len(), 3);
@@ -154,7 +156,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_bloom::ScalableBloomFilter;
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// let local = ScalableBloomFilter::with_capacity_and_hasher(1 << 20, seen.hasher().clone())?;
+    /// let hasher = seen.hasher().clone();
+    /// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, hasher)?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().len_estimate());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

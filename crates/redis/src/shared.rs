@@ -13,6 +13,9 @@ use crate::router::{Failure, Kind, Replies, Router};
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
 
+/// The shards that are served at once.
+pub(crate) const SHARDS_AT_ONCE: usize = 64;
+
 /// The tags that are read at once to find the open generation.
 const TAGS: u32 = 4;
 
