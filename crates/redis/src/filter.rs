@@ -321,7 +321,7 @@ async fn confirm_all(filter: &Shared, confirm: Confirm, all: &mut [Inserted]) {
     let Confirm { replicas, wait } = confirm;
     let connections: BTreeSet<u64> = all.iter().filter_map(|item| item.connection).collect();
     let each = connections.into_iter().map(async |connection| {
-        (connection, filter.router.confirm(connection, replicas, wait).await)
+        (connection, filter.router.nodes.confirm(connection, replicas, wait).await)
     });
     // One command per node covers all items.
     for (connection, confirmed) in join_all(each).await {

@@ -69,6 +69,7 @@ mod front;
 mod insert;
 mod local;
 mod name;
+mod nodes;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
 pub mod protocol {}

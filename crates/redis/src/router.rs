@@ -1,5 +1,4 @@
-//! Connections to the nodes: sends commands to the node that has a slot, and never repeats one that may have been
-//! executed, unless it only reads.
+//! Sends commands to the node that has a slot, and never repeats one that may have been executed, unless it only reads.
 //!
 //! The cluster client of the crate `redis` repeats a command after a lost connection, and returns one error for a whole
 //! pipeline. Both would lose verdicts: an insert that is repeated finds its own bits. So this file routes by itself, over
@@ -17,18 +16,14 @@
 
 use core::fmt::Display;
 use core::time::Duration;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo,
-    Pipeline, ServerError, Value, cmd,
-};
+use redis::{Cmd, Pipeline, ServerError, Value, cmd};
 use tokio::time::{Instant, sleep};
 
+use crate::Error;
+use crate::nodes::Nodes;
 use crate::slots::{Node, Slots, redirection};
-use crate::{Error, commands};
 
 /// The first pause before a command is sent again, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
@@ -92,15 +87,11 @@ pub(crate) enum Kind {
     Idempotent,
 }
 
-/// The connections of a filter.
+/// The way of commands to the nodes.
 pub(crate) struct Router {
-    /// The addresses of the builder, by which all nodes are found.
-    seeds: Vec<ConnectionInfo>,
-    config: AsyncConnectionConfig,
+    pub(crate) nodes: Nodes,
     settings: Settings,
     known: Mutex<Known>,
-    /// Locked while a connection is made.
-    connecting: tokio::sync::Mutex<()>,
     /// When the nodes were last asked for the slots. Locked while they are asked.
     refreshed: tokio::sync::Mutex<Option<Instant>>,
 }
@@ -108,19 +99,8 @@ pub(crate) struct Router {
 /// What is known about the nodes.
 struct Known {
     slots: Slots,
-    /// By node, and whether it is asked as a replica.
-    connections: HashMap<(Node, bool), Connection>,
-    /// The number of the last connection.
-    last: u64,
     /// Chooses among replicas in turn.
     turn: usize,
-}
-
-/// A connection, and its number. A node to which the connection was lost has another number afterwards.
-#[derive(Clone)]
-struct Connection {
-    commands: MultiplexedConnection,
-    number: u64,
 }
 
 /// The replies to commands.
@@ -152,25 +132,12 @@ enum Outcome {
 impl Router {
     /// Connects to the first address that answers, and asks it for the nodes.
     pub(crate) async fn connect(addresses: &[String], settings: Settings) -> Result<Self, Error> {
-        let info = |address: &String| {
-            let wrong = |error: redis::RedisError| Error::Address { reason: text(error) };
-            address.as_str().into_connection_info().map_err(wrong)
-        };
-        let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, _>>()?;
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(settings.timeout))
-            .set_response_timeout(Some(settings.timeout));
+        let nodes = Nodes::new(addresses, settings.timeout)?;
+        let slots = Slots::of_reply(&Value::Nil, &Node::default());
         let router = Self {
-            seeds,
-            config,
+            nodes,
             settings,
-            known: Mutex::new(Known {
-                slots: Slots::of_reply(&Value::Nil, &Node::default()),
-                connections: HashMap::new(),
-                last: 0,
-                turn: 0,
-            }),
-            connecting: tokio::sync::Mutex::new(()),
+            known: Mutex::new(Known { slots, turn: 0 }),
             refreshed: tokio::sync::Mutex::new(None),
         };
         let mut tries = Tries::new(router.settings.patience);
@@ -200,7 +167,7 @@ impl Router {
                 continue;
             };
             // Not executed: there is no connection.
-            let mut connection = match self.connection(&target.node, target.replica).await {
+            let mut connection = match self.nodes.connection(&target.node, target.replica).await {
                 Ok(connection) => connection,
                 Err(reason) => {
                     tries.pause(reason).await?;
@@ -214,7 +181,7 @@ impl Router {
             let mut replies = match sent.await {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.forget(number);
+                    self.nodes.forget(number);
                     let reason = text(error);
                     if kind == Kind::Write {
                         return Err(Failure::Unknown(reason));
@@ -276,66 +243,6 @@ impl Router {
         Some(Target { node, asking: false, replica: false })
     }
 
-    /// Waits until replicas have all that was written over a connection, for at most `wait`. Returns their number: 0 if
-    /// the connection is lost, since the server has forgotten then what was written over it.
-    pub(crate) async fn confirm(&self, connection: u64, replicas: u32, wait: Duration) -> u32 {
-        let found = {
-            let known = self.known();
-            known.connections.values().find(|known| known.number == connection).cloned()
-        };
-        let Some(mut found) = found else { return 0 };
-        let milliseconds = wait.as_millis().try_into().unwrap_or(u64::MAX);
-        let command = commands::wait(replicas, milliseconds);
-        match found.commands.send_packed_command(&command).await {
-            Ok(Value::Int(replicas)) => replicas.try_into().unwrap_or(0),
-            _ => 0,
-        }
-    }
-
-    /// Returns the connection to a node, which is made if there is none.
-    async fn connection(&self, node: &Node, replica: bool) -> Result<Connection, String> {
-        // All nodes have the users, the passwords and the encryption of the first.
-        let seed = self.seeds.first().ok_or("no address")?;
-        let info = seed.clone().set_addr(address_of(seed, node));
-        self.connection_by(info, node, replica).await
-    }
-
-    /// Returns the connection to a node, which is made by an address if there is none.
-    async fn connection_by(
-        &self,
-        info: ConnectionInfo,
-        node: &Node,
-        replica: bool,
-    ) -> Result<Connection, String> {
-        let key = (node.clone(), replica);
-        let known = |router: &Self| router.known().connections.get(&key).cloned();
-        if let Some(connection) = known(self) {
-            return Ok(connection);
-        }
-        // One task connects, and the others use its connection.
-        let _connecting = self.connecting.lock().await;
-        if let Some(connection) = known(self) {
-            return Ok(connection);
-        }
-        let mut commands = self.open(info).await?;
-        if replica {
-            // Without it a replica redirects to its master.
-            let reply = commands.send_packed_command(&cmd("READONLY")).await;
-            reply.map_err(|error| error.to_string())?;
-        }
-        let mut known = self.known();
-        known.last += 1;
-        let connection = Connection { commands, number: known.last };
-        known.connections.insert(key, connection.clone());
-        Ok(connection)
-    }
-
-    async fn open(&self, info: ConnectionInfo) -> Result<MultiplexedConnection, String> {
-        let client = Client::open(info).map_err(|error| error.to_string())?;
-        let opened = client.get_multiplexed_async_connection_with_config(&self.config).await;
-        opened.map_err(|error| error.to_string())
-    }
-
     /// Asks any node that answers which node has which slots, unless one was asked a moment ago.
     async fn refresh(&self) -> Result<(), String> {
         let mut refreshed = self.refreshed.lock().await;
@@ -352,7 +259,7 @@ impl Router {
     async fn ask_all(&self) -> Result<(), String> {
         let nodes: Vec<Node> = self.known().slots.nodes().cloned().collect();
         let mut reason = "no address".to_owned();
-        for node in nodes.into_iter().chain(self.seeds.iter().map(node_of)) {
+        for node in nodes.into_iter().chain(self.nodes.seeds()) {
             match self.slots_by(&node).await {
                 Ok(slots) if !slots.is_empty() => {
                     self.known().slots = slots;
@@ -367,11 +274,7 @@ impl Router {
 
     /// Asks a node which node has which slots.
     async fn slots_by(&self, node: &Node) -> Result<Slots, String> {
-        // An address of the builder may be a Unix socket, which no host and port stand for.
-        let mut connection = match self.seeds.iter().find(|seed| node_of(seed) == *node) {
-            Some(seed) => self.connection_by(seed.clone(), node, false).await?,
-            None => self.connection(node, false).await?,
-        };
+        let mut connection = self.nodes.connection(node, false).await?;
         let mut command = cmd("CLUSTER");
         command.arg("SLOTS");
         match connection.commands.send_packed_command(&command).await {
@@ -384,16 +287,11 @@ impl Router {
                         return Ok(Slots::single(node.clone()));
                     }
                 } else {
-                    self.forget(connection.number);
+                    self.nodes.forget(connection.number);
                 }
                 Err(error.to_string())
             }
         }
-    }
-
-    /// Drops a connection, so that the next command makes a new one.
-    fn forget(&self, number: u64) {
-        self.known().connections.retain(|_, connection| connection.number != number);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -460,9 +358,11 @@ fn outcome(replies: &[Value], asked: &Node) -> Outcome {
     }
 }
 
-/// Whether a server answers that it is not a node of a cluster.
+/// Whether a server answers that it is not a node of a cluster, or does not let this user ask.
 fn no_cluster(error: &ServerError) -> bool {
-    error.details().is_some_and(|details| details.contains("cluster support disabled"))
+    let details = error.details().unwrap_or_default();
+    error.code() == "NOPERM"
+        || ["cluster support disabled", "unknown command"].iter().any(|no| details.contains(no))
 }
 
 fn message(error: &ServerError) -> String {
@@ -471,27 +371,4 @@ fn message(error: &ServerError) -> String {
 
 fn text(error: impl Display) -> Arc<str> {
     error.to_string().into()
-}
-
-/// Returns the host and port of an address. A Unix socket has none, and is the only node.
-fn node_of(info: &ConnectionInfo) -> Node {
-    match info.addr() {
-        ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
-            (host.clone(), *port)
-        }
-        ConnectionAddr::Unix(path) => (path.display().to_string(), 0),
-        _ => Node::default(),
-    }
-}
-
-/// Returns the address of a node, with the encryption of another.
-fn address_of(like: &ConnectionInfo, node: &Node) -> ConnectionAddr {
-    let (to_host, to_port) = (node.0.clone(), node.1);
-    match like.addr().clone() {
-        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-            ConnectionAddr::TcpTls { host: to_host, port: to_port, insecure, tls_params }
-        }
-        ConnectionAddr::Unix(path) if to_port == 0 => ConnectionAddr::Unix(path),
-        _ => ConnectionAddr::Tcp(to_host, to_port),
-    }
 }
