@@ -15,8 +15,8 @@
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
 //! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more: a bit per doubling that is still to come |
-//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.1 to 1.6 times those of a blocked filter with its last slice full, up to 6 times with a new one |
-//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.1 to 1.6 times those of a blocked filter with its last slice full, up to 6 times with a new one |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
 //!
 //! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. Blocked filters insert fastest at every rate, and
 //! answer queries one by one fastest at most rates. In batches of queries, cuckoo filters are as fast or faster from 1e-6
