@@ -147,6 +147,24 @@ pub enum Error {
         /// The reason.
         source: foreign::Error,
     },
+    /// A filter in Redis cannot be used.
+    Remote {
+        /// The address, without the password.
+        name: String,
+        /// The reason.
+        source: tamis_redis::Error,
+    },
+    /// A filter in Redis has no verdict on some records.
+    RemoteItem {
+        /// The file, as it was given.
+        name: Arc<str>,
+        /// The line of the first of them, from 1.
+        line: u64,
+        /// Their number.
+        count: u64,
+        /// The reason for the first.
+        source: tamis_redis::Error,
+    },
     /// A saved filter cannot be merged with those before it.
     Merge {
         /// The file, as it was given.
@@ -182,6 +200,8 @@ impl Error {
                 source: foreign::Error::Full | foreign::Error::Alloc { .. },
                 ..
             } => 1,
+            Self::Remote { source, .. } => remote_exit_code(source),
+            Self::RemoteItem { .. } => 1,
             Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
             Self::Usage(_)
             | Self::Load { .. }
@@ -327,6 +347,21 @@ impl fmt::Display for Error {
             Self::ForeignItem { name, line, source } => {
                 write!(f, "{name}, line {}: {source}", grouped(*line))
             }
+            Self::Remote { name, source } => write!(f, "{name}: {source}"),
+            Self::RemoteItem { name, line, count, source } => {
+                write!(f, "{name}, line {}: {source}", grouped(*line))?;
+                let records = counted(*count, "record");
+                match source {
+                    tamis_redis::Error::VerdictUnknown { .. }
+                    | tamis_redis::Error::NotReplicated { .. } => {
+                        write!(f, "; {records} may be stored and were not printed")
+                    }
+                    _ => write!(
+                        f,
+                        "; {records} were not printed; run again with the rest of the input"
+                    ),
+                }
+            }
             Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
             Self::Merge { name, source } => {
                 write!(f, "{name}: cannot be merged with the filters before it: {source}")?;
@@ -362,7 +397,24 @@ impl core::error::Error for Error {
             Self::Save { source, .. } => Some(source),
             Self::Merge { source, .. } => Some(source),
             Self::Foreign { source, .. } | Self::ForeignItem { source, .. } => Some(source),
+            Self::Remote { source, .. } | Self::RemoteItem { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+/// Returns the exit code for a filter in Redis that cannot be used: 1 if a server failed, 2 if the filter is another one
+/// than was asked for.
+const fn remote_exit_code(source: &tamis_redis::Error) -> u8 {
+    use tamis_redis::Error;
+    match source {
+        Error::Unavailable { .. }
+        | Error::VerdictUnknown { .. }
+        | Error::NotReplicated { .. }
+        | Error::Lost { .. }
+        | Error::Refused { .. }
+        | Error::Reply { .. }
+        | Error::System { .. } => 1,
+        _ => 2,
     }
 }

@@ -10,6 +10,7 @@ use tamis::formats::{Kind, Options, SaveError, foreign};
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::filters::Header;
 use crate::input::shown;
+use crate::remote::Address;
 use crate::{Error, memory, output};
 
 mod decide;
@@ -34,6 +35,9 @@ pub(crate) enum Opened<'p> {
 impl<'p> Opened<'p> {
     /// Opens the filter in a file.
     pub(crate) fn open(path: &'p Path, args: &FromArgs) -> Result<Self, Error> {
+        if Address::is_one(path) {
+            return Err(Address::unexpected(path));
+        }
         match args.from {
             Format::Foreign(named) => {
                 let bytes = read(path)?;

@@ -27,6 +27,7 @@ mod packing;
 mod pipeline;
 mod plan;
 pub mod policy;
+mod remote;
 mod screen;
 mod units;
 mod zst;

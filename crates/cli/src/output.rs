@@ -8,6 +8,7 @@ use tempfile::{Builder, TempPath};
 
 use crate::Error;
 use crate::input::{shown, unbuffered_stdout};
+use crate::remote::Address;
 
 /// An output file that gets its name when it is complete. Until then, and if this is dropped, an existing file of that
 /// name is not changed.
@@ -38,6 +39,9 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
 /// Checks that a filter can be saved under this name: as a file, not in a device or a pipe.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
+    if Address::is_one(path) {
+        return Err(Address::unexpected(path));
+    }
     if !is_file(Some(path)) {
         return Err(refused(
             "is standard output; a filter is saved in a file: give its name".into(),

@@ -192,7 +192,8 @@ macro_rules! builder {
 
             /// Sets the number of shards: 1 to 65,536. By default a power of two, at least 16, so that a shard of the
             /// first generation has at most 8 MiB. It cannot be changed later, and is the largest number of nodes that
-            /// can share the filter.
+            /// can share the filter. A filter stops growing where the next generation of a shard would exceed 512 MiB: one
+            /// that is to become much larger than its first capacity needs more shards.
             ///
             /// # Examples
             ///

@@ -15,8 +15,12 @@ use tamis_hash::{AnyStable, HashItem};
 use crate::figures::{self, Figures};
 use crate::insert::{self, Inserted, Item};
 use crate::local::Local;
-use crate::shared::{Confirm, SHARDS_AT_ONCE, Shared};
+use crate::shared::{Confirm, Shared};
 use crate::{Error, pull, push, query};
+
+/// The shards of a batch whose commands are on their way at the same time. They share a connection per node, so a batch that
+/// is spread over thousands of shards still takes few round trips.
+const BATCH_SHARDS: usize = 1024;
 
 /// The result of an insert that was not made: none of these is returned.
 const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
@@ -108,7 +112,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
             results
         });
         let mut all = vec![Inserted::of_error(NO_VERDICT); hashes.len()];
-        let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+        let mut each = core::pin::pin!(each.buffer_unordered(BATCH_SHARDS));
         while let Some(results) = each.next().await {
             results.into_iter().for_each(|(number, result)| all[number] = result);
         }
@@ -187,7 +191,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
             Ok::<_, Error>(hits)
         });
         let mut all = vec![false; hashes.len()];
-        let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+        let mut each = core::pin::pin!(each.buffer_unordered(BATCH_SHARDS));
         while let Some(hits) = each.try_next().await? {
             hits.into_iter().for_each(|number| all[number] = true);
         }

@@ -4,6 +4,7 @@ use core::fmt::{Display, Write};
 
 use serde_json::{Value, json};
 use tamis::formats::{Geometry, Info, Kind};
+use tamis::hash::StableHasher;
 
 use crate::Error;
 use crate::args::InfoArgs;
@@ -11,10 +12,14 @@ use crate::filters::{Figures, Reader, policy_name};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::rate_of_generations;
 use crate::input::shown;
+use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
 /// Returns what `tamis info` prints.
 pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
+    if let Some(address) = Address::of(&args.filter)? {
+        return of_remote(&address, args.json);
+    }
     let header = match Opened::open(&args.filter, &args.from)? {
         Opened::Ours(header) => header,
         Opened::Theirs(foreign) => {
@@ -29,6 +34,53 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     } else {
         to_text(&shown(&args.filter), info, figures)
     })
+}
+
+/// Describes a filter in Redis.
+fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
+    let filter = address.open()?;
+    let figures = filter.figures().map_err(|source| address.refused(source))?;
+    let url = match filter.policy() {
+        tamis::formats::Policy::NONE => "none".to_owned(),
+        policy => policy.name().to_owned(),
+    };
+    let hash = filter.hasher().algorithm().name();
+    if json {
+        let value = json!({
+            "file": address.to_string(),
+            "kind": "redis",
+            "filter_bytes": figures.size_in_bytes,
+            "hash": hash,
+            "url": url,
+            "capacity": filter.capacity(),
+            "grows": filter.grows(),
+            "shards": filter.shards(),
+            "generations": figures.generations,
+            "keys": figures.keys,
+            "items": figures.items,
+            "items_exact": false,
+            "fill": figures.fill,
+            "saturation": figures.saturation,
+            "false_positive_rate": figures.false_positive_rate,
+        });
+        return Ok(format!("{value}\n"));
+    }
+    let growth = if filter.grows() { ", then it grows" } else { "" };
+    let rows = [
+        ("filter", address.to_string()),
+        ("kind", "redis (a Bloom filter in Redis)".to_owned()),
+        ("shards", grouped(filter.shards().into())),
+        ("generations", format!("{}, {} keys", figures.generations, grouped(figures.keys))),
+        ("memory", bytes(figures.size_in_bytes)),
+        ("hash", hash.to_owned()),
+        ("URL policy", url),
+        ("capacity", format!("{}{growth}", counted(filter.capacity(), "item"))),
+        ("items", format!("about {}", grouped(figures.items.round() as u64))),
+        ("fill", format!("{:.1} %", 100.0 * figures.fill)),
+        ("saturation", format!("{:.3}", figures.saturation)),
+        ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
+    ];
+    Ok(table(rows))
 }
 
 /// Describes a filter of another system.

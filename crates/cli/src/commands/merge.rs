@@ -4,20 +4,67 @@ use std::path::PathBuf;
 
 use super::report::Report;
 use crate::args::MergeArgs;
-use crate::filters::{AnyFilter, Header};
+use crate::filters::{AnyFilter, Header, Reader};
 use crate::foreign::{Foreign, Opened};
+use crate::input::shown;
+use crate::remote::Address;
 use crate::units::counted;
-use crate::{Error, output};
+use crate::{Error, memory, output};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
-    let paths = args.filters.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
+    if args.filters.iter().any(|path| Address::is_one(path)) {
+        return merge_remote(args);
+    }
+    merge_files(args, &args.filters)
+}
+
+/// Merges filters in files and in Redis. Those in Redis are pulled into files first.
+fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
+    output::check(&args.output)?;
+    let folder = tempfile::tempdir().map_err(Error::Write)?;
+    let mut files = Vec::new();
+    for (number, path) in args.filters.iter().enumerate() {
+        let Some(address) = Address::of(path)? else {
+            files.push(path.clone());
+            continue;
+        };
+        let filter = address.open()?;
+        if filter.grows() && args.filters.len() > 1 {
+            let found =
+                "grows, and filters that grow cannot be merged: build one from all records".into();
+            return Err(Error::Input { name: address.to_string(), found });
+        }
+        let refused = |source| address.refused(source);
+        memory::check(filter.figures().map_err(refused)?.size_in_bytes)?;
+        let copy = filter.pull().map_err(refused)?;
+        // A single filter is the result itself.
+        let file = match args.filters.len() {
+            1 => args.output.clone(),
+            _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
+        };
+        let unsaved = |source| Error::Save { name: shown(&file), source };
+        copy.save(&file).map_err(unsaved)?;
+        files.push(file);
+    }
+    if let [file] = &files[..] {
+        let filter = Reader::load(&Header::open(file)?)?;
+        let mut report = report(args);
+        report.describe(filter.figures(), &args.output);
+        report.show_text(args.quiet);
+        return Ok(());
+    }
+    merge_files(args, &files)
+}
+
+/// Merges filters in files.
+fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), Error> {
+    let paths = filters.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     if let Opened::Theirs(first) = Opened::open(paths.0, &args.from)? {
         return merge_foreign(args, first, paths.1);
     }
     // Check all headers before any body is read.
-    let headers =
-        args.filters.iter().map(|path| Header::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let headers = filters.iter().map(|path| Header::open(path)).collect::<Result<Vec<_>, _>>()?;
     headers.iter().try_for_each(Header::require_mergeable)?;
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     others.iter().try_for_each(|other| other.require_like(first))?;

@@ -9,6 +9,7 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 mod foreign;
 mod keeper;
+mod remote;
 mod shards;
 
 use self::keeper::{Keeper, flushed};
@@ -21,6 +22,7 @@ use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
+use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
 use crate::{Error, FileKind, input, output};
@@ -34,6 +36,9 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("new", args.keys.takes_all())?;
     let policy = records.key.policy;
+    if let Some(address) = Address::of(&args.filter)? {
+        return remote::new(args, &address, &records, start);
+    }
     let choice = args.choice()?;
     output::check(&args.filter)?;
     match args.opened()? {
@@ -59,7 +64,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         filter.save(&args.filter, policy.saved())
     };
     // With `-o FILE`, what is printed counts only at the end.
-    let keeper = Keeper::new(&gate, &save, &lock, screen.is_pending());
+    let keeper = Keeper::new(&gate, &save, Some(&lock), screen.is_pending());
     let (list, every) = (inputs.list, args.save_every);
     // A window depends on the order of all records, other filters on that of the records of each shard.
     let done = if let AnyFilter::Rotating(window) = &filter {

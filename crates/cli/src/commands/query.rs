@@ -8,6 +8,7 @@ use crate::filters::{Lookup, Reader};
 use crate::foreign::{ForeignLookup, Opened};
 use crate::input::Inputs;
 use crate::pipeline::{self, Decider, Gate, Records};
+use crate::remote::{Address, RemoteLookup};
 use crate::screen::Screen;
 use crate::units::grouped;
 use crate::{Error, input, output};
@@ -17,6 +18,9 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("query", args.keys.takes_all())?;
+    if let Some(address) = Address::of(&args.filter)? {
+        return query_remote(args, &address, &records, start);
+    }
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
         header.require_policy(records.key.policy)?;
@@ -41,6 +45,28 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
             report
         }
     };
+    report.show(&args.records);
+    Ok(())
+}
+
+/// Queries a filter in Redis.
+fn query_remote(
+    mut args: QueryArgs,
+    address: &Address,
+    records: &Records,
+    start: Instant,
+) -> Result<(), Error> {
+    if !args.from.is_default() || args.keys.key_type.is_some() {
+        let only = "--from and --key-type are for filters in files: omit them";
+        return Err(Error::Usage(only.into()));
+    }
+    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let asked = address.builder().policy(records.key.policy.saved());
+    let filter = asked.open().map_err(|source| address.refused(source))?;
+    let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
+    report.describe_remote(&filter, address);
     report.show(&args.records);
     Ok(())
 }

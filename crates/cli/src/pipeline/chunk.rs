@@ -57,6 +57,12 @@ pub(crate) enum Why {
     Insert(InsertError),
     /// A filter of another system refused the item.
     Foreign(foreign::Error),
+    /// A filter in Redis has no verdict on `count` records, of which this is the first. The others of the chunk have one.
+    Remote {
+        record: u32,
+        count: u64,
+        source: tamis_redis::Error,
+    },
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
@@ -276,6 +282,11 @@ impl Chunk<'_> {
         if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
             self.stop = Some(Stop { record, why });
         }
+    }
+
+    /// Ends the run after this chunk, all of whose records are decided as far as they can be.
+    pub(crate) fn stop_after(&mut self, why: Why) {
+        self.stop(self.ends.len() as u32, why);
     }
 
     /// Moves the bytes of the records that are printed to the front.

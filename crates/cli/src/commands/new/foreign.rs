@@ -37,7 +37,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
         held(&filter).save(&args.filter)
     };
     // With `-o FILE`, what is printed counts only at the end.
-    let keeper = Keeper::new(&gate, &save, &lock, screen.is_pending());
+    let keeper = Keeper::new(&gate, &save, Some(&lock), screen.is_pending());
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
     let done = keeper.run(inputs.list, &output, records, &decider, &mut screen, args.save_every)?;
     if let Some(pending) = screen.finish() {

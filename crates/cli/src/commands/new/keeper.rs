@@ -21,7 +21,7 @@ use crate::screen::{self, Screen};
 pub(super) struct Keeper<'k> {
     gate: &'k Gate,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
-    lock: &'k Lock,
+    lock: Option<&'k Lock>,
     /// Whether nothing is saved before the end.
     at_end: bool,
     /// The number of new items so far, and when the filter was last saved.
@@ -32,7 +32,7 @@ impl<'k> Keeper<'k> {
     pub(super) fn new(
         gate: &'k Gate,
         save: &'k (dyn Fn() -> Result<(), Error> + Sync),
-        lock: &'k Lock,
+        lock: Option<&'k Lock>,
         at_end: bool,
     ) -> Self {
         Self { gate, save, lock, at_end, items: Mutex::new([0; 2]) }
@@ -79,14 +79,20 @@ impl<'k> Keeper<'k> {
             let closed = self.gate.close();
             let saved = self.save_news();
             if let Err(error) = &saved {
-                self.lock.remove_file();
+                self.unlock();
                 process::exit(screen::report(error).into());
             }
             if let Ok(signal) = call {
-                self.lock.remove_file();
+                self.unlock();
                 signals::end(signal);
             }
             drop(closed);
+        }
+    }
+
+    fn unlock(&self) {
+        if let Some(lock) = self.lock {
+            lock.remove_file();
         }
     }
 
@@ -170,7 +176,7 @@ mod signals {
     pub(super) fn forward<'scope>(
         scope: &'scope Scope<'scope, '_>,
         calls: Sender<i32>,
-        lock: &'scope Lock,
+        lock: Option<&'scope Lock>,
     ) -> Result<Forward, Error> {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::Write)?;
         let handle = signals.handle();
@@ -178,7 +184,9 @@ mod signals {
             let mut first = true;
             for signal in signals.forever() {
                 if !first || calls.send(signal).is_err() {
-                    lock.remove_file();
+                    if let Some(lock) = lock {
+                        lock.remove_file();
+                    }
                     end(signal);
                 }
                 first = false;
@@ -214,7 +222,7 @@ mod signals {
     pub(super) fn forward<'scope>(
         _scope: &'scope Scope<'scope, '_>,
         _calls: Sender<i32>,
-        _lock: &'scope Lock,
+        _lock: Option<&'scope Lock>,
     ) -> Result<Forward, Error> {
         Ok(Forward)
     }

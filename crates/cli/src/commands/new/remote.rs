@@ -1,0 +1,108 @@
+//! `tamis new` on a filter in Redis: the records of which this run is the first, among all runs on all machines.
+
+use std::time::Instant;
+
+use tamis::hash::{Algorithm, AnyStable, StableHasher};
+use tamis_redis::Error as RedisError;
+
+use super::DEFAULT_RATE;
+use super::keeper::Keeper;
+use crate::args::NewArgs;
+use crate::commands::report::Report;
+use crate::pipeline::{Gate, Hasher, Records, Seed};
+use crate::remote::{Address, Claim, Filter};
+use crate::screen::Screen;
+use crate::{Error, FileKind, input, output};
+
+/// Runs `tamis new` on a filter in Redis.
+pub(super) fn new(
+    mut args: NewArgs,
+    address: &Address,
+    records: &Records,
+    start: Instant,
+) -> Result<(), Error> {
+    args.require_possible()?;
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, input::output_file().as_ref())?;
+    let filter = args.open_remote(address, records)?;
+    let (output, _) = output::open(None)?;
+    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
+    let (gate, save) = (Gate::default(), || Ok(()));
+    let keeper = Keeper::new(&gate, &save, None, false);
+    let done =
+        keeper.run(inputs.list, &output, records, &Claim::new(&filter), &mut screen, None)?;
+    screen.finish();
+
+    let mut report = Report::of_news(&done, start);
+    report.describe_remote(&filter, address);
+    report.show(&args.records);
+    Ok(())
+}
+
+impl NewArgs {
+    /// Returns an error if an option has no meaning for a filter in Redis.
+    fn require_possible(&self) -> Result<(), Error> {
+        let kind = self.kind.is_some_and(|kind| kind != FileKind::Scalable);
+        let refused = [
+            ("--kind", kind, "a filter in Redis is a scalable Bloom filter"),
+            ("--window", self.window.is_some(), "a filter in Redis forgets nothing"),
+            ("--save-every", self.save_every.is_some(), "the server has each record at once"),
+            (
+                "--output",
+                self.output.is_some(),
+                "redirect the output: what is stored must be printed at once",
+            ),
+            ("--key-type", self.keys.key_type.is_some(), "the keys of a filter in Redis are bytes"),
+            ("--from", !self.from.is_default(), "a filter in Redis has one format"),
+        ];
+        match refused.iter().find(|(_, given, _)| *given) {
+            None => Ok(()),
+            Some((option, _, why)) => {
+                Err(Error::Usage(format!("{option} is not possible here: {why}")))
+            }
+        }
+    }
+
+    /// Opens the filter, or creates it. The options that are given must be those of a filter that exists.
+    fn open_remote(&self, address: &Address, records: &Records) -> Result<Filter, Error> {
+        let mut asked = address.builder().policy(records.key.policy.saved());
+        if let Some(capacity) = self.capacity {
+            asked = asked.capacity(capacity);
+        }
+        if let Some(rate) = self.rate {
+            asked = asked.false_positive_rate(rate);
+        }
+        // A random key is that of no filter that exists. Its algorithm can be compared.
+        let fixed = match self.seed {
+            Some(Seed::Fixed(_)) => asked.clone().hasher(self.hasher()?),
+            _ => asked.clone(),
+        };
+        let opened = match fixed.open() {
+            Err(RedisError::Missing) => {
+                let rate = self.rate.unwrap_or(DEFAULT_RATE);
+                let created = asked.false_positive_rate(rate).hasher(self.hasher()?).create();
+                match created {
+                    // Another run was faster.
+                    Err(RedisError::Exists) => fixed.open(),
+                    other => other,
+                }
+            }
+            other => other,
+        };
+        let filter = opened.map_err(|source| address.refused(source))?;
+        if self.seed == Some(Seed::Random) && filter.hasher().algorithm() != Algorithm::SipHash13 {
+            return Err(address.refused(RedisError::Parameters {
+                field: "hash",
+                found: filter.hasher().algorithm().name().into(),
+                expected: Algorithm::SipHash13.name().into(),
+            }));
+        }
+        Ok(filter)
+    }
+
+    /// The hasher of a created filter.
+    fn hasher(&self) -> Result<AnyStable, Error> {
+        Ok(AnyStable::from(Hasher::new(self.seed.unwrap_or(Seed::Fixed(0)))?))
+    }
+}
