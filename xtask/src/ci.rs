@@ -1,12 +1,16 @@
 //! `ci`: runs every check that a change must pass, cheap checks first.
 
+use core::fmt::Write as _;
 use core::time::Duration;
 use std::time::Instant;
 
 use xshell::Shell;
 
+use self::Check::{Always, IfPossible};
+use crate::result::Outcome;
 use crate::{
-    Result, bench, deny, features, fuzz, lint, model, no_std, outside, package, readme, test, tidy,
+    Result, bench, deny, features, fuzz, lint, model, no_std, outside, package, readme, redis,
+    test, tidy,
 };
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -19,25 +23,37 @@ pub(crate) struct Args {
     keep_going: bool,
 }
 
-/// A step: its name and its function. The name up to a colon is the command that runs the step alone.
-type Step = (&'static str, fn(&Shell) -> Result);
+/// A step: its name and its check. The name up to a colon is the command that runs the step alone.
+type Step = (&'static str, Check);
+
+/// What a step runs.
+#[derive(Clone, Copy)]
+enum Check {
+    Always(fn(&Shell) -> Result),
+    /// A check that is skipped where a program is missing.
+    IfPossible(fn(&Shell) -> Result<Outcome>),
+}
+
+/// A line of the table at the end: the name of a step, how long it took, and what it did not check.
+type Line = (&'static str, Duration, Option<&'static str>);
 
 /// The steps in order.
 const STEPS: &[Step] = &[
-    ("lint: format", lint::format),
-    ("tidy", tidy::run),
-    ("deny", deny::run),
-    ("lint: clippy", lint::clippy),
-    ("lint: docs", lint::docs),
-    ("features", features::run),
-    ("no-std", no_std::run),
-    ("outside", outside::run),
-    ("test: tools", test::tools),
-    ("package", package::run),
-    ("model --mutants", |sh| model::run(sh, true, None)),
-    ("fuzz --replay", fuzz::replay),
-    ("bench --gate", bench::gate_if_possible),
-    ("readme", readme::run),
+    ("lint: format", Always(lint::format)),
+    ("tidy", Always(tidy::run)),
+    ("redis", IfPossible(redis::run)),
+    ("deny", Always(deny::run)),
+    ("lint: clippy", Always(lint::clippy)),
+    ("lint: docs", Always(lint::docs)),
+    ("features", Always(features::run)),
+    ("no-std", Always(no_std::run)),
+    ("outside", Always(outside::run)),
+    ("test: tools", Always(test::tools)),
+    ("package", Always(package::run)),
+    ("model --mutants", Always(|sh| model::run(sh, true, None))),
+    ("fuzz --replay", Always(fuzz::replay)),
+    ("bench --gate", IfPossible(bench::gate_if_possible)),
+    ("readme", Always(readme::run)),
 ];
 
 /// The commands that `ci` does not run, and why. A test checks that `ci` runs all others.
@@ -63,12 +79,19 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
     // The line tables of the release profile are for profilers.
     let _release = sh.push_env("CARGO_PROFILE_RELEASE_DEBUG", "false");
-    let (mut times, mut failed) = (Vec::new(), Vec::new());
-    for &(name, step) in STEPS {
+    let (mut lines, mut failed) = (Vec::new(), Vec::new());
+    for &(name, check) in STEPS {
         eprintln!("\n== {name}");
         let start = Instant::now();
-        let outcome = step(sh);
-        times.push((name, start.elapsed()));
+        let outcome = match check {
+            Always(check) => check(sh).map(|()| Outcome::Passed),
+            IfPossible(check) => check(sh),
+        };
+        let skipped = match outcome {
+            Ok(Outcome::Skipped(what)) => Some(what),
+            _ => None,
+        };
+        lines.push((name, start.elapsed(), skipped));
         if let Err(error) = outcome {
             failed.push(format!("step `{name}` failed: {error}"));
             if !args.keep_going {
@@ -77,21 +100,34 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
             eprintln!("error: {error}");
         }
     }
-    print_table(&times);
+    eprint!("\n{}", table(&lines));
     if !failed.is_empty() {
         return Err(failed.join("\n").into());
     }
-    eprintln!("all {} steps passed", STEPS.len());
+    eprintln!("{}", summary(&lines));
     Ok(())
 }
 
-fn print_table(times: &[(&str, Duration)]) {
-    eprintln!();
-    for (name, time) in times {
-        eprintln!("{name:<18}{:>8.1} s", time.as_secs_f64());
+/// Returns the times of the steps and their sum. A step that was skipped says so.
+fn table(lines: &[Line]) -> String {
+    let mut table = String::new();
+    let mut line = |name: &str, time: Duration, skipped: Option<&str>| {
+        let skipped = skipped.map_or_else(String::new, |what| format!("  SKIPPED: {what}"));
+        _ = writeln!(table, "{name:<18}{:>8.1} s{skipped}", time.as_secs_f64());
+    };
+    for &(name, time, skipped) in lines {
+        line(name, time, skipped);
     }
-    let total: Duration = times.iter().map(|(_, time)| time).sum();
-    eprintln!("{:<18}{:>8.1} s", "total", total.as_secs_f64());
+    line("total", lines.iter().map(|(_, time, _)| time).sum(), None);
+    table
+}
+
+/// Returns the last line of a run without a failure.
+fn summary(lines: &[Line]) -> String {
+    match lines.iter().filter(|(.., skipped)| skipped.is_some()).count() {
+        0 => format!("all {} steps passed", lines.len()),
+        skipped => format!("steps passed: {}, SKIPPED: {skipped}", lines.len() - skipped),
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +149,21 @@ mod tests {
     #[test]
     fn a_missing_command_is_found() {
         assert_eq!(missing(&["test", "bench", "new"], &["test: docs"], &["bench"]), ["new"]);
+    }
+
+    #[test]
+    fn a_skipped_step_is_shown_in_the_table_and_in_the_summary() {
+        let time = Duration::from_secs(2);
+        let mut lines = [("tidy", time, None), ("redis", time, None)];
+        assert_eq!(summary(&lines), "all 2 steps passed");
+        assert!(!table(&lines).contains("SKIPPED"));
+        lines[1].2 = Some("no server");
+        assert_eq!(summary(&lines), "steps passed: 1, SKIPPED: 1");
+        let expected = "\
+            tidy                   2.0 s\n\
+            redis                  2.0 s  SKIPPED: no server\n\
+            total                  4.0 s\n";
+        assert_eq!(table(&lines), expected);
     }
 
     fn missing<'a>(commands: &[&'a str], steps: &[&str], exempt: &[&str]) -> Vec<&'a str> {

@@ -15,6 +15,7 @@ mod outside;
 mod package;
 mod peers;
 mod readme;
+mod redis;
 mod report;
 mod result;
 mod sanitize;
@@ -61,6 +62,8 @@ enum Command {
     Deny,
     /// Check each crate with no feature, with each feature alone, and with all features
     Features,
+    /// Report whether `redis-server`, which the tests of tamis-redis start, is installed
+    Redis,
     /// Link and run a program without std
     NoStd,
     /// Run every example of the documentation and three programs in a crate outside the workspace
@@ -133,6 +136,7 @@ fn run(command: Command) -> Result {
         Command::Tidy => tidy::run(&sh),
         Command::Deny => deny::run(&sh),
         Command::Features => features::run(&sh),
+        Command::Redis => redis::run(&sh).map(|_| ()),
         Command::NoStd => no_std::run(&sh),
         Command::Outside => outside::run(&sh),
         Command::Package => package::run(&sh),

@@ -5,11 +5,13 @@ use serde_json::Value;
 use crate::workspace::Package;
 
 /// The categories in use. crates.io silently ignores an unknown category.
-const CATEGORIES: [&str; 6] = [
+const CATEGORIES: [&str; 8] = [
     "algorithms",
+    "asynchronous",
     "command-line-utilities",
     "concurrency",
     "data-structures",
+    "database",
     "no-std",
     "text-processing",
 ];
