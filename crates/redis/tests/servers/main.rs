@@ -4,6 +4,7 @@ mod cluster;
 mod copies;
 mod failures;
 mod harness;
+mod harness_works;
 mod lost;
 mod processes;
 mod single;

@@ -30,8 +30,9 @@ impl Cluster {
         let nodes: Vec<Server> = (0..6).map(start).collect::<Option<_>>()?;
         let cluster = Self { nodes };
         for (node, slots) in cluster.nodes.iter().zip(MASTERS) {
-            let [first, last] = slots.map(|slot| slot.to_string());
-            node.command(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]);
+            // Redis 6 has no command for a range of slots.
+            let slots: Vec<u16> = (slots[0]..=slots[1]).collect();
+            cmd("CLUSTER").arg("ADDSLOTS").arg(slots).exec(&mut node.connection()).unwrap();
         }
         let port = cluster.nodes[0].port().to_string();
         for node in &cluster.nodes[1..] {
@@ -63,21 +64,22 @@ impl Cluster {
         self.nodes[0].url()
     }
 
-    /// Waits until another node has a slot.
+    /// Waits until another node has a slot, and no node refuses commands. Returns the node.
     pub(crate) fn wait_for_failover(&self, from: usize, slot: u16) -> usize {
         let others: Vec<usize> = (0..self.nodes.len()).filter(|node| *node != from).collect();
         let mut found = None;
         self.wait("a replica has taken the place of its master", || {
             found = others.iter().copied().find(|node| self.nodes[*node].owns(slot));
+            // A node that was killed before reports nothing.
             found.is_some()
+                && others.iter().all(|node| self.nodes[*node].info("cluster_state") != "fail")
         });
         found.unwrap()
     }
 
     /// Moves slots from one node to another, with their keys, as an operator does.
     pub(crate) fn move_slots(&self, slots: impl IntoIterator<Item = u16>, from: usize, to: usize) {
-        let mut connections: Vec<Connection> =
-            self.nodes[..3].iter().map(Server::connection).collect();
+        let [mut source, mut target] = [from, to].map(|node| self.nodes[node].connection());
         let ids = [self.nodes[from].id(), self.nodes[to].id()];
         let port = self.nodes[to].port().to_string();
         for slot in slots {
@@ -85,22 +87,22 @@ impl Cluster {
             let set = |words: &[&str], connection: &mut Connection| {
                 cmd("CLUSTER").arg("SETSLOT").arg(&slot).arg(words).exec(connection).unwrap();
             };
-            set(&["IMPORTING", &ids[0]], &mut connections[to]);
-            set(&["MIGRATING", &ids[1]], &mut connections[from]);
+            set(&["IMPORTING", &ids[0]], &mut target);
+            set(&["MIGRATING", &ids[1]], &mut source);
             loop {
                 let mut command = cmd("CLUSTER");
                 let get = command.arg(&["GETKEYSINSLOT", &slot, "100"]);
-                let keys: Vec<String> = get.query(&mut connections[from]).unwrap();
+                let keys: Vec<String> = get.query(&mut source).unwrap();
                 if keys.is_empty() {
                     break;
                 }
                 let mut migrate = cmd("MIGRATE");
                 migrate.arg(&["127.0.0.1", &port, "", "0", "10000", "KEYS"]).arg(&keys);
-                migrate.exec(&mut connections[from]).unwrap();
+                migrate.exec(&mut source).unwrap();
             }
             // The new node first, so that the slot always has one.
-            set(&["NODE", &ids[1]], &mut connections[to]);
-            set(&["NODE", &ids[1]], &mut connections[from]);
+            set(&["NODE", &ids[1]], &mut target);
+            set(&["NODE", &ids[1]], &mut source);
         }
     }
 
@@ -122,29 +124,12 @@ impl Server {
         }
     }
 
-    fn info(&self, field: &str) -> String {
+    pub(crate) fn info(&self, field: &str) -> String {
         self.field(&["CLUSTER", "INFO"], field)
     }
 
     fn replication(&self, field: &str) -> String {
         self.field(&["INFO", "replication"], field)
-    }
-
-    /// Returns a field of a report, empty if the server does not answer.
-    fn field(&self, words: &[&str], field: &str) -> String {
-        let client = redis::Client::open(self.url()).unwrap();
-        let Ok(mut connection) = client.get_connection_with_timeout(Duration::from_secs(1)) else {
-            return String::new();
-        };
-        connection.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        let report: redis::RedisResult<String> =
-            cmd(words[0]).arg(&words[1..]).query(&mut connection);
-        let report = report.unwrap_or_default();
-        let mut lines = report.lines().filter_map(|line| line.split_once(':'));
-        lines
-            .find(|(name, _)| *name == field)
-            .map(|(_, value)| value.to_owned())
-            .unwrap_or_default()
     }
 
     /// Whether the server knows a replica of each master.
@@ -154,7 +139,7 @@ impl Server {
     }
 
     /// Whether the server is a master that has a slot.
-    fn owns(&self, slot: u16) -> bool {
+    pub(crate) fn owns(&self, slot: u16) -> bool {
         if self.replication("role") != "master" {
             return false;
         }

@@ -1,16 +1,24 @@
 //! One server.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use std::{env, io};
+use std::{env, fs, io};
 
 use redis::{Client, Connection, Value};
 use tempfile::TempDir;
 
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The log of a server, in its folder.
+const LOG: &str = "log";
+
+/// The ports of the servers: the first, and how many.
+const FIRST_PORT: u16 = 20_001;
+const PORTS: u64 = 2700;
 
 /// A `redis-server` on a free port of loopback, without persistence. It is killed when this is dropped.
 pub(crate) struct Server {
@@ -29,6 +37,7 @@ impl Server {
     /// Starts a server with more arguments.
     pub(crate) fn start_with(arguments: &[&str]) -> Option<Self> {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let mut log = String::new();
         // Another program may take the port in between: then the server ends at once.
         for _ in 0..10 {
             let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
@@ -46,10 +55,11 @@ impl Server {
                     if server.is_ready() {
                         return Some(server);
                     }
+                    log = fs::read_to_string(server.folder.path().join(LOG)).unwrap_or_default();
                 }
             }
         }
-        panic!("redis-server does not start");
+        panic!("redis-server does not start: {log}");
     }
 
     pub(crate) const fn port(&self) -> u16 {
@@ -97,6 +107,29 @@ impl Server {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
+    /// Returns the processor time that the server has used.
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        let seconds = |field| self.field(&["INFO", "cpu"], field).parse::<f64>().unwrap();
+        seconds("used_cpu_user") + seconds("used_cpu_sys")
+    }
+
+    /// Returns a field of a report, empty if the server does not answer.
+    pub(crate) fn field(&self, words: &[&str], field: &str) -> String {
+        let client = Client::open(self.url()).unwrap();
+        let Ok(mut connection) = client.get_connection_with_timeout(Duration::from_secs(1)) else {
+            return String::new();
+        };
+        connection.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        let report: redis::RedisResult<String> =
+            redis::cmd(words[0]).arg(&words[1..]).query(&mut connection);
+        let report = report.unwrap_or_default();
+        let mut lines = report.lines().filter_map(|line| line.split_once(':'));
+        lines
+            .find(|(name, _)| *name == field)
+            .map(|(_, value)| value.to_owned())
+            .unwrap_or_default()
+    }
+
     /// Waits until the server answers. Returns `false` if it has ended.
     fn is_ready(&mut self) -> bool {
         let end = Instant::now() + PATIENCE;
@@ -104,10 +137,8 @@ impl Server {
             if self.process.try_wait().unwrap().is_some() {
                 return false;
             }
-            let client = Client::open(self.url()).unwrap();
-            if let Ok(mut connection) = client.get_connection_with_timeout(PATIENCE)
-                && redis::cmd("PING").query::<String>(&mut connection).is_ok()
-            {
+            // If another server has taken the port, that one answers until this one ends.
+            if self.field(&["INFO", "server"], "process_id") == self.process.id().to_string() {
                 return true;
             }
             sleep(Duration::from_millis(10));
@@ -125,7 +156,7 @@ impl Drop for Server {
 fn spawn(port: u16, arguments: &[String], folder: &TempDir) -> io::Result<Child> {
     Command::new("redis-server")
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-        .args(["--appendonly", "no", "--daemonize", "no", "--dir"])
+        .args(["--appendonly", "no", "--daemonize", "no", "--logfile", LOG, "--dir"])
         .arg(folder.path())
         .args(arguments)
         .stdout(Stdio::null())
@@ -133,12 +164,14 @@ fn spawn(port: u16, arguments: &[String], folder: &TempDir) -> io::Result<Child>
         .spawn()
 }
 
-/// Returns a free port whose number plus 10,000, which nodes of a cluster use among themselves, is a port, too.
+/// Returns a port that is free, and so is its number plus 10,000, which nodes of a cluster use among themselves.
+///
+/// Systems give clients ports above 32,767, so neither is one of these: a client that connects to a killed server again
+/// and again may be given that server's port, and then connects to itself, and the server cannot start again.
 fn free_port() -> u16 {
-    loop {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        if port < 55_000 && TcpListener::bind(("127.0.0.1", port + 10_000)).is_ok() {
-            return port;
-        }
-    }
+    let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    // Each `RandomState` has other keys.
+    let random = || RandomState::new().build_hasher().finish();
+    let mut ports = (0..10_000).map(|_| FIRST_PORT + (random() % PORTS) as u16);
+    ports.find(|port| is_free(*port) && is_free(port + 10_000)).expect("a free port")
 }
