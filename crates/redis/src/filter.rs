@@ -13,8 +13,9 @@ use tamis_formats::Policy;
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::figures::{self, Figures};
-use crate::insert::{self, Inserted, Item};
+use crate::insert::{self, Inserted};
 use crate::local::Local;
+use crate::round::Item;
 use crate::shared::{Confirm, Shared};
 use crate::{Error, pull, push, query};
 

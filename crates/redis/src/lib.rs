@@ -76,6 +76,7 @@ pub mod protocol {}
 mod pull;
 mod push;
 mod query;
+mod round;
 mod router;
 mod shared;
 mod sizes;
