@@ -63,6 +63,8 @@ enum Next {
     Begin,
     Set(u32),
     Find,
+    /// Give up: what the insert has stored cannot be told from what others have.
+    Fail,
 }
 
 impl Inserts {
@@ -80,7 +82,7 @@ impl Inserts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] after too many rounds.
+    /// [`Error::Unavailable`] after too many rounds, [`Error::VerdictUnknown`] if a failover has made the verdict unknown.
     pub(crate) fn next(&mut self, guess: u32) -> Result<Option<Step>, Error> {
         if self.items.is_empty() {
             return Ok(None);
@@ -95,6 +97,10 @@ impl Inserts {
             }
             Next::Set(generation) => Ok(Some(Step::Set(generation))),
             Next::Find => Ok(Some(Step::Find)),
+            Next::Fail => {
+                let reason = "the shard has lost its growth while the insert went on".into();
+                Err(Error::VerdictUnknown { reason })
+            }
         }
     }
 
@@ -163,10 +169,11 @@ impl Inserts {
         }
     }
 
-    /// Begins again: a failover may have taken back the generations that were seen.
+    /// Begins again: a failover may have taken back the generations that were seen. An insert that has set bits in a closed
+    /// generation would find these, and return `false` although nobody was first.
     const fn restart(&mut self) {
         self.from = 0;
-        self.next = Next::Find;
+        self.next = if self.stored { Next::Fail } else { Next::Find };
     }
 }
 
