@@ -9,6 +9,9 @@ use tamis::{BuildError, CountingBloomFilter, RotatingBloomFilter};
 use crate::Kind;
 use crate::geometry::{GENERATIONS, Geometry, rate_of_generations};
 
+/// The rate of a filter that is created in a file or in Redis, without --rate.
+pub(crate) const CREATED_RATE: f64 = 1e-6;
+
 /// The rate of a window without --rate.
 pub(crate) const WINDOW_RATE: f64 = 1e-9;
 

@@ -17,7 +17,7 @@ use super::info::design_rate;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
 use crate::dedup::{Sharded, Tables, Window};
-use crate::file_kind::WINDOW_RATE;
+use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
@@ -26,9 +26,6 @@ use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
 use crate::{Error, FileKind, input, output};
-
-/// The rate of a filter that is created without --rate.
-const DEFAULT_RATE: f64 = 1e-6;
 
 /// Runs `tamis new`.
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
@@ -137,7 +134,7 @@ impl NewArgs {
     fn rate(&self) -> Option<f64> {
         let default = match (self.kind, self.window) {
             (_, Some(_)) => Some(WINDOW_RATE),
-            (Some(_), None) => Some(DEFAULT_RATE),
+            (Some(_), None) => Some(CREATED_RATE),
             (None, None) => None,
         };
         self.rate.or(default)

@@ -5,10 +5,10 @@ use std::time::Instant;
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
 use tamis_redis::Error as RedisError;
 
-use super::DEFAULT_RATE;
 use super::keeper::Keeper;
 use crate::args::NewArgs;
 use crate::commands::report::Report;
+use crate::file_kind::CREATED_RATE;
 use crate::pipeline::{Gate, Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
@@ -80,7 +80,7 @@ impl NewArgs {
         };
         let opened = match fixed.open() {
             Err(RedisError::Missing) => {
-                let rate = self.rate.unwrap_or(DEFAULT_RATE);
+                let rate = self.rate.unwrap_or(CREATED_RATE);
                 let created = asked.false_positive_rate(rate).hasher(self.hasher()?).create();
                 match created {
                     // Another run was faster.
