@@ -66,6 +66,8 @@ mod error;
 mod figures;
 mod filter;
 mod front;
+#[cfg(test)]
+mod hostile;
 mod insert;
 mod local;
 mod name;
