@@ -3,6 +3,7 @@
 //! The bits of a shard are written into a key that expires, and a script adds them to the bits of the shard at once. So a
 //! push that fails in the middle has added some shards and not others, and can be repeated.
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 
@@ -15,6 +16,9 @@ use crate::sizes::{Generation, LINE_BYTES};
 
 /// The bytes that are written at once. A chunk without a bit is not written.
 const CHUNK_BYTES: u64 = 64 << 10;
+
+/// The shards that are written at once: their chunks are in memory.
+const SHARDS_AT_ONCE: usize = 8;
 
 /// After this time the server deletes bits that no script has added.
 const EXPIRES_S: u64 = 600;
@@ -38,9 +42,10 @@ where
         numbers.push(found.ok_or(Error::Mismatch { field: "geometry" })? as u32);
     }
     for (part, number) in numbers.into_iter().enumerate() {
-        for shard in 0..sizes.shards {
-            push_key(filter, local, part, shard, number).await?;
-        }
+        let each = stream::iter(0..sizes.shards)
+            .map(|shard| push_key(filter, local, part, shard, number))
+            .buffer_unordered(SHARDS_AT_ONCE);
+        each.try_for_each(|()| async { Ok(()) }).await?;
     }
     Ok(())
 }
