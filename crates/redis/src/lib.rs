@@ -80,6 +80,7 @@ mod push;
 mod query;
 mod round;
 mod router;
+mod search;
 mod shared;
 mod sizes;
 mod slots;

@@ -10,14 +10,12 @@ use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Replies, Router};
+use crate::search::Search;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
 
 /// The shards that are served at once.
 pub(crate) const SHARDS_AT_ONCE: usize = 64;
-
-/// The tags that are read at once to find the open generation.
-const TAGS: u32 = 4;
 
 /// How many replicas must confirm an insert, and for how long it waits for them.
 #[derive(Clone, Copy, Debug)]
@@ -130,29 +128,26 @@ impl Shared {
     ///
     /// [`Error::Lost`] if one of the generations up to it is gone.
     pub(crate) async fn find_current(&self, shard: u32) -> Result<u32, Error> {
-        let last = self.sizes().generations.len() as u32;
-        let mut first = 0;
-        while first < last {
-            let numbers = first..last.min(first + TAGS);
+        let mut search = Search::new(self.sizes().generations.len() as u32);
+        loop {
+            let tags = search.tags();
             let command =
                 |number| commands::state(&self.name.bits(shard, number), self.generation(number));
-            let tags: Vec<Cmd> = numbers.clone().map(command).collect();
-            let replies = self.send(shard, &tags, Kind::Read).await.map_err(Failure::of_read)?;
-            for (number, reply) in numbers.zip(&replies) {
-                let read = commands::queried(reply, self.identity(), core::iter::empty());
-                match read.ok_or(Error::Reply { expected: "a tag" })?.0 {
-                    State::Open => {
-                        self.set_current(shard, number);
-                        return Ok(number);
-                    }
-                    State::Closed => {}
-                    State::Gone => return Err(Error::Lost { shard, generation: number }),
+            let sent: Vec<Cmd> = tags.map(command).collect();
+            let replies = self.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
+            let state = |reply| commands::queried(reply, self.identity(), core::iter::empty());
+            let states = replies.iter().map(|reply| state(reply).map(|(state, _)| state));
+            let states: Option<Vec<State>> = states.collect();
+            let states = states.ok_or(Error::Reply { expected: "a tag" })?;
+            match search.read(&states) {
+                Some(Ok(open)) => {
+                    self.set_current(shard, open);
+                    return Ok(open);
                 }
+                Some(Err(generation)) => return Err(Error::Lost { shard, generation }),
+                None => {}
             }
-            first += TAGS;
         }
-        // The last generation is never closed.
-        Err(Error::Lost { shard, generation: last - 1 })
     }
 
     /// Closes a generation of a shard and creates the next, unless another client has done so.

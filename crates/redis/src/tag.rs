@@ -9,7 +9,7 @@ pub(crate) const TAG_BYTES: u64 = 8;
 pub(crate) struct Identity(u64);
 
 /// What a tag says about a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
     /// Inserts go there.
     Open,
