@@ -30,6 +30,9 @@
 //! replicas ([`Builder::confirmed_by`]). A key is at risk if the server may evict it: set `maxmemory-policy noeviction`, or
 //! a policy for keys that expire only.
 //!
+//! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are checked against those of
+//! the system, or of the file that `SSL_CERT_FILE` names.
+//!
 //! # Examples
 //!
 //! ```no_run

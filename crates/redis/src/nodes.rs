@@ -55,6 +55,10 @@ impl Nodes {
             address.as_str().into_connection_info().map_err(wrong)
         };
         let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, _>>()?;
+        // Without a provider, or with several to choose from, a connection with encryption would panic. One that the
+        // program has installed is kept.
+        #[cfg(feature = "tls")]
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(timeout))
             .set_response_timeout(Some(timeout));

@@ -17,7 +17,8 @@ const ALLOWED: [(&str, &str); 9] = [
     ),
     (
         "tamis-redis",
-        "tamis-bloom tamis-core tamis-formats tamis-hash crc16 futures-util getrandom redis serde serde_json tokio",
+        "tamis-bloom tamis-core tamis-formats tamis-hash crc16 futures-util getrandom redis rustls serde \
+         serde_json tokio",
     ),
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash tamis-sync"),
     (
