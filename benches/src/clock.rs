@@ -1,11 +1,24 @@
-//! The time that this thread has run, which leaves out other programs on the same cores.
+//! The time that this thread or this process has run, which leaves out other programs on the same cores.
 
 use core::time::Duration;
+#[cfg(target_os = "linux")]
+use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the time that this thread has spent on a core.
 #[cfg(target_os = "linux")]
 fn now() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    read(ClockId::ThreadCPUTime)
+}
+
+/// Returns the time that all threads of this process have spent on cores.
+#[cfg(all(target_os = "linux", feature = "report"))]
+pub(crate) fn process() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
+#[cfg(target_os = "linux")]
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
@@ -15,6 +28,12 @@ fn now() -> Duration {
     static START: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed()
+}
+
+/// Returns the wall time, likewise.
+#[cfg(all(not(target_os = "linux"), feature = "report"))]
+pub(crate) fn process() -> Duration {
+    now()
 }
 
 /// Returns what `work` returns, and the time that it takes.

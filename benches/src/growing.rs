@@ -9,6 +9,7 @@ mod rate;
 
 use std::time::Instant;
 
+pub(crate) use self::cost::median;
 pub use self::cost::{Costs, Row};
 pub use self::latency::Latency;
 pub(crate) use self::latency::{CLOCK, FROM, quantile};

@@ -18,6 +18,8 @@ pub mod measure;
 pub mod operation;
 mod record;
 #[cfg(feature = "report")]
+pub mod redis_costs;
+#[cfg(feature = "report")]
 pub mod report;
 mod subject;
 mod together;

@@ -14,6 +14,7 @@ mod machine;
 mod page;
 mod plots;
 mod records;
+mod redis_costs;
 mod table;
 mod targets;
 mod times;
@@ -27,6 +28,7 @@ use self::page::Page;
 use self::records::Records;
 use crate::growing::Figures;
 use crate::lines::Stop;
+use crate::redis_costs::Figures as RedisFigures;
 
 /// The reasons for missed targets, with what was tried. Written by hand: a change of the figures may need a change here.
 const MISSED: &str = concat!("\n", include_str!("report/missed.md"));
@@ -96,6 +98,21 @@ pub fn write_growing(
     }
     let page = out.join("GROWING.md");
     fs::write(&page, text)?;
+    Ok(page)
+}
+
+/// Writes `REDIS.md` into the folder `out`; returns its path. `command` is the command that reproduces it.
+///
+/// # Errors
+///
+/// If the page cannot be written.
+pub fn write_redis_costs(
+    figures: &RedisFigures,
+    out: &Path,
+    command: &str,
+) -> std::io::Result<PathBuf> {
+    let page = out.join("REDIS.md");
+    fs::write(&page, redis_costs::page(figures, command))?;
     Ok(page)
 }
 

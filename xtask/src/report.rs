@@ -22,14 +22,22 @@ pub(crate) struct Args {
     /// `--quick` a tenth of the items, and the page goes to the folder `target`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
     growing: bool,
+    /// Measure only what a Bloom filter in Redis costs by several schemes, and write `benches/REDIS.md`, in MINUTES minutes (needs
+    /// redis-server, which it starts itself); with `--quick` as `--growing`
+    #[arg(long, conflicts_with_all = ["again", "fresh", "memory", "growing"])]
+    redis: bool,
 }
 
-pub(crate) fn run(sh: &Shell, Args { quick, again, fresh, memory, growing }: Args) -> Result {
+pub(crate) fn run(sh: &Shell, args: Args) -> Result {
+    let Args { quick, again, fresh, memory, growing, redis } = args;
     if memory {
         return lines(sh);
     }
     if growing {
-        return self::growing(sh, quick);
+        return page(sh, quick, "growing", "growing", "peers,report");
+    }
+    if redis {
+        return page(sh, quick, "redis_costs", "redis", "report");
     }
     let folder = workspace::target_dir("report");
     let (name, flag, out) = if quick {
@@ -60,15 +68,15 @@ fn lines(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Measures the filters that grow, count or rotate.
-fn growing(sh: &Shell, quick: bool) -> Result {
+/// Runs a program that measures one subject, and writes a page of its own. `option` is the option of this command.
+fn page(sh: &Shell, quick: bool, program: &str, option: &str, features: &str) -> Result {
     let out =
         if quick { workspace::target_dir("report") } else { workspace::root().join("benches") };
     let flag = quick.then_some("--quick");
     sh.create_dir(&out)?;
-    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
-    let command = ["cargo xtask report --growing"].into_iter().chain(flag);
-    let command = command.collect::<Vec<_>>().join(" ");
-    cmd!(sh, "cargo {cargo...} --bin growing -- {flag...} --command {command} {out}").run()?;
+    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", features];
+    let option = format!("cargo xtask report --{option}");
+    let command = [option.as_str()].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
+    cmd!(sh, "cargo {cargo...} --bin {program} -- {flag...} --command {command} {out}").run()?;
     Ok(())
 }
