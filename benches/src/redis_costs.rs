@@ -74,6 +74,8 @@ pub struct Row {
     /// What inserts of new items cost, inserts of items that are there, queries for items that are there, and queries
     /// for absent items.
     pub costs: [Cost; 4],
+    /// The time per new item in the slowest round, in microseconds.
+    pub slowest: f64,
     /// What two clients got that inserted the same items.
     pub race: Race,
 }
@@ -149,8 +151,9 @@ fn of_rate(server: &mut Server, extent: Extent, rate: f64) -> Fallible<Schemes> 
         drop(client);
         let items: Vec<u64> = (1 << 45..).take(items(filter.scheme, extent)).collect();
         let race = race::run(server, &filter, &items, rate)?;
+        let slowest = costs[0].iter().map(|cost| cost.wall).fold(0.0, f64::max);
         let costs = costs.map(|costs| medians(&costs));
-        rows.push(Row { scheme: filter.scheme, costs, race });
+        rows.push(Row { scheme: filter.scheme, costs, slowest, race });
         filter.delete(server)?;
     }
     Ok(Schemes { rate, probes: geometry.probes(), words: geometry.words(), rows })

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// `--quick` a tenth of the items, and the page goes to the folder `target`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
     growing: bool,
-    /// Measure only what a Bloom filter in Redis costs by several schemes, and write `benches/REDIS.md`, in MINUTES minutes (needs
+    /// Measure only what a Bloom filter in Redis costs by several schemes, and write `benches/REDIS.md`, in six minutes (needs
     /// redis-server, which it starts itself); with `--quick` as `--growing`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory", "growing"])]
     redis: bool,
