@@ -1,12 +1,13 @@
-//! A local filter in front of one in Redis.
+//! Local filters in front of filters in Redis.
 
 use core::borrow::Borrow;
 
 use tamis_core::{AsItem, Filter};
-use tamis_hash::{AnyStable, HashItem};
+use tamis_hash::{AnyStable, HashItem, ItemHasher};
 
 use crate::Error;
 use crate::blocking::RedisBloomFilter;
+use crate::filter::AsyncRedisBloomFilter;
 
 /// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or found here before is answered
 /// without a round trip.
@@ -55,10 +56,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     ///
     /// See [`LocalFirst`].
     pub fn new(remote: RedisBloomFilter<T>, local: F) -> Result<Self, Error> {
-        use tamis_hash::ItemHasher;
-        if local.hasher().hash_probe() != remote.hasher().hash_probe() {
-            return Err(Error::Mismatch { field: "hash or seed" });
-        }
+        require_same(remote.hasher(), local.hasher())?;
         Ok(Self { remote, local })
     }
 
@@ -82,7 +80,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         }
         let result = self.remote.insert_hash(hash);
         if result.is_ok() {
-            self.remember(hash);
+            remember(&self.local, hash);
         }
         result
     }
@@ -111,16 +109,9 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         let hasher = self.remote.hasher();
         let hashes: Vec<u64> =
             items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
-        let unknown = self.unknown(&hashes);
-        let asked: Vec<u64> = unknown.iter().map(|number| hashes[*number]).collect();
-        let mut results = vec![Ok(false); hashes.len()];
-        for (number, result) in unknown.into_iter().zip(self.remote.insert_hashes(&asked)) {
-            if result.is_ok() {
-                self.remember(hashes[number]);
-            }
-            results[number] = result;
-        }
-        results
+        let (unknown, asked) = unknown(&self.local, &hashes);
+        let answers = self.remote.insert_hashes(&asked);
+        merged(&self.local, &hashes, unknown, answers)
     }
 
     /// Returns whether one of the filters may contain an item.
@@ -143,7 +134,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         }
         let found = self.remote.contains_hash(hash)?;
         if found {
-            self.remember(hash);
+            remember(&self.local, hash);
         }
         Ok(found)
     }
@@ -176,20 +167,176 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     pub const fn local(&self) -> &F {
         &self.local
     }
+}
 
-    /// Returns the numbers of the hashes that the local filter does not contain.
-    fn unknown(&self, hashes: &[u64]) -> Vec<usize> {
-        let mut unknown = Vec::new();
-        self.local.contains_hashes(hashes.iter().copied(), |number, found| {
-            if !found {
-                unknown.push(number);
-            }
-        });
-        unknown
+/// [`LocalFirst`] for asynchronous programs on tokio: a filter in this process in front of an
+/// [`AsyncRedisBloomFilter`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # use tamis_bloom as tamis;
+/// use tamis::ScalableBloomFilter;
+/// use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
+/// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, seen.hasher().clone())?;
+/// let seen = AsyncLocalFirst::new(seen, local)?;
+/// seen.insert("https://example.org/").await?;
+/// // No round trip.
+/// assert!(!seen.insert("https://example.org/").await?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct AsyncLocalFirst<T: ?Sized, F> {
+    remote: AsyncRedisBloomFilter<T>,
+    local: F,
+}
+
+impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
+    /// Puts a local filter in front of one in Redis, as [`LocalFirst::new`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] if they have different hashes or seeds.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncLocalFirst`].
+    pub fn new(remote: AsyncRedisBloomFilter<T>, local: F) -> Result<Self, Error> {
+        require_same(remote.hasher(), local.hasher())?;
+        Ok(Self { remote, local })
     }
 
-    /// Inserts an item that the server has. A local filter without room remembers fewer items, and no answer is wrong.
-    fn remember(&self, hash: u64) {
-        _ = self.local.try_insert_hash(hash);
+    /// Inserts an item, as [`LocalFirst::insert`] does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`RedisBloomFilter::insert`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncLocalFirst`].
+    pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        let hash = self.remote.hasher().hash_item(item);
+        if self.local.contains_hash(hash) {
+            return Ok(false);
+        }
+        let result = self.remote.insert_hash(hash).await;
+        if result.is_ok() {
+            remember(&self.local, hash);
+        }
+        result
     }
+
+    /// Inserts many items, as [`LocalFirst::insert_many`] does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncLocalFirst`].
+    pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
+    where
+        I: IntoIterator<Item: AsItem<T>>,
+        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+    {
+        let hasher = self.remote.hasher();
+        let hashes: Vec<u64> =
+            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
+        let (unknown, asked) = unknown(&self.local, &hashes);
+        let answers = self.remote.insert_hashes(&asked).await;
+        merged(&self.local, &hashes, unknown, answers)
+    }
+
+    /// Returns whether one of the filters may contain an item.
+    ///
+    /// # Errors
+    ///
+    /// As for [`RedisBloomFilter::contains`].
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncLocalFirst`].
+    pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+    where
+        T: Borrow<Q>,
+        AnyStable: HashItem<Q>,
+    {
+        let hash = self.remote.hasher().hash_item(item);
+        if self.local.contains_hash(hash) {
+            return Ok(true);
+        }
+        let found = self.remote.contains_hash(hash).await?;
+        if found {
+            remember(&self.local, hash);
+        }
+        Ok(found)
+    }
+
+    /// Returns the filter in Redis.
+    ///
+    /// # Examples
+    ///
+    /// See [`LocalFirst::remote`].
+    #[must_use]
+    pub const fn remote(&self) -> &AsyncRedisBloomFilter<T> {
+        &self.remote
+    }
+
+    /// Returns the local filter.
+    ///
+    /// # Examples
+    ///
+    /// See [`LocalFirst::remote`].
+    #[must_use]
+    pub const fn local(&self) -> &F {
+        &self.local
+    }
+}
+
+/// Returns an error if the filters do not hash alike.
+fn require_same(remote: &AnyStable, local: &AnyStable) -> Result<(), Error> {
+    if remote.hash_probe() == local.hash_probe() {
+        return Ok(());
+    }
+    Err(Error::Mismatch { field: "hash or seed" })
+}
+
+/// Returns the numbers of the hashes that the local filter does not contain, and these hashes.
+fn unknown(local: &impl Filter, hashes: &[u64]) -> (Vec<usize>, Vec<u64>) {
+    let mut unknown = Vec::new();
+    local.contains_hashes(hashes.iter().copied(), |number, found| {
+        if !found {
+            unknown.push(number);
+        }
+    });
+    let asked = unknown.iter().map(|number| hashes[*number]).collect();
+    (unknown, asked)
+}
+
+/// Returns the results of a batch: those of the unknown items are the answers of the server, which are remembered.
+fn merged(
+    local: &impl Filter,
+    hashes: &[u64],
+    unknown: Vec<usize>,
+    answers: Vec<Result<bool, Error>>,
+) -> Vec<Result<bool, Error>> {
+    let mut results = vec![Ok(false); hashes.len()];
+    for (number, answer) in unknown.into_iter().zip(answers) {
+        if answer.is_ok() {
+            remember(local, hashes[number]);
+        }
+        results[number] = answer;
+    }
+    results
+}
+
+/// Inserts an item that the server has. A local filter without room remembers fewer items, and no answer is wrong.
+fn remember(local: &impl Filter, hash: u64) {
+    _ = local.try_insert_hash(hash);
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`RedisBloomFilter`] | the filter, for blocking programs |
 //! | [`AsyncRedisBloomFilter`] | the filter, for asynchronous programs on tokio |
-//! | [`LocalFirst`] | a filter in this process in front of it, which answers repeated items without a round trip |
+//! | [`LocalFirst`], [`AsyncLocalFirst`] | a filter in this process in front of it, which answers repeated items without a round trip |
 //! | [`Local`] | a copy in this process, which can be saved in a file |
 //!
 //! # Exactly one winner
@@ -94,7 +94,7 @@ pub use crate::builder::AsyncBuilder;
 pub use crate::error::Error;
 pub use crate::figures::Figures;
 pub use crate::filter::AsyncRedisBloomFilter;
-pub use crate::front::LocalFirst;
+pub use crate::front::{AsyncLocalFirst, LocalFirst};
 pub use crate::local::Local;
 
 /// Compiles the example of the README.

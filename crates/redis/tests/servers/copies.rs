@@ -3,7 +3,7 @@
 use tamis_bloom::{BlockedBloomFilter, RotatingBloomFilter, ScalableBloomFilter};
 use tamis_formats::{Kind, Options, Policy};
 use tamis_hash::{AnyStable, Rapid};
-use tamis_redis::{Error, LocalFirst, RedisBloomFilter};
+use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter, Error, LocalFirst, RedisBloomFilter};
 
 use crate::harness::Server;
 
@@ -112,6 +112,25 @@ fn a_local_filter_answers_repeats() {
     drop(server);
     assert_eq!(front.insert_many([1_u64, 2, 3, 4]), vec![Ok(false); 4]);
     assert_eq!((front.insert(&4), front.contains(&4)), (Ok(false), Ok(true)));
+
+    // The asynchronous one, while a server is there.
+    let Some(server) = Server::start() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
+        let remote = builder.create().await.unwrap();
+        let local =
+            ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1000, remote.hasher().clone());
+        let front = AsyncLocalFirst::new(remote, local.unwrap()).unwrap();
+        assert_eq!(front.insert(&1).await, Ok(true));
+        let new = front.insert_many([1_u64, 2, 3, 2]).await;
+        assert_eq!(new, [Ok(false), Ok(true), Ok(true), Ok(false)]);
+        assert_eq!((front.contains(&3).await, front.contains(&4).await), (Ok(true), Ok(false)));
+        let before = server.commands("bitfield");
+        assert_eq!(front.insert_many([1_u64, 2, 3]).await, [Ok(false), Ok(false), Ok(false)]);
+        assert_eq!(front.insert(&2).await, Ok(false));
+        assert_eq!(server.commands("bitfield"), before);
+    });
 
     let wrong = RotatingBloomFilter::builder_with_hasher(AnyStable::from(Rapid::with_seed(1)));
     let wrong: RotatingBloomFilter<u64, _> = wrong.capacity(100).build().unwrap();
