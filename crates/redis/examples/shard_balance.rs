@@ -1,6 +1,6 @@
 //! Simulates how evenly the shards of a filter share its items, and the nodes of a cluster share its shards.
 //!
-//! `cargo run --release -p tamis-redis --example shard_balance -- 1e11 1e-4 38200 20 1e9`: the items, the rate, the shards,
+//! `cargo run --release -p tamis-redis --example shard_balance -- 1e11 1e-4 33500 18 1e9`: the items, the rate, the shards,
 //! the nodes, and the capacity of the first generation of a filter that grows. Everything is computed for these numbers,
 //! except that the items per shard are counted for [`SAMPLE`] items. The binomial distribution predicts both.
 
@@ -17,10 +17,12 @@ const SAMPLE: f64 = 1e8;
 /// The name of the filter.
 const NAME: &str = "urls";
 const SLOTS: usize = 16_384;
+/// The most lines of a shard: with its tag, it fits into 8 MiB.
+const MOST_LINES: u64 = (8 << 20) / 64 - 1;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut numbers = [1e11, 1e-4, 38_200.0, 20.0, 1e9];
+    let mut numbers = [1e11, 1e-4, 33_500.0, 18.0, 1e9];
     for (number, argument) in numbers.iter_mut().zip(std::env::args().skip(1)) {
         *number = argument.parse()?;
     }
@@ -33,12 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let geometry = generation(items, rate, shards)?;
     println!("{items:e} items at {rate:e} in {shards} shards on {nodes} nodes");
     println!("  {}", size(geometry, items));
-    let (lines, each) = (geometry.size_in_bytes() / shards as u64, allocated(geometry, shards));
+    let lines = smallest(items as usize, rate)?.bits() / 512;
+    println!("  {lines} lines: {} shards of less than 8 MiB", lines.div_ceil(MOST_LINES));
+    let (key, each) = (geometry.size_in_bytes() / shards as u64 + 8, allocated(geometry, shards));
     let all = (each * shards as u64) as f64 / GIB;
-    println!(
-        "  a key has {} bytes; a server allocates {each} for it, {all:.1} GiB for all",
-        lines + 8
-    );
+    println!("  a key has {key} bytes; a server allocates {each} for it, {all:.1} GiB for all");
 
     println!("items per shard");
     println!("  {SAMPLE:e} counted:     {}", summary(&items_per_shard(shards)));
@@ -83,13 +84,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the sizes of a generation: those of a blocked filter, with whole lines per shard.
+/// Returns the sizes of a generation: those of `tamis-redis`, with whole lines per shard.
 fn generation(items: f64, rate: f64, shards: usize) -> Result<Geometry, Box<dyn Error>> {
-    let filter = BlockedBloomFilter::<str>::builder();
-    let sized = filter.capacity(items as usize).false_positive_rate(rate).geometry()?;
+    let sized = smallest(items as usize, rate)?;
     let bits = (sized.bits() / 512).next_multiple_of(shards as u64) * 512;
     let filter = BlockedBloomFilter::<str>::builder().bits(bits);
     Ok(filter.probes(sized.probes()).words(sized.words()).geometry()?)
+}
+
+/// Returns the blocked filter that takes the fewest bits with at most 4 words per item, as `tamis-redis` chooses it.
+fn smallest(items: usize, rate: f64) -> Result<Geometry, Box<dyn Error>> {
+    let builder = BlockedBloomFilter::<str>::builder().capacity(items).false_positive_rate(rate);
+    let default = builder.clone().geometry()?;
+    // A rate that needs more than 4 words has the default.
+    let others = [1, 2, 4].map(|words| builder.clone().words(words).geometry().ok());
+    let all = others.into_iter().flatten().filter(|_| default.words() <= 4);
+    Ok(all.min_by_key(Geometry::bits).unwrap_or(default))
 }
 
 fn size(geometry: Geometry, items: f64) -> String {
