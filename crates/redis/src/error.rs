@@ -76,10 +76,11 @@ pub enum Error {
         /// The reason why the last attempt failed.
         reason: Arc<str>,
     },
-    /// The insert was sent, and its reply was lost. The item may be in the filter or not. If it is, nobody got `true`
-    /// for it. The insert is not repeated: the repetition might find its own bits and return `false`.
+    /// The insert was sent, and its reply was lost, or a part of the filter was lost while it ran. The item may be in the
+    /// filter or not. If it is, perhaps nobody got `true` for it. The insert is not repeated: the repetition might find
+    /// its own bits and return `false`.
     VerdictUnknown {
-        /// How the reply was lost.
+        /// Why the verdict is unknown.
         reason: Arc<str>,
     },
     /// The insert has a verdict, but fewer replicas than requested have confirmed it in time. The item is stored in the
@@ -151,7 +152,7 @@ impl fmt::Display for Error {
                 write!(f, "the server is not available, and nothing was stored: {reason}")
             }
             Self::VerdictUnknown { reason } => {
-                write!(f, "the reply was lost, and the item may be stored or not: {reason}")
+                write!(f, "the verdict is unknown, and the item may be stored or not: {reason}")
             }
             Self::NotReplicated { new, replicas } => write!(
                 f,

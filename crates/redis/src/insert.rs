@@ -117,7 +117,7 @@ async fn set(
         on_result(item, Inserted { result: Ok(new), connection: Some(replies.connection) });
     });
     if reply.0 == State::Closed {
-        filter.set_current(shard, number + 1);
+        filter.advance(shard, number + 1);
     }
 
     // 3. Growth. An error here concerns no item: a later insert tries again.

@@ -90,10 +90,12 @@ impl Inserts {
         match self.next {
             Next::Begin => {
                 count(&mut self.rounds)?;
-                self.next = Next::Set(guess);
+                // Another insert of this client may know less. To go back would be to find the bits of this one.
+                let generation = guess.max(self.from);
+                self.next = Next::Set(generation);
                 // An item in a closed generation is not new.
-                let closed = self.from..guess;
-                Ok(Some(if closed.is_empty() { Step::Set(guess) } else { Step::Read(closed) }))
+                let closed = self.from..generation;
+                Ok(Some(if closed.is_empty() { Step::Set(generation) } else { Step::Read(closed) }))
             }
             Next::Set(generation) => Ok(Some(Step::Set(generation))),
             Next::Find => Ok(Some(Step::Find)),

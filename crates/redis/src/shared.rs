@@ -72,8 +72,10 @@ impl Shared {
         self.shards()[shard as usize].generation
     }
 
-    pub(crate) fn set_current(&self, shard: u32, generation: u32) {
-        self.shards()[shard as usize].generation = generation;
+    /// Records that all generations below this one are closed. A late reply does not take back what is known since.
+    pub(crate) fn advance(&self, shard: u32, generation: u32) {
+        let known = &mut self.shards()[shard as usize].generation;
+        *known = generation.max(*known);
     }
 
     /// Counts items that are about to be inserted, and returns whether the bits should be counted with them.
@@ -141,7 +143,7 @@ impl Shared {
             let states = states.ok_or(Error::Reply { expected: "a tag" })?;
             match search.read(&states) {
                 Some(Ok(open)) => {
-                    self.set_current(shard, open);
+                    self.shards()[shard as usize].generation = open;
                     return Ok(open);
                 }
                 Some(Err(generation)) => return Err(Error::Lost { shard, generation }),
@@ -165,7 +167,7 @@ impl Shared {
         let command = commands::grow([&keys[0], &keys[1]], generations, self.identity());
         match self.send_one(shard, command, Kind::Idempotent).await? {
             Value::Int(0 | 1) => {
-                self.set_current(shard, next);
+                self.advance(shard, next);
                 Ok(())
             }
             Value::Int(-1) => Err(Error::Lost { shard, generation }),
