@@ -14,6 +14,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use tamis::BlockedBloomFilter;
+use tamis::bloom::Geometry;
 
 pub use self::batch::{Blocking, Sizes};
 pub(crate) use self::query::ITEMS as QUERIES_AT_ONCE;
@@ -30,7 +31,7 @@ use crate::growing::median;
 /// The rates of the filters.
 const RATES: [f64; 2] = [0.01, 1e-6];
 
-/// The rates at which an item has bits in 1, 2, 4 and 8 words.
+/// The rates at which an item of a filter in memory has bits in 1, 2, 4 and 8 words.
 const QUERY_RATES: [f64; 4] = [0.01, 1e-4, 1e-6, 1e-11];
 
 /// The first absent item. All that are inserted are below.
@@ -110,10 +111,13 @@ fn measure_to(extent: Extent) -> Fallible<Figures> {
     let mut server = Server::start()?;
     let version = server.info("server", "redis_version")?;
     note("queries");
-    let query = |rate| query::measure(&mut server, geometry(capacity, rate)?, rounds, many);
+    let query = |rate| query::measure(&mut server, in_memory(capacity, rate)?, rounds, many);
     let queries = QUERY_RATES.into_iter().map(query).collect::<Fallible<_>>()?;
     note("batches");
-    let size = |rate| batch::measure(&mut server, rate, geometry(capacity, rate)?, rounds, many);
+    let size = |rate| {
+        let geometry = scheme::geometry(&server, capacity, rate)?;
+        batch::measure(&mut server, rate, geometry, rounds, many)
+    };
     let sizes = RATES.into_iter().map(size).collect::<Fallible<_>>()?;
     let mut schemes = Vec::new();
     for rate in RATES {
@@ -124,14 +128,15 @@ fn measure_to(extent: Extent) -> Fallible<Figures> {
     Ok(Figures { version, capacity, rounds, schemes, sizes, queries })
 }
 
-fn geometry(capacity: u64, rate: f64) -> Fallible<tamis::bloom::Geometry> {
+/// Returns the geometry of a filter in memory, which has more words the lower the rate is.
+fn in_memory(capacity: u64, rate: f64) -> Fallible<Geometry> {
     let builder = BlockedBloomFilter::<u64>::builder().capacity(usize::try_from(capacity)?);
     Ok(builder.false_positive_rate(rate).geometry()?)
 }
 
 /// Measures all schemes at one rate.
 fn of_rate(server: &mut Server, extent: Extent, rate: f64) -> Fallible<Schemes> {
-    let geometry = geometry(extent.capacity, rate)?;
+    let geometry = scheme::geometry(server, extent.capacity, rate)?;
     let mut filters: Vec<(Filter, Client, [Vec<Cost>; 4])> = Vec::new();
     for (number, scheme) in scheme::all().into_iter().enumerate() {
         let named = (format!("filter-{number}"), scheme);

@@ -77,6 +77,15 @@ pub(super) struct Filter {
     layout: Layout,
 }
 
+/// Returns the geometry that our library chooses.
+pub(super) fn geometry(server: &Server, capacity: u64, rate: f64) -> Fallible<Geometry> {
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "sizes").capacity(capacity);
+    let builder = builder.false_positive_rate(rate).fixed();
+    let local = builder.create()?.local()?.into_blocked().ok_or("it does not grow")?;
+    builder.destroy()?;
+    Ok(local.geometry())
+}
+
 /// A client of a filter, with a connection of its own.
 pub(super) enum Client {
     Library(RedisBloomFilter<u64>),
