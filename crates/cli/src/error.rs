@@ -347,7 +347,16 @@ impl fmt::Display for Error {
             Self::ForeignItem { name, line, source } => {
                 write!(f, "{name}, line {}: {source}", grouped(*line))
             }
-            Self::Remote { name, source } => write!(f, "{name}: {source}"),
+            Self::Remote { name, source } => {
+                write!(f, "{name}: {source}")?;
+                match source {
+                    tamis_redis::Error::Parameters { .. } => {
+                        write!(f, "; omit the option, or give another name")
+                    }
+                    tamis_redis::Error::Missing => write!(f, "; 'tamis new' creates one"),
+                    _ => Ok(()),
+                }
+            }
             Self::RemoteItem { name, line, count, source } => {
                 write!(f, "{name}, line {}: {source}", grouped(*line))?;
                 let records = counted(*count, "record");

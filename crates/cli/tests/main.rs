@@ -16,4 +16,6 @@ mod memory;
 mod new;
 mod other;
 mod output;
+#[cfg(unix)]
+mod redis;
 mod repeated;

@@ -13,7 +13,7 @@ use super::FromArgs;
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
 #[derive(Args, Debug)]
 pub(crate) struct InfoArgs {
-    /// The file of the filter
+    /// The file of the filter, or its address in Redis: redis://host:port/#name
     pub(crate) filter: PathBuf,
 
     #[command(flatten)]

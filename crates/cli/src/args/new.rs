@@ -22,7 +22,13 @@ use crate::units::{count, rate};
 ///
 /// If the filter exists, options that it was not created with are an error.
 ///
-/// Two runs on one filter take turns: the second waits until the first has ended. Records without a key are printed each
+/// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name. It is created there if there is
+/// none of that name, grows, and may be shared by any number of runs on any number of machines: each record is printed by
+/// exactly one of them. The server has each record at once, so a record may be claimed and not printed if the process is
+/// killed, or if the reply of the server is lost; the run then fails and says how many. After Ctrl-C or SIGTERM all that was
+/// claimed is printed first.
+///
+/// Two runs on one filter in a file take turns: the second waits until the first has ended. Records without a key are printed each
 /// time.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
@@ -30,7 +36,7 @@ use crate::units::{count, rate};
 #[derive(Args, Debug)]
 #[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct NewArgs {
-    /// The file of the filter
+    /// The file of the filter, or its address in Redis
     pub(crate) filter: PathBuf,
 
     /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those

@@ -17,7 +17,7 @@ use super::{FromArgs, KeyArgs, RecordArgs};
 #[derive(Args, Debug)]
 #[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct QueryArgs {
-    /// The file of the filter
+    /// The file of the filter, or its address in Redis: redis://host:port/#name
     pub(crate) filter: PathBuf,
 
     /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
