@@ -2,6 +2,7 @@
 //!
 //! All schemes are measured in one process and on one server, in turn and with the same items, in several rounds.
 
+mod awake;
 mod batch;
 mod commands;
 mod layout;
@@ -16,6 +17,7 @@ use std::time::Instant;
 use tamis::BlockedBloomFilter;
 use tamis::bloom::Geometry;
 
+use self::awake::Awake;
 pub use self::batch::{Blocking, Sizes};
 pub(crate) use self::query::ITEMS as QUERIES_AT_ONCE;
 pub use self::query::Queries;
@@ -109,6 +111,7 @@ fn measure_to(extent: Extent) -> Fallible<Figures> {
     let start = Instant::now();
     let note = |what: &str| eprintln!("{:.0} s: {what}", start.elapsed().as_secs_f64());
     let mut server = Server::start()?;
+    let _awake = Awake::keep()?;
     let version = server.info("server", "redis_version")?;
     note("queries");
     let query = |rate| query::measure(&mut server, in_memory(capacity, rate)?, rounds, many);

@@ -1,4 +1,4 @@
-//! Two clients that insert the same items at the same time: how many items both of them won.
+//! Two clients that insert the same items in calls at the same time: how many items both of them won.
 //!
 //! The second client inserts the items of each call in the opposite order. In the same order, the server would read equal
 //! parts of both pipelines, and each item's commands of one client would come before those of the other.
@@ -35,8 +35,13 @@ pub(super) fn run(server: &Server, filter: &Filter, items: &[u64], rate: f64) ->
     let results = thread::scope(|scope| {
         let insert = |(mut client, items): (Client, Vec<u64>)| {
             scope.spawn(move || {
-                start.wait();
-                let new = client.insert(&items, batch)?;
+                // Both begin each call at the same time. After an error they go on, so that neither waits for ever.
+                let calls = items.chunks(batch).map(|items| {
+                    start.wait();
+                    client.insert(items, batch)
+                });
+                let calls: Vec<Fallible<Vec<bool>>> = calls.collect();
+                let new = calls.into_iter().collect::<Fallible<Vec<_>>>()?.concat();
                 let won = items.into_iter().zip(new).filter(|(_, new)| *new);
                 Ok(won.map(|(item, _)| item).collect())
             })

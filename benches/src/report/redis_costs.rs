@@ -21,8 +21,8 @@ pub(super) fn page(figures: &Figures, command: &str) -> String {
          schemes other than ours use the blocking connection of the crate `redis`.\n\n\
          Items are 64-bit integers. Each filter is made for {} items and holds half of them before the first round. All \
          but scrapy-redis-bloomfilter have as many bits per filter and per item as ours of the rate, which does not grow. \
-         A client that waits for each reply sleeps in between, and a virtual machine may take long to wake it: compare the slowest \
-         round.\n\n\
+         On a virtual machine, to wake an idle core can take longer than the work of a round trip. So a program of the lowest \
+         priority keeps each core awake.\n\n\
          * **ours**: `RedisBloomFilter`, by `insert` and `contains` (1 item per call), or `insert_many` and \
          `contains_many`. \"Grown\" is a filter that was made for an eighth of the items, and has grown to three \
          generations.\n\
