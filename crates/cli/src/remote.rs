@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_from_files() {
+    fn addresses_differ_from_files() {
         let of = |text: &str| Address::of(Path::new(text));
         assert!(of("seen.tamis").unwrap().is_none());
         assert!(of("redis").unwrap().is_none());

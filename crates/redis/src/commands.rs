@@ -126,7 +126,7 @@ pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
     command
 }
 
-/// Waits until so many replicas have all writes of this connection, for at most this time.
+/// Waits until this number of replicas have all writes of this connection, for at most this time.
 pub(crate) fn wait(replicas: u32, milliseconds: u64) -> Cmd {
     let mut command = cmd("WAIT");
     command.arg(replicas).arg(milliseconds);

@@ -73,6 +73,8 @@ mod front;
 mod hostile;
 mod insert;
 mod local;
+#[cfg(test)]
+mod models;
 mod name;
 mod nodes;
 #[cfg(doc)]

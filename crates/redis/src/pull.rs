@@ -17,7 +17,7 @@ use crate::tag::State;
 /// The bytes that are read at once. It keeps the server busy for less than a millisecond.
 const CHUNK_BYTES: u64 = 256 << 10;
 
-/// The shards that are read at once: their chunks are in memory besides the filter.
+/// The shards that are read at once: their chunks take memory in addition to the filter.
 const SHARDS_AT_ONCE: usize = 8;
 
 /// Copies the bits of all generations. Each item whose insert had returned before is in the copy.
@@ -151,7 +151,7 @@ fn items(generation: &Generation, ones: u64) -> u64 {
     generation.items(ones, raw::lines(generation.geometry)) as u64
 }
 
-/// Returns the number of items, rounded to what a slice counts: one of so many that 2^16 count.
+/// Returns the number of items, rounded down to what a slice counts: one item in `2^j`, so that at least 2^16 count.
 fn counted(items: u64, capacity: u64) -> u64 {
     let step = 1 << (capacity >> 16).checked_ilog2().unwrap_or(0);
     items - items % step

@@ -63,7 +63,7 @@ enum Next {
     Begin,
     Set(u32),
     Find,
-    /// Give up: what the insert has stored cannot be told from what others have.
+    /// Give up: the bits of this insert and those of others are the same.
     Fail,
 }
 

@@ -25,7 +25,7 @@ pub(crate) const LINE_WORDS: u64 = 8;
 /// The most shards.
 pub(crate) const MAX_SHARDS: u32 = 1 << 16;
 
-/// The fewest shards by default: so many nodes can share a filter, and so many commands of a batch are on their way.
+/// The fewest shards by default: this number of nodes can share a filter, and of commands of a batch are on their way.
 const FEWEST_SHARDS: u32 = 16;
 
 /// The most bytes of a shard's first generation by default. The server allocates them in 64 bytes less than 8 MiB.

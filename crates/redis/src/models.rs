@@ -1,0 +1,253 @@
+//! Every interleaving of a few clients of one shard, and planted defects that the exploration must find.
+//!
+//! The shard is in memory, and its commands are atomic, as those of a server. The clients decide by `round.rs` and
+//! `search.rs`. All orders of their commands are explored, with failovers, evictions and lost replies among them.
+//!
+//! A `model` must find no violation, and explore a minimum of orders and states, which is about half of what it explores
+//! now. A `mutant` plants a defect, and passes only if the exploration finds the violation.
+
+mod client;
+mod explore;
+mod shard;
+mod world;
+
+use self::explore::explore;
+use self::world::{Faults, World};
+
+// What must be true.
+
+const TWO: &str = "two inserts of an item returned `true`";
+const NONE: &str = "all inserts of an item returned `false`";
+const MISSED: &str = "a query missed an item whose insert had returned";
+const UNTAGGED: &str = "a key without a tag gave a verdict";
+const FALSELY_LOST: &str = "a shard that is whole was reported as lost";
+const NOT_STORED: &str = "an insert stored an item and returned that it did not";
+const NO_REASON: &str = "an insert has no verdict, and nothing has failed";
+const STUCK: &str = "a new client has the wrong result";
+const LOOP: &str = "a client does not end";
+
+/// A planted defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Defect {
+    None,
+    /// An insert takes its verdict from a generation that is closed.
+    ClosedIsOpen,
+    /// An item goes on from a closed generation even if all of its bits were set there.
+    KnownGoesOn,
+    /// An insert does not read the closed generations.
+    ClosedAreNotRead,
+    /// An insert that goes on reads the generation again where it has set its own bits.
+    OwnBitsAreRead,
+    /// After a failover, an insert does not know where it has set bits.
+    RestartForgets,
+    /// An error does not know that bits are set.
+    ErrorForgets,
+    /// An insert whose reply was lost is sent again.
+    UnknownIsRepeated,
+    /// A query ends at a closed generation.
+    QueryStops,
+    /// The tag of a key is not checked.
+    UntaggedIsOpen,
+    /// A generation is created, and then, by a second command, the one before is closed.
+    CreatesThenCloses,
+    /// A generation is closed, and then, by a second command, the next is created.
+    ClosesThenCreates,
+    /// Growth does not delete what is in the place of the next generation.
+    GrowthKeepsBits,
+}
+
+/// Explores scenes. Asserts that none leads to a violation, and the minimum of all orders and states.
+fn model(orders: u128, states: usize, scenes: impl IntoIterator<Item = World>) {
+    let mut sum = (0_u128, 0);
+    for scene in scenes {
+        let explored = explore(&scene).unwrap_or_else(|violation| panic!("\n{violation:?}"));
+        sum = (sum.0.saturating_add(explored.orders), sum.1 + explored.states);
+    }
+    assert!(sum.0 >= orders && sum.1 >= states, "only {sum:?} orders and states");
+}
+
+/// Asserts that the exploration of a scene with a defect finds a violation.
+fn mutant(message: &str, scene: &World) {
+    match explore(scene) {
+        Ok(explored) => panic!("not found: {message}, {explored:?}"),
+        Err(violation) => assert_eq!(violation.message, message, "\n{violation:?}"),
+    }
+}
+
+/// Returns the guesses of two clients of a shard that has grown up to a generation. One may know of the next growth: it
+/// begins after that.
+fn guesses(open: u32) -> impl Iterator<Item = [u32; 2]> {
+    (0..=open).flat_map(move |first| (first..=open + 1).map(move |second| [first, second]))
+}
+
+/// Two inserts and a query, while the shard grows: by one client twice, if there is room, and by another that comes
+/// late.
+fn race(open: u32, [first, second]: [u32; 2], defect: Defect) -> World {
+    let world = World::new(open, &[first, second, first, open]).defect(defect);
+    let world = world.insert(0, &[0]).insert(1, &[0]).query(2);
+    world.grow(3, &[0, 1, 2][open as usize..3.min(open as usize + 2)]).grow(3, &[open.min(1)])
+}
+
+// 1. Without faults: one winner, nothing is missed.
+
+#[test]
+fn model_one_insert_of_an_item_wins_and_no_query_misses_it() {
+    let scenes =
+        (0..=2).flat_map(|open| guesses(open).map(move |both| race(open, both, Defect::None)));
+    model(150_000_000_000_000, 240_000, scenes);
+}
+
+#[test]
+fn model_three_inserts_of_an_item_have_one_winner() {
+    let scene = |guess| {
+        let world =
+            World::new(1, &[guess, 0, 1, 0]).insert(0, &[0]).insert(1, &[0]).insert(2, &[0]);
+        world.grow(3, &[0, 1, 2]).query(3)
+    };
+    model(100_000_000_000, 90_000, [scene(0), scene(1)]);
+}
+
+#[test]
+fn model_each_item_of_a_batch_has_one_winner() {
+    let scene = |guesses: [u32; 4]| {
+        let world = World::new(1, &guesses).insert(0, &[0, 1]).insert(1, &[1, 0]).insert(2, &[0]);
+        world.grow(3, &[0, 1]).query(3)
+    };
+    model(90_000_000, 15_000, [scene([0, 0, 1, 0]), scene([0, 1, 1, 1])]);
+}
+
+#[test]
+fn model_an_item_that_is_there_has_no_winner() {
+    let scene = |open, [first, second]: [u32; 2]| {
+        let world = World::new(open, &[first, second, open]).present(open);
+        world.insert(0, &[0]).insert(1, &[0]).grow(2, &[open]).query(2)
+    };
+    model(
+        70_000_000,
+        1600,
+        (0..=2).flat_map(|open| guesses(open).map(move |both| scene(open, both))),
+    );
+}
+
+/// Inserts of one process share what they know, and read it at any time.
+#[test]
+fn model_inserts_of_one_process_have_one_winner() {
+    let scene = |open, guess| {
+        let world = World::new(open, &[guess, open]).late();
+        world.insert(0, &[0]).insert(0, &[0]).query(0).grow(1, &[open])
+    };
+    model(10_u128.pow(20), 170_000, [scene(0, 0), scene(1, 0), scene(2, 1)]);
+}
+
+// 2. With faults.
+
+#[test]
+fn model_a_lost_reply_costs_one_verdict() {
+    let faults = Faults { losses: 2, ..Faults::default() };
+    let scene = |open, both| race(open, both, Defect::None).faults(faults);
+    model(200_000_000_000, 220_000, [scene(0, [0, 0]), scene(0, [0, 1]), scene(1, [0, 1])]);
+}
+
+#[test]
+fn model_clients_recover_from_a_failover() {
+    let faults = Faults { failovers: 1, back: 3, ..Faults::default() };
+    // A guess may also be ahead, after an earlier failover.
+    let scene = |open, guess| {
+        let world = World::new(open, &[guess, open]).faults(faults);
+        world.insert(0, &[0]).insert(1, &[0]).grow(1, &[open, (open + 1).min(2)]).query(1)
+    };
+    let scenes = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (2, 2)];
+    model(4_500_000_000_000, 118_000, scenes.map(|(open, guess)| scene(open, guess)));
+}
+
+#[test]
+fn model_a_lost_key_is_reported_and_gives_no_verdict() {
+    let faults = Faults { evictions: 1, ..Faults::default() };
+    let scene = |open, both| race(open, both, Defect::None).faults(faults);
+    model(12_000_000_000_000, 68_000, [scene(0, [0, 0]), scene(1, [1, 1])]);
+}
+
+#[test]
+fn model_faults_of_all_kinds_at_once() {
+    let faults = Faults { failovers: 1, back: 3, losses: 1, evictions: 1 };
+    let world = World::new(0, &[0, 0, 0]).faults(faults);
+    model(180_000_000, 9000, [world.insert(0, &[0]).insert(1, &[0]).grow(2, &[0, 1])]);
+}
+
+// 3. Planted defects.
+
+#[test]
+fn mutant_a_closed_generation_gives_the_verdict() {
+    mutant(TWO, &race(0, [0, 1], Defect::ClosedIsOpen));
+}
+
+#[test]
+fn mutant_an_item_that_is_known_goes_on() {
+    mutant(TWO, &race(0, [0, 0], Defect::KnownGoesOn));
+}
+
+#[test]
+fn mutant_closed_generations_are_not_read() {
+    mutant(TWO, &race(0, [0, 1], Defect::ClosedAreNotRead));
+}
+
+#[test]
+fn mutant_an_insert_finds_its_own_bits() {
+    mutant(NONE, &race(1, [0, 1], Defect::OwnBitsAreRead));
+}
+
+#[test]
+fn mutant_a_generation_is_created_and_then_the_one_before_is_closed() {
+    mutant(TWO, &race(0, [1, 1], Defect::CreatesThenCloses));
+}
+
+#[test]
+fn mutant_a_generation_is_closed_and_then_the_next_is_created() {
+    mutant(FALSELY_LOST, &race(0, [0, 0], Defect::ClosesThenCreates));
+}
+
+#[test]
+fn mutant_a_query_ends_at_a_closed_generation() {
+    mutant(MISSED, &race(0, [0, 1], Defect::QueryStops));
+}
+
+#[test]
+fn mutant_an_unknown_verdict_is_repeated() {
+    let faults = Faults { losses: 1, ..Faults::default() };
+    mutant(NONE, &race(0, [0, 0], Defect::UnknownIsRepeated).faults(faults));
+}
+
+/// Two inserts and two growths, with a failover.
+fn failover(guess: u32, defect: Defect) -> World {
+    let faults = Faults { failovers: 1, back: 3, ..Faults::default() };
+    let world = World::new(0, &[0, guess, 0]).defect(defect).faults(faults);
+    world.insert(0, &[0]).insert(1, &[0]).grow(2, &[0, 1]).grow(2, &[0])
+}
+
+#[test]
+fn mutant_an_insert_forgets_its_bits_after_a_failover() {
+    mutant(NONE, &failover(0, Defect::RestartForgets));
+}
+
+#[test]
+fn mutant_growth_keeps_bits_that_are_no_part_of_the_filter() {
+    mutant(NONE, &failover(1, Defect::GrowthKeepsBits));
+}
+
+#[test]
+fn mutant_a_key_without_a_tag_gives_a_verdict() {
+    mutant(UNTAGGED, &failover(0, Defect::UntaggedIsOpen));
+}
+
+#[test]
+fn mutant_an_error_forgets_bits_that_are_set() {
+    let faults = Faults { losses: 1, ..Faults::default() };
+    mutant(NOT_STORED, &race(0, [0, 0], Defect::ErrorForgets).faults(faults));
+}
+
+/// A known limit. A failover takes a growth back, and the shard grows again, both between two commands of one insert. So
+/// the insert does not see what was inserted in between into the generation that was open again.
+#[test]
+fn growth_that_is_taken_back_and_repeated_during_an_insert_gives_two_winners() {
+    mutant(TWO, &failover(0, Defect::None).strict());
+}
