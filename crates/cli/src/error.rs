@@ -420,6 +420,8 @@ const fn remote_exit_code(source: &tamis_redis::Error) -> u8 {
         Error::Unavailable { .. }
         | Error::VerdictUnknown { .. }
         | Error::NotReplicated { .. }
+        | Error::Creating
+        | Error::Alloc { .. }
         | Error::Lost { .. }
         | Error::Refused { .. }
         | Error::Reply { .. }

@@ -284,9 +284,10 @@ impl Chunk<'_> {
         }
     }
 
-    /// Ends the run after this chunk, all of whose records are decided as far as they can be.
+    /// Ends the run after this chunk, all of whose records are decided as far as they can be. This counts more than an error
+    /// at the end of the chunk, which the next run finds again.
     pub(crate) fn stop_after(&mut self, why: Why) {
-        self.stop(self.ends.len() as u32, why);
+        self.stop = Some(Stop { record: self.ends.len(), why });
     }
 
     /// Moves the bytes of the records that are printed to the front.

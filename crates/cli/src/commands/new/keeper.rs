@@ -21,6 +21,7 @@ use crate::screen::{self, Screen};
 pub(super) struct Keeper<'k> {
     gate: &'k Gate,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
+    /// The lock of the file. There is none for a filter in a server.
     lock: Option<&'k Lock>,
     /// Whether nothing is saved before the end.
     at_end: bool,
@@ -143,6 +144,12 @@ impl Watch for Keeping<'_, '_> {
             && let Err(error) = self.keeper.save_news()
         {
             screen::report(&error);
+        }
+        // Without a lock the filter is in a server, which has the records that could not be printed.
+        if self.keeper.lock.is_none() && matches!(error, Error::Closed | Error::Write(_)) {
+            screen::warn(
+                "the filter may have the last records of the input, which were not printed: no run prints them again",
+            );
         }
         self.screen.failed(error);
     }
