@@ -14,7 +14,7 @@ mod decide;
 pub(crate) use self::decide::{Claim, RemoteLookup};
 
 /// What an address begins with.
-const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
+const SCHEMES: [&str; 2] = ["redis://", "rediss://"];
 
 /// How long a command tries to reach a server: longer than a cluster takes to replace a master with its usual settings.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -51,8 +51,8 @@ struct Counts {
     items: f64,
     /// The items that its generations were made for.
     capacity: f64,
-    /// The probability that an absent item is in none of its generations.
-    absent: f64,
+    /// The logarithm of the probability that an absent item is in none of its generations.
+    log_absent: f64,
     ones: u64,
     bytes: u64,
     generations: u32,
@@ -68,7 +68,7 @@ pub(crate) async fn figures(filter: &Shared) -> Result<Figures, Error> {
     Ok(Figures {
         items: sum(|count| count.items),
         // An item is equally likely to be in each shard.
-        false_positive_rate: 1.0 - sum(|count| count.absent) / f64::from(shards),
+        false_positive_rate: sum(|count| -count.log_absent.exp_m1()) / f64::from(shards),
         saturation: sum(|count| count.items) / sum(|count| count.capacity),
         fill: sum(|count| count.ones as f64) / (8 * bytes) as f64,
         size_in_bytes: bytes,
@@ -80,7 +80,7 @@ pub(crate) async fn figures(filter: &Shared) -> Result<Figures, Error> {
 async fn count_shard(filter: &Shared, shard: u32) -> Result<Counts, Error> {
     let newest = filter.find_current(shard).await?;
     let shards = f64::from(filter.sizes().shards);
-    let mut counts = Counts { absent: 1.0, generations: newest + 1, ..Counts::default() };
+    let mut counts = Counts { generations: newest + 1, ..Counts::default() };
     for number in 0..=newest {
         let generation = filter.generation(number);
         let key = filter.name.bits(shard, number);
@@ -104,7 +104,8 @@ async fn count_shard(filter: &Shared, shard: u32) -> Result<Counts, Error> {
         let rate = generation.geometry.false_positive_rate_at((items * shards) as usize);
         counts.items += items;
         counts.capacity += generation.capacity as f64 / shards;
-        counts.absent *= 1.0 - rate;
+        // By logarithms, which lose no rate that is far below 1.
+        counts.log_absent += (-rate).ln_1p();
         counts.ones += ones;
         counts.bytes += generation.line_bytes();
     }

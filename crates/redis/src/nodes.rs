@@ -52,9 +52,12 @@ impl Nodes {
         let info = |address: &String| {
             let wrong =
                 |error: redis::RedisError| Error::Address { reason: error.to_string().into() };
-            address.as_str().into_connection_info().map_err(wrong)
+            let info = address.as_str().into_connection_info().map_err(wrong)?;
+            // Commands are sent at once: each batch is written as a whole.
+            let tcp = info.tcp_settings().clone().set_nodelay(true);
+            Ok(info.set_tcp_settings(tcp))
         };
-        let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, _>>()?;
+        let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, Error>>()?;
         // Without a provider, or with several to choose from, a connection with encryption would panic. One that the
         // program has installed is kept.
         #[cfg(feature = "tls")]

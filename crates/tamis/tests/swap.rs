@@ -13,13 +13,15 @@ use tamis_sync::{Ordering, Word};
 
 const WRITERS: u64 = 3;
 const REPLACEMENTS: u64 = 1000;
+/// The number of replacements that says that there are no more.
+const OVER: u64 = u64::MAX;
 
 fn new<F: WithRate<Item = u64, Hasher = Rapid>>(capacity: usize) -> F {
     F::with_rate(capacity, 1e-6, Rapid::with_seed(1)).unwrap()
 }
 
 /// Writers insert items, each through a pin of its own, and query them through another pin, while one thread replaces
-/// the filter 1000 times. An item must be found if no replacement began between the load of `ended` before its insert,
+/// the filter 1000 times or more. An item must be found if no replacement began between the load of `ended` before its insert,
 /// and its query.
 fn storm<F>(empty_like: impl Fn(&F) -> Result<F, BuildError>)
 where
@@ -36,7 +38,7 @@ where
                 for item in (writer << 32).. {
                     // ORDERING: Acquire, pairs with the store to `ended`: these replacements happened before.
                     let before = ended.load(Ordering::Acquire);
-                    if before == REPLACEMENTS {
+                    if before == OVER {
                         return;
                     }
                     // Under load a replacement may come late, and a cuckoo filter may be full.
@@ -57,7 +59,15 @@ where
                 }
             });
         }
-        for number in 1..=REPLACEMENTS {
+        // On a busy machine fewer inserts are checked per replacement, so there are more of them.
+        let enough = || {
+            let [checked, cleared] = [&checked, &cleared].map(|word| word.load(Ordering::Relaxed));
+            checked > 10 * REPLACEMENTS && cleared > 0
+        };
+        for number in 1..=100 * REPLACEMENTS {
+            if number > REPLACEMENTS && enough() {
+                break;
+            }
             // At least 30 inserts between two replacements.
             while inserts.load(Ordering::Relaxed) < 30 * number {
                 thread::yield_now();
@@ -68,6 +78,8 @@ where
             swap.replace(empty);
             ended.store(number, Ordering::Release);
         }
+        // ORDERING: Release: as above; no further replacement begins.
+        ended.store(OVER, Ordering::Release);
     });
     // POWER: in a quiet run about 29,000 inserts are checked, and about 470 are cleared before their query.
     let [checked, cleared] = [checked, cleared].map(|word| word.load(Ordering::Relaxed));

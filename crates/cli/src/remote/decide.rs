@@ -98,7 +98,11 @@ impl Decider for Claim<'_> {
                     // It is not printed, and all others of the chunk that are new are: they are stored.
                     fresh[entry.record as usize] = false;
                     count += 1;
-                    first.get_or_insert((entry.record, error));
+                    let (_, reason) = first.get_or_insert((entry.record, error.clone()));
+                    // Of several reasons, one by which records may be stored counts most.
+                    if may_be_stored(&error) && !may_be_stored(reason) {
+                        *reason = error;
+                    }
                 }
             }
         }
@@ -107,6 +111,11 @@ impl Decider for Claim<'_> {
             chunk.stop_after(Why::Remote { record, count, source });
         }
     }
+}
+
+/// Whether an item may be stored although its insert has failed.
+const fn may_be_stored(error: &RedisError) -> bool {
+    matches!(error, RedisError::VerdictUnknown { .. } | RedisError::NotReplicated { .. })
 }
 
 /// The plan for a filter in Redis.
