@@ -46,7 +46,7 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let slot = filter.name.descriptor_slot();
     // Of several clients, one stores the descriptor. A lost reply leaves a filter that is not ready.
     let sent = filter.router.send(slot, &[commands::set_new(&key, &creating)], Kind::Write).await;
-    match sent.map_err(Failure::of_read)?.values.first() {
+    match sent.map_err(Failure::of_write)?.values.first() {
         Some(Value::Okay) => {}
         Some(Value::Nil) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "OK" }),
@@ -60,7 +60,7 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let ready = filter.descriptor.to_json();
     let publish = commands::publish(&key, &creating, &ready);
     let sent = filter.router.send(slot, &[publish], Kind::Write).await;
-    match sent.map_err(Failure::of_read)?.values.first() {
+    match sent.map_err(Failure::of_write)?.values.first() {
         Some(Value::Int(1)) => Ok(()),
         // Another client has deleted the filter meanwhile.
         Some(Value::Int(0)) => Err(Error::Missing),
@@ -75,7 +75,7 @@ async fn create_keys(filter: &Shared) -> Result<(), Error> {
         let command = commands::create(&key, filter.generation(0), filter.identity());
         // Not repeated: the repetition would find the key in its own way.
         let sent = filter.send(shard, &[command], Kind::Write).await;
-        match sent.map_err(Failure::of_read)?.first() {
+        match sent.map_err(Failure::of_write)?.first() {
             Some(Value::Int(1)) => Ok(()),
             Some(Value::Int(0)) => Err(Error::InTheWay { key: key.into() }),
             _ => Err(Error::Reply { expected: "0 or 1" }),

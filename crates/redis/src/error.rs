@@ -79,6 +79,8 @@ pub enum Error {
     /// The insert was sent, and its reply was lost, or a part of the filter was lost while it ran. The item may be in the
     /// filter or not. If it is, perhaps nobody got `true` for it. The insert is not repeated: the repetition might find
     /// its own bits and return `false`.
+    ///
+    /// When a filter is created: it may be there, and not ready. When one is pushed: a part may be added.
     VerdictUnknown {
         /// Why the verdict is unknown.
         reason: Arc<str>,

@@ -107,7 +107,7 @@ async fn set(
     if counts {
         sent.push(commands::count(&key, generation.sample_bytes()));
     }
-    let replies = filter.write(shard, &sent, Kind::Write).await.map_err(Failure::of_insert)?;
+    let replies = filter.write(shard, &sent, Kind::Write).await.map_err(Failure::of_write)?;
 
     // 2. The verdicts. The bits may be set, whatever the reply is.
     let read = commands::inserted(&replies.values[0], filter.identity(), places);

@@ -86,7 +86,7 @@ async fn push_key<T: ?Sized>(
     let unite = commands::unite([&key, &bits], generation, filter.identity());
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.send(shard, &[unite], Kind::Write).await;
-    let ones = match sent.map_err(Failure::of_read)?.first() {
+    let ones = match sent.map_err(Failure::of_write)?.first() {
         Some(Value::Int(-1)) => return Err(Error::Lost { shard, generation: number }),
         Some(Value::Int(ones)) => u64::try_from(*ones).unwrap_or(0),
         _ => return Err(Error::Reply { expected: "a number" }),

@@ -65,8 +65,8 @@ impl Failure {
         }
     }
 
-    /// The error for an insert.
-    pub(crate) fn of_insert(self) -> Error {
+    /// The error for a command that may have changed something without a reply.
+    pub(crate) fn of_write(self) -> Error {
         match self {
             Self::Unknown(reason) => Error::VerdictUnknown { reason },
             other => other.of_read(),
