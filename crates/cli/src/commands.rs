@@ -8,6 +8,8 @@ mod info;
 mod merge;
 mod new;
 mod query;
+#[cfg_attr(not(feature = "redis"), path = "commands/no_redis.rs")]
+mod remote;
 mod remove;
 mod report;
 mod which;

@@ -152,7 +152,11 @@ pub enum Error {
         /// The address, without the password.
         name: String,
         /// The reason.
-        source: tamis_redis::Error,
+        source: Box<dyn core::error::Error + Send + Sync>,
+        /// What to do, if there is something.
+        advice: Option<&'static str>,
+        /// The exit code.
+        code: u8,
     },
     /// A filter in Redis has no verdict on some records.
     RemoteItem {
@@ -160,10 +164,10 @@ pub enum Error {
         name: Arc<str>,
         /// The line of the first of them, from 1.
         line: u64,
-        /// Their number.
-        count: u64,
         /// The reason for the first.
-        source: tamis_redis::Error,
+        source: Box<dyn core::error::Error + Send + Sync>,
+        /// What happened to all of them.
+        fate: String,
     },
     /// A saved filter cannot be merged with those before it.
     Merge {
@@ -200,7 +204,7 @@ impl Error {
                 source: foreign::Error::Full | foreign::Error::Alloc { .. },
                 ..
             } => 1,
-            Self::Remote { source, .. } => remote_exit_code(source),
+            Self::Remote { code, .. } => *code,
             Self::RemoteItem { .. } => 1,
             Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
             Self::Usage(_)
@@ -347,29 +351,12 @@ impl fmt::Display for Error {
             Self::ForeignItem { name, line, source } => {
                 write!(f, "{name}, line {}: {source}", grouped(*line))
             }
-            Self::Remote { name, source } => {
-                write!(f, "{name}: {source}")?;
-                match source {
-                    tamis_redis::Error::Parameters { .. } => {
-                        write!(f, "; omit the option, or give another name")
-                    }
-                    tamis_redis::Error::Missing => write!(f, "; 'tamis new' creates one"),
-                    _ => Ok(()),
-                }
+            Self::Remote { name, source, advice: None, .. } => write!(f, "{name}: {source}"),
+            Self::Remote { name, source, advice: Some(advice), .. } => {
+                write!(f, "{name}: {source}; {advice}")
             }
-            Self::RemoteItem { name, line, count, source } => {
-                write!(f, "{name}, line {}: {source}", grouped(*line))?;
-                let records = counted(*count, "record");
-                match source {
-                    tamis_redis::Error::VerdictUnknown { .. }
-                    | tamis_redis::Error::NotReplicated { .. } => {
-                        write!(f, "; {records} may be stored and were not printed")
-                    }
-                    _ => write!(
-                        f,
-                        "; {records} were not printed; run again with the rest of the input"
-                    ),
-                }
+            Self::RemoteItem { name, line, source, fate } => {
+                write!(f, "{name}, line {}: {source}; {fate}", grouped(*line))
             }
             Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
             Self::Merge { name, source } => {
@@ -406,26 +393,8 @@ impl core::error::Error for Error {
             Self::Save { source, .. } => Some(source),
             Self::Merge { source, .. } => Some(source),
             Self::Foreign { source, .. } | Self::ForeignItem { source, .. } => Some(source),
-            Self::Remote { source, .. } | Self::RemoteItem { source, .. } => Some(source),
+            Self::Remote { source, .. } | Self::RemoteItem { source, .. } => Some(&**source),
             _ => None,
         }
-    }
-}
-
-/// Returns the exit code for a filter in Redis that cannot be used: 1 if a server failed, 2 if the filter is another one
-/// than was asked for.
-const fn remote_exit_code(source: &tamis_redis::Error) -> u8 {
-    use tamis_redis::Error;
-    match source {
-        Error::Unavailable { .. }
-        | Error::VerdictUnknown { .. }
-        | Error::NotReplicated { .. }
-        | Error::Creating
-        | Error::Alloc { .. }
-        | Error::Lost { .. }
-        | Error::Refused { .. }
-        | Error::Reply { .. }
-        | Error::System { .. } => 1,
-        _ => 2,
     }
 }

@@ -1,26 +1,28 @@
-//! A filter in Redis: its address on the command line, how it is opened, and what is reported of it.
+//! A filter in Redis: its address on the command line and, in a build with the feature `redis`, how it is opened and used.
 
-use core::time::Duration;
+use core::fmt;
 use std::path::Path;
 
-use tamis_redis::{Builder, Error as RedisError, Figures, RedisBloomFilter};
 use url::Url;
 
 use crate::Error;
 use crate::input::shown;
 
+#[cfg(feature = "redis")]
 mod decide;
+#[cfg(feature = "redis")]
+mod failure;
+#[cfg(feature = "redis")]
+mod filter;
 
+#[cfg(feature = "redis")]
 pub(crate) use self::decide::{Claim, RemoteLookup};
+#[cfg(feature = "redis")]
+pub(crate) use self::filter::Filter;
 
 /// What an address begins with.
-const SCHEMES: [&str; 2] = ["redis://", "rediss://"];
-
-/// How long a command tries to reach a server: longer than a cluster takes to replace a master with its usual settings.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A filter of records in Redis.
-pub(crate) type Filter = RedisBloomFilter<[u8]>;
+const SCHEMES: [&str; 2] = ["redis://", ENCRYPTED];
+const ENCRYPTED: &str = "rediss://";
 
 /// The address of a filter in Redis: `redis://host:port/#name`.
 #[derive(Clone, Debug)]
@@ -40,7 +42,12 @@ impl Address {
         let Some(text) = path.to_str().filter(|_| Self::is_one(path)) else { return Ok(None) };
         match text.split_once('#') {
             Some((server, name)) if !name.is_empty() => {
-                Ok(Some(Self { server: server.to_owned(), name: name.to_owned() }))
+                let address = Self { server: server.to_owned(), name: name.to_owned() };
+                let encrypted = server.starts_with(ENCRYPTED);
+                if encrypted && cfg!(not(feature = "tls")) {
+                    return Err(address.needs("tls"));
+                }
+                Ok(Some(address))
             }
             _ => Err(Error::Usage(format!(
                 "{}: the address of a filter ends in its name, such as redis://localhost:6379/#seen",
@@ -57,30 +64,24 @@ impl Address {
         ))
     }
 
-    /// Returns a builder for the filter.
-    pub(crate) fn builder(&self) -> Builder<[u8]> {
-        RedisBloomFilter::builder(&self.server, &self.name).patience(PATIENCE)
-    }
-
-    /// Opens the filter, which must exist.
-    pub(crate) fn open(&self) -> Result<Filter, Error> {
-        self.builder().open().map_err(|source| self.refused(source))
-    }
-
-    /// The error of a filter, with its address.
-    pub(crate) fn refused(&self, source: RedisError) -> Error {
-        Error::Remote { name: self.to_string(), source }
+    /// The error for an address that this build cannot use, since it lacks a feature.
+    pub(crate) fn needs(&self, feature: &str) -> Error {
+        Error::Usage(format!(
+            "{self}: this tamis was built without the feature '{feature}'; this command installs one with it: cargo \
+             install --path crates/cli --features {feature}"
+        ))
     }
 
     /// The name of the filter.
+    #[cfg(feature = "redis")]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
 
 /// Shows the address without the password.
-impl core::fmt::Display for Address {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(Path::new(&format!("{}#{}", self.server, self.name))))
     }
 }
@@ -99,16 +100,6 @@ fn visible(path: &Path) -> String {
     }
 }
 
-/// Returns what is reported of a filter: one line for people.
-pub(crate) fn described(address: &Address, figures: &Figures) -> String {
-    format!(
-        "; {address} holds about {} in {}, false-positive rate {:.1e}",
-        crate::units::counted(figures.items.round() as u64, "item"),
-        crate::units::bytes(figures.size_in_bytes),
-        figures.false_positive_rate
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +110,10 @@ mod tests {
         assert!(of("seen.tamis").unwrap().is_none());
         assert!(of("redis").unwrap().is_none());
         let address = of("redis://user:secret@host:7/2#a#b").unwrap().unwrap();
-        assert_eq!((&address.server[..], address.name()), ("redis://user:secret@host:7/2", "a#b"));
+        assert_eq!(
+            (&address.server[..], &address.name[..]),
+            ("redis://user:secret@host:7/2", "a#b")
+        );
         assert_eq!(address.to_string(), "redis://user:***@host:7/2#a#b");
         for wrong in ["redis://host:7/", "redis://:secret@host/#"] {
             let error = of(wrong).unwrap_err();

@@ -14,8 +14,10 @@ mod lost;
 mod manners;
 mod memory;
 mod new;
+#[cfg(not(feature = "redis"))]
+mod no_redis;
 mod other;
 mod output;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "redis"))]
 mod redis;
 mod repeated;

@@ -31,13 +31,6 @@ pub(crate) struct KeyArgs {
     pub(crate) key_type: Option<KeyType>,
 }
 
-impl FromArgs {
-    /// Whether no option was given.
-    pub(crate) fn is_default(&self) -> bool {
-        self.from == Format::Tamis && self.column.is_none()
-    }
-}
-
 /// The type of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyType {

@@ -4,8 +4,8 @@ use core::fmt::{Display, Write};
 
 use serde_json::{Value, json};
 use tamis::formats::{Geometry, Info, Kind};
-use tamis::hash::StableHasher;
 
+use super::remote;
 use crate::Error;
 use crate::args::InfoArgs;
 use crate::filters::{Figures, Reader, policy_name};
@@ -18,7 +18,7 @@ use crate::units::{bytes, counted, grouped};
 /// Returns what `tamis info` prints.
 pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     if let Some(address) = Address::of(&args.filter)? {
-        return of_remote(&address, args.json);
+        return remote::info(&address, args.json);
     }
     let header = match Opened::open(&args.filter, &args.from)? {
         Opened::Ours(header) => header,
@@ -34,53 +34,6 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     } else {
         to_text(&shown(&args.filter), info, figures)
     })
-}
-
-/// Describes a filter in Redis.
-fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
-    let filter = address.open()?;
-    let figures = filter.figures().map_err(|source| address.refused(source))?;
-    let url = match filter.policy() {
-        tamis::formats::Policy::NONE => "none".to_owned(),
-        policy => policy.name().to_owned(),
-    };
-    let hash = filter.hasher().algorithm().name();
-    if json {
-        let value = json!({
-            "file": address.to_string(),
-            "kind": "redis",
-            "filter_bytes": figures.size_in_bytes,
-            "hash": hash,
-            "url": url,
-            "capacity": filter.capacity(),
-            "grows": filter.grows(),
-            "shards": filter.shards(),
-            "generations": figures.generations,
-            "keys": figures.keys,
-            "items": figures.items,
-            "items_exact": false,
-            "fill": figures.fill,
-            "saturation": figures.saturation,
-            "false_positive_rate": figures.false_positive_rate,
-        });
-        return Ok(format!("{value}\n"));
-    }
-    let growth = if filter.grows() { ", then it grows" } else { "" };
-    let rows = [
-        ("filter", address.to_string()),
-        ("kind", "redis (a Bloom filter in Redis)".to_owned()),
-        ("shards", grouped(filter.shards().into())),
-        ("generations", format!("{}, {} keys", figures.generations, grouped(figures.keys))),
-        ("memory", bytes(figures.size_in_bytes)),
-        ("hash", hash.to_owned()),
-        ("URL policy", url),
-        ("capacity", format!("{}{growth}", counted(filter.capacity(), "item"))),
-        ("items", format!("about {}", grouped(figures.items.round() as u64))),
-        ("fill", format!("{:.1} %", 100.0 * figures.fill)),
-        ("saturation", format!("{:.3}", figures.saturation)),
-        ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
-    ];
-    Ok(table(rows))
 }
 
 /// Describes a filter of another system.
@@ -115,7 +68,7 @@ fn of_foreign(name: &str, foreign: &Foreign, json: bool) -> String {
 }
 
 /// Lays out names and values in two columns.
-fn table(rows: impl IntoIterator<Item = (impl Display, String)>) -> String {
+pub(super) fn table(rows: impl IntoIterator<Item = (impl Display, String)>) -> String {
     let mut text = String::new();
     for (name, value) in rows {
         let _ = writeln!(text, "{name:<16} {value}");

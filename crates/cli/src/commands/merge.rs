@@ -2,63 +2,25 @@
 
 use std::path::PathBuf;
 
+use super::remote;
 use super::report::Report;
 use crate::args::MergeArgs;
-use crate::filters::{AnyFilter, Header, Reader};
+use crate::filters::{AnyFilter, Header};
 use crate::foreign::{Foreign, Opened};
-use crate::input::shown;
 use crate::remote::Address;
 use crate::units::counted;
-use crate::{Error, memory, output};
+use crate::{Error, output};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     if args.filters.iter().any(|path| Address::is_one(path)) {
-        return merge_remote(args);
+        return remote::merge(args);
     }
     merge_files(args, &args.filters)
 }
 
-/// Merges filters in files and in Redis. Those in Redis are pulled into files first.
-fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
-    output::check(&args.output)?;
-    let folder = tempfile::tempdir().map_err(Error::Write)?;
-    let mut files = Vec::new();
-    for (number, path) in args.filters.iter().enumerate() {
-        let Some(address) = Address::of(path)? else {
-            files.push(path.clone());
-            continue;
-        };
-        let filter = address.open()?;
-        if filter.grows() && args.filters.len() > 1 {
-            let found =
-                "grows, and filters that grow cannot be merged: build one from all records".into();
-            return Err(Error::Input { name: address.to_string(), found });
-        }
-        let refused = |source| address.refused(source);
-        memory::check(filter.figures().map_err(refused)?.size_in_bytes)?;
-        let copy = filter.pull().map_err(refused)?;
-        // A single filter is the result itself.
-        let file = match args.filters.len() {
-            1 => args.output.clone(),
-            _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
-        };
-        let unsaved = |source| Error::Save { name: shown(&file), source };
-        copy.save(&file).map_err(unsaved)?;
-        files.push(file);
-    }
-    if let [file] = &files[..] {
-        let filter = Reader::load(&Header::open(file)?)?;
-        let mut report = report(args);
-        report.describe(filter.figures(), &args.output);
-        report.show_text(args.quiet);
-        return Ok(());
-    }
-    merge_files(args, &files)
-}
-
 /// Merges filters in files.
-fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), Error> {
+pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), Error> {
     let paths = filters.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     if let Opened::Theirs(first) = Opened::open(paths.0, &args.from)? {
         return merge_foreign(args, first, paths.1);
@@ -106,7 +68,7 @@ fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result
 }
 
 /// Begins the report.
-fn report(args: &MergeArgs) -> Report {
+pub(super) fn report(args: &MergeArgs) -> Report {
     let mut report = Report::new();
     report.text = format!("{} merged", counted(args.filters.len() as u64, "filter"));
     report

@@ -9,11 +9,12 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 mod foreign;
 mod keeper;
-mod remote;
 mod shards;
 
-use self::keeper::{Keeper, flushed};
+pub(super) use self::keeper::Keeper;
+use self::keeper::flushed;
 use super::info::design_rate;
+use super::remote;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
 use crate::dedup::{Sharded, Tables, Window};

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
+use super::remote;
 use super::report::Report;
 use crate::args::{QueryArgs, RecordArgs};
 use crate::filters::{Lookup, Reader};
 use crate::foreign::{ForeignLookup, Opened};
 use crate::input::Inputs;
 use crate::pipeline::{self, Decider, Gate, Records};
-use crate::remote::{Address, RemoteLookup};
+use crate::remote::Address;
 use crate::screen::Screen;
 use crate::units::grouped;
 use crate::{Error, input, output};
@@ -19,7 +20,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("query", args.keys.takes_all())?;
     if let Some(address) = Address::of(&args.filter)? {
-        return query_remote(args, &address, &records, start);
+        return remote::query(args, &address, &records, start);
     }
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
@@ -49,31 +50,9 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Queries a filter in Redis.
-fn query_remote(
-    mut args: QueryArgs,
-    address: &Address,
-    records: &Records,
-    start: Instant,
-) -> Result<(), Error> {
-    if !args.from.is_default() || args.keys.key_type.is_some() {
-        let only = "--from and --key-type are for filters in files: omit them";
-        return Err(Error::Usage(only.into()));
-    }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
-    let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
-    let asked = address.builder().policy(records.key.policy.saved());
-    let filter = asked.open().map_err(|source| address.refused(source))?;
-    let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
-    report.describe_remote(&filter, address);
-    report.show(&args.records);
-    Ok(())
-}
-
 impl QueryArgs {
     /// Prints the records that a decider selects.
-    fn run(
+    pub(super) fn run(
         &self,
         inputs: Inputs,
         records: &Records,

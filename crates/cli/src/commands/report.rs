@@ -10,13 +10,12 @@ use crate::filters::Figures;
 use crate::foreign::Foreign;
 use crate::input::shown;
 use crate::pipeline::Done;
-use crate::remote::{Address, Filter, described};
 use crate::screen;
 use crate::units::{bytes, counted, grouped};
 
 /// The part of its capacity above which a filter is reported as overfilled. An estimate of the number of items may
 /// exceed the number by some percent.
-const OVERFILLED: f64 = 1.05;
+pub(super) const OVERFILLED: f64 = 1.05;
 
 /// The report of one run.
 pub(super) struct Report {
@@ -123,23 +122,6 @@ impl Report {
         self.put("kind", format.name());
         self.put("filter_bytes", len);
         self.put("false_positive_rate", rate);
-    }
-
-    /// Describes a filter in Redis at the end of the run. A server that fails now has done its work.
-    pub(super) fn describe_remote(&mut self, filter: &Filter, address: &Address) {
-        let Ok(figures) = filter.figures() else { return };
-        self.text.push_str(&described(address, &figures));
-        self.put("kind", "redis");
-        self.put("items", figures.items);
-        self.put("filter_bytes", figures.size_in_bytes);
-        self.put("false_positive_rate", figures.false_positive_rate);
-        self.put("saturation", figures.saturation);
-        if figures.saturation > OVERFILLED {
-            self.warnings.push(format!(
-                "{address} holds more records than it was made for: its false-positive rate is {:.1e}",
-                figures.false_positive_rate
-            ));
-        }
     }
 
     /// Prints the report as the options require. Warnings are printed even with `--quiet`.

@@ -57,11 +57,13 @@ pub(crate) enum Why {
     Insert(InsertError),
     /// A filter of another system refused the item.
     Foreign(foreign::Error),
-    /// A filter in Redis has no verdict on `count` records, of which this is the first. The others of the chunk have one.
+    /// A filter in Redis has no verdict on some records, of which this is the first. The others of the chunk have one.
+    #[cfg(feature = "redis")]
     Remote {
         record: u32,
-        count: u64,
-        source: tamis_redis::Error,
+        source: Box<dyn core::error::Error + Send + Sync>,
+        /// What happened to all of them.
+        fate: String,
     },
 }
 
@@ -286,6 +288,7 @@ impl Chunk<'_> {
 
     /// Ends the run after this chunk, all of whose records are decided as far as they can be. This counts more than an error
     /// at the end of the chunk, which the next run finds again.
+    #[cfg(feature = "redis")]
     pub(crate) fn stop_after(&mut self, why: Why) {
         self.stop = Some(Stop { record: self.ends.len(), why });
     }

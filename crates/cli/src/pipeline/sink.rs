@@ -120,7 +120,6 @@ impl<'w, W: Write> Sink<'w, W> {
         }
         // Any error is at the line after the records counted.
         let line = self.line + records as u64 + 1;
-        let lines_before = self.line;
         self.line += records as u64;
         if let Some(capacity) = full {
             return Err(Error::Full { name: name(), line, capacity });
@@ -134,9 +133,10 @@ impl<'w, W: Write> Sink<'w, W> {
             }
             Some(Why::Insert(source)) => Err(Error::Insert { name: name(), line, source }),
             Some(Why::Foreign(source)) => Err(Error::ForeignItem { name: name(), line, source }),
-            Some(Why::Remote { record, count, source }) => {
-                let line = lines_before + u64::from(record) + 1;
-                Err(Error::RemoteItem { name: name(), line, count, source })
+            #[cfg(feature = "redis")]
+            Some(Why::Remote { record, source, fate }) => {
+                let line = line - records as u64 + u64::from(record);
+                Err(Error::RemoteItem { name: name(), line, source, fate })
             }
             Some(Why::TooLong(limit)) => Err(Error::TooLong { name: name(), line, limit }),
         }

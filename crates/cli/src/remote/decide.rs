@@ -3,7 +3,8 @@
 use tamis_redis::Error as RedisError;
 
 use super::Filter;
-use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Printed, Turnstile, Why};
+use super::failure::{may_be_stored, without_verdict};
+use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Printed, Turnstile};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) struct RemoteLookup<'f> {
@@ -45,7 +46,7 @@ impl Decider for RemoteLookup<'_> {
                 let (record, count) =
                     (entries.first().map_or(0, |entry| entry.record), entries.len());
                 let count = count as u64;
-                chunk.stop(record, Why::Remote { record, count, source });
+                chunk.stop(record, without_verdict(record, count, source));
             }
         }
     }
@@ -108,14 +109,9 @@ impl Decider for Claim<'_> {
         }
         if let Some((record, source)) = first {
             *cut = true;
-            chunk.stop_after(Why::Remote { record, count, source });
+            chunk.stop_after(without_verdict(record, count, source));
         }
     }
-}
-
-/// Whether an item may be stored although its insert has failed.
-const fn may_be_stored(error: &RedisError) -> bool {
-    matches!(error, RedisError::VerdictUnknown { .. } | RedisError::NotReplicated { .. })
 }
 
 /// The plan for a filter in Redis.

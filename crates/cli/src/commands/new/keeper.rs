@@ -18,7 +18,7 @@ use crate::pipeline::{self, Decider, Done, Gate, Records, Tally, Watch};
 use crate::screen::{self, Screen};
 
 /// Saves during one run.
-pub(super) struct Keeper<'k> {
+pub(in crate::commands) struct Keeper<'k> {
     gate: &'k Gate,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
     /// The lock of the file. There is none for a filter in a server.
@@ -30,7 +30,7 @@ pub(super) struct Keeper<'k> {
 }
 
 impl<'k> Keeper<'k> {
-    pub(super) fn new(
+    pub(in crate::commands) fn new(
         gate: &'k Gate,
         save: &'k (dyn Fn() -> Result<(), Error> + Sync),
         lock: Option<&'k Lock>,
@@ -40,7 +40,7 @@ impl<'k> Keeper<'k> {
     }
 
     /// Runs the pipeline, and saves while it runs.
-    pub(super) fn run<R: Read + Send>(
+    pub(in crate::commands) fn run<R: Read + Send>(
         &self,
         inputs: Vec<Input<R>>,
         output: &File,

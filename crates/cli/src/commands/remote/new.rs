@@ -5,8 +5,9 @@ use std::time::Instant;
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
 use tamis_redis::Error as RedisError;
 
-use super::keeper::Keeper;
+use super::{describe, has_no_format};
 use crate::args::NewArgs;
+use crate::commands::new::Keeper;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
 use crate::pipeline::{Gate, Hasher, Records, Seed};
@@ -15,7 +16,7 @@ use crate::screen::Screen;
 use crate::{Error, FileKind, input, output};
 
 /// Runs `tamis new` on a filter in Redis.
-pub(super) fn new(
+pub(in crate::commands) fn new(
     mut args: NewArgs,
     address: &Address,
     records: &Records,
@@ -35,7 +36,7 @@ pub(super) fn new(
     screen.finish();
 
     let mut report = Report::of_news(&done, start);
-    report.describe_remote(&filter, address);
+    describe(&mut report, &filter, address);
     report.show(&args.records);
     Ok(())
 }
@@ -54,7 +55,7 @@ impl NewArgs {
                 "redirect the output: what is stored must be printed at once",
             ),
             ("--key-type", self.keys.key_type.is_some(), "the keys of a filter in Redis are bytes"),
-            ("--from", !self.from.is_default(), "a filter in Redis has one format"),
+            ("--from", !has_no_format(&self.from), "a filter in Redis has one format"),
         ];
         match refused.iter().find(|(_, given, _)| *given) {
             None => Ok(()),

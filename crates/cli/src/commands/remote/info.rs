@@ -1,0 +1,56 @@
+//! `tamis info` on a filter in Redis.
+
+use serde_json::json;
+use tamis::hash::StableHasher;
+
+use crate::Error;
+use crate::commands::info::table;
+use crate::remote::Address;
+use crate::units::{bytes, counted, grouped};
+
+/// Describes a filter in Redis.
+pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String, Error> {
+    let filter = address.open()?;
+    let figures = filter.figures().map_err(|source| address.refused(source))?;
+    let url = match filter.policy() {
+        tamis::formats::Policy::NONE => "none".to_owned(),
+        policy => policy.name().to_owned(),
+    };
+    let hash = filter.hasher().algorithm().name();
+    if json {
+        let value = json!({
+            "file": address.to_string(),
+            "kind": "redis",
+            "filter_bytes": figures.size_in_bytes,
+            "hash": hash,
+            "url": url,
+            "capacity": filter.capacity(),
+            "grows": filter.grows(),
+            "shards": filter.shards(),
+            "generations": figures.generations,
+            "keys": figures.keys,
+            "items": figures.items,
+            "items_exact": false,
+            "fill": figures.fill,
+            "saturation": figures.saturation,
+            "false_positive_rate": figures.false_positive_rate,
+        });
+        return Ok(format!("{value}\n"));
+    }
+    let growth = if filter.grows() { ", then it grows" } else { "" };
+    let rows = [
+        ("filter", address.to_string()),
+        ("kind", "redis (a Bloom filter in Redis)".to_owned()),
+        ("shards", grouped(filter.shards().into())),
+        ("generations", format!("{}, {} keys", figures.generations, grouped(figures.keys))),
+        ("memory", bytes(figures.size_in_bytes)),
+        ("hash", hash.to_owned()),
+        ("URL policy", url),
+        ("capacity", format!("{}{growth}", counted(filter.capacity(), "item"))),
+        ("items", format!("about {}", grouped(figures.items.round() as u64))),
+        ("fill", format!("{:.1} %", 100.0 * figures.fill)),
+        ("saturation", format!("{:.3}", figures.saturation)),
+        ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
+    ];
+    Ok(table(rows))
+}

@@ -1,0 +1,31 @@
+//! `tamis query` on a filter in Redis.
+
+use std::time::Instant;
+
+use super::{describe, has_no_format};
+use crate::args::QueryArgs;
+use crate::pipeline::Records;
+use crate::remote::{Address, RemoteLookup};
+use crate::{Error, input, output};
+
+/// Queries a filter in Redis.
+pub(in crate::commands) fn query(
+    mut args: QueryArgs,
+    address: &Address,
+    records: &Records,
+    start: Instant,
+) -> Result<(), Error> {
+    if !has_no_format(&args.from) || args.keys.key_type.is_some() {
+        let only = "--from and --key-type are for filters in files: omit them";
+        return Err(Error::Usage(only.into()));
+    }
+    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    let files = core::mem::take(&mut args.files);
+    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let asked = address.builder().policy(records.key.policy.saved());
+    let filter = asked.open().map_err(|source| address.refused(source))?;
+    let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
+    describe(&mut report, &filter, address);
+    report.show(&args.records);
+    Ok(())
+}
