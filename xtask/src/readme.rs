@@ -1,17 +1,29 @@
-//! `readme`: runs the commands in README.md and compares their output with the text.
+//! `readme`: runs the commands in README.md and docs/program.md and compares their output with the text.
 //!
 //! In a fenced block marked `sh`, a line that starts with `$ ` is a command. The lines up to the next command are its
-//! output, standard error after standard output. `...` matches any text. Commands run in the root. At the end the files
-//! that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted.
+//! output, standard error after standard output. `...` matches any text. The commands of README.md run in the root; at
+//! the end the files that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted. The commands of
+//! docs/program.md run in a folder of their own, which has the list of homepages, and `tamis` is the program as built for
+//! README.md: without Redis.
+
+use std::env;
+use std::iter;
+use std::path::Path;
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::{Result, workspace};
 
 /// The commands that do not run: `ci` would call itself, and the others change more than files.
 const NOT_RUN: [&str; 4] = ["cargo xtask ci", "cargo install", "cargo add", "git clone"];
 
-/// A command of README.md.
+/// The manual of the program.
+const MANUAL: &str = "docs/program.md";
+
+/// The list of homepages, from the root.
+const LIST: &str = "crates/tamis/data/homepages.txt";
+
+/// A command of a page.
 #[derive(Debug, PartialEq)]
 struct Shown {
     line: usize,
@@ -20,22 +32,43 @@ struct Shown {
 }
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    let shown = commands(&sh.read_file("README.md")?)?;
-    if shown.is_empty() {
-        return Err("README.md contains no command".into());
-    }
-    let outcome = shown.iter().filter(|shown| is_run(shown)).try_for_each(|shown| check(sh, shown));
+    let shown = page(sh, "README.md")?;
+    let outcome = check_all(sh, "README.md", &shown);
     for file in shown.iter().flat_map(|shown| output_files(&shown.command)) {
         sh.remove_path(file)?;
     }
-    outcome
+    outcome?;
+
+    let shown = page(sh, MANUAL)?;
+    cmd!(sh, "cargo build --quiet --release --bin tamis").run()?;
+    let program = workspace::target_dir("").join("release");
+    let others = sh.var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(iter::once(program).chain(env::split_paths(&others)))?;
+    let folder = sh.create_temp_dir()?;
+    sh.copy_file(LIST, folder.path())?;
+    let _path = sh.push_env("PATH", path);
+    let _dir = sh.push_dir(folder.path());
+    check_all(sh, MANUAL, &shown)
+}
+
+/// Returns the commands of a page, which must have one.
+fn page(sh: &Shell, page: &str) -> Result<Vec<Shown>> {
+    let shown = commands(page, &sh.read_file(Path::new(page))?)?;
+    if shown.is_empty() {
+        return Err(format!("{page} contains no command").into());
+    }
+    Ok(shown)
+}
+
+fn check_all(sh: &Shell, page: &str, shown: &[Shown]) -> Result {
+    shown.iter().filter(|shown| is_run(shown)).try_for_each(|shown| check(sh, page, shown))
 }
 
 fn is_run(shown: &Shown) -> bool {
     !NOT_RUN.iter().any(|start| shown.command.starts_with(start))
 }
 
-fn check(sh: &Shell, Shown { line, command, output }: &Shown) -> Result {
+fn check(sh: &Shell, page: &str, Shown { line, command, output }: &Shown) -> Result {
     eprintln!("$ {command}");
     let result = cmd!(sh, "sh -c {command}")
         // cargo's own messages depend on the machine.
@@ -45,16 +78,16 @@ fn check(sh: &Shell, Shown { line, command, output }: &Shown) -> Result {
         .output()?;
     let printed = String::from_utf8([result.stdout, result.stderr].concat())?;
     if !result.status.success() {
-        return Err(format!("README.md:{line}: {}:\n{printed}", result.status).into());
+        return Err(format!("{page}:{line}: {}:\n{printed}", result.status).into());
     }
     if !matches(output, &printed) {
-        return Err(format!("README.md:{line}: expected\n{output}printed\n{printed}").into());
+        return Err(format!("{page}:{line}: expected\n{output}printed\n{printed}").into());
     }
     Ok(())
 }
 
-/// Returns the commands in the `sh` blocks of a text.
-fn commands(text: &str) -> Result<Vec<Shown>> {
+/// Returns the commands in the `sh` blocks of the text of a page.
+fn commands(page: &str, text: &str) -> Result<Vec<Shown>> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut fence: Option<&str> = None;
     for (line, number) in text.lines().zip(1..) {
@@ -62,7 +95,7 @@ fn commands(text: &str) -> Result<Vec<Shown>> {
             fence = if fence.is_none() { Some(info) } else { None };
             if fence == Some("sh") && !text.lines().nth(number).is_some_and(|l| l.starts_with("$ "))
             {
-                return Err(format!("README.md:{number}: a `sh` block must start with `$ `").into());
+                return Err(format!("{page}:{number}: a `sh` block must start with `$ `").into());
             }
         } else if fence == Some("sh") {
             if let Some(command) = line.strip_prefix("$ ") {
@@ -118,9 +151,9 @@ mod tests {
             command: command.into(),
             output: output.into(),
         };
-        let found = commands(text).expect("a valid text");
+        let found = commands("page", text).expect("a valid text");
         assert_eq!(found, [shown(6, "a b > c", ""), shown(7, "wc c", "1\n2\n")]);
-        assert!(commands("```sh\nls\n```\n").is_err());
+        assert!(commands("page", "```sh\nls\n```\n").is_err());
     }
 
     #[test]
