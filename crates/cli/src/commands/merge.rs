@@ -8,8 +8,9 @@ use crate::filters::{AnyFilter, Header, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::input::shown;
 use crate::remote::Address;
+use crate::scratch::Scratch;
 use crate::units::counted;
-use crate::{Error, memory, output};
+use crate::{Error, ending, memory, output};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
@@ -22,7 +23,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
     output::check(&args.output)?;
-    let folder = tempfile::tempdir().map_err(Error::Write)?;
+    let folder = Scratch::new().map_err(Error::Write)?;
     let mut files = Vec::new();
     for (number, path) in args.filters.iter().enumerate() {
         let Some(address) = Address::of(path)? else {
@@ -44,7 +45,7 @@ fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
             _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
         };
         let unsaved = |source| Error::Save { name: shown(&file), source };
-        copy.save(&file).map_err(unsaved)?;
+        ending::save(|| copy.save(&file)).map_err(unsaved)?;
         files.push(file);
     }
     if let [file] = &files[..] {
