@@ -15,7 +15,7 @@ use crate::dedup::Tables;
 use crate::geometry::GENERATIONS;
 use crate::input::shown;
 use crate::units::bytes;
-use crate::{Error, FileKind, Kind, memory};
+use crate::{Error, FileKind, Kind, ending, memory};
 
 mod collect;
 mod decide;
@@ -153,7 +153,7 @@ impl AnyFilter {
     /// Saves the filter: the file of this name is then this filter, or what it was before.
     pub(crate) fn save(&self, path: &Path, policy: formats::Policy) -> Result<(), Error> {
         let options = formats::Options::new().policy(policy);
-        let saved = match self {
+        let save = || match self {
             Self::Bloom(filter) => options.save(filter, path),
             Self::Blocked(filter) => options.save(filter, path),
             Self::Once(filter) => options.save(filter, path),
@@ -166,7 +166,7 @@ impl AnyFilter {
             Self::Scalable(filter) => options.save(filter, path),
             Self::Table(tables) => tables.save(&options, path),
         };
-        saved.map_err(|source| Error::Save { name: shown(path), source })
+        ending::save(save).map_err(|source| Error::Save { name: shown(path), source })
     }
 
     /// Adds the items of the filter in another file, which [`Header::require_like`] has accepted.

@@ -11,7 +11,7 @@ use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::filters::Header;
 use crate::input::shown;
 use crate::remote::Address;
-use crate::{Error, memory, output};
+use crate::{Error, ending, memory, output};
 
 mod decide;
 
@@ -131,13 +131,15 @@ impl Foreign {
     /// Saves the filter as it was read: the file of this name is then this filter, or what it was before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
         let unsaved = |source| Error::Save { name: shown(path), source };
-        if self.wrapped {
-            return Options::new().save_foreign(&*self.filter, path).map_err(unsaved);
-        }
-        let (mut file, pending) = output::open(Some(path))?;
-        let written = self.filter.write(&mut file).and_then(|()| file.sync_all());
-        written.map_err(|error| unsaved(SaveError::Io(error)))?;
-        pending.map_or(Ok(()), |pending| pending.commit(&file))
+        ending::save(|| {
+            if self.wrapped {
+                return Options::new().save_foreign(&*self.filter, path).map_err(unsaved);
+            }
+            let (mut file, pending) = output::open(Some(path))?;
+            let written = self.filter.write(&mut file).and_then(|()| file.sync_all());
+            written.map_err(|error| unsaved(SaveError::Io(error)))?;
+            pending.map_or(Ok(()), |pending| pending.commit(&file))
+        })
     }
 
     /// Returns an error if the system has no keys of this type.

@@ -13,6 +13,7 @@
 mod args;
 mod commands;
 pub mod dedup;
+mod ending;
 mod error;
 mod file_kind;
 mod filters;
@@ -22,12 +23,14 @@ pub mod input;
 pub mod key;
 mod kind;
 mod memory;
+mod outlet;
 mod output;
 mod packing;
 mod pipeline;
 mod plan;
 pub mod policy;
 mod remote;
+mod scratch;
 mod screen;
 mod units;
 mod zst;
@@ -69,10 +72,13 @@ pub fn main() -> ExitCode {
         }
         Command::Man { command } => man(command.as_deref()).and_then(|text| print(&text)),
     };
-    match done {
+    let code = match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => ExitCode::from(screen::report(&error)),
-    }
+    };
+    // A signal that came during a save decides on the status.
+    ending::finish();
+    code
 }
 
 /// Renders the manual page of the program, or of one of its commands.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf, is_separator};
 use tempfile::{Builder, TempPath};
 
 use crate::Error;
+use crate::ending::{self, Listed};
 use crate::input::{shown, unbuffered_stdout};
 use crate::remote::Address;
 
@@ -16,6 +17,9 @@ use crate::remote::Address;
 pub(crate) struct Pending {
     /// The file that is written, in the same folder.
     written: TempPath,
+    /// Removes it if a signal ends the program.
+    #[allow(dead_code, reason = "dropping it takes the file from the list")]
+    listed: Listed,
     target: PathBuf,
     /// Whether there was a file of that name.
     replaces: bool,
@@ -96,13 +100,18 @@ fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
         builder.permissions(permissions);
     }
     let failed = |error: io::Error| format!("cannot create a file in its folder: {error}");
-    let (file, written) = builder.tempfile_in(folder).map_err(failed)?.into_parts();
+    let created = ending::creating(|list| {
+        let (file, written) = builder.tempfile_in(folder)?.into_parts();
+        let listed = list.file(&written);
+        Ok((file, written, listed))
+    });
+    let (file, written, listed) = created.map_err(failed)?;
     // A replaced file keeps its permissions.
     let replaces = permissions.is_some();
     if let Some(permissions) = permissions {
         file.set_permissions(permissions).map_err(failed)?;
     }
-    Ok((file, Some(Pending { written, target, replaces })))
+    Ok((file, Some(Pending { written, listed, target, replaces })))
 }
 
 /// The permissions that programs usually create files with; the system removes those in the user's mask.
@@ -121,10 +130,12 @@ fn default_permissions() -> Option<Permissions> {
 impl Pending {
     /// Gives the file its name. `file` is its open handle.
     pub(crate) fn commit(self, file: &File) -> Result<(), Error> {
-        // The old contents are removed only after the new ones are on the disk.
-        if self.replaces {
-            file.sync_all().map_err(Error::Write)?;
-        }
-        self.written.persist(&self.target).map_err(|error| Error::Write(error.error))
+        ending::save(|| {
+            // The old contents are removed only after the new ones are on the disk.
+            if self.replaces {
+                file.sync_all().map_err(Error::Write)?;
+            }
+            self.written.persist(&self.target).map_err(|error| Error::Write(error.error))
+        })
     }
 }

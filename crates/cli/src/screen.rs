@@ -3,18 +3,15 @@
 use core::time::Duration;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::process;
-use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::Error;
-use crate::filters::Lock;
 use crate::input::shown;
 use crate::output::Pending;
 use crate::pipeline::{Tally, Watch};
 use crate::units::{bytes, counted, grouped};
+use crate::{Error, ending};
 
 /// The time between two updates of the bar.
 const FRAME: Duration = Duration::from_millis(100);
@@ -27,8 +24,6 @@ pub(crate) struct Screen {
     progress: Progress,
     /// The output file, if it gets its name at the end. It is deleted when the program ends early.
     pending: Option<Pending>,
-    /// The lock of the filter that the run changes.
-    lock: Option<Arc<Lock>>,
 }
 
 /// The display of progress.
@@ -54,17 +49,12 @@ impl Screen {
         let terminal = io::stderr().is_terminal();
         let shown = !quiet && (asked || terminal && !shared);
         let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
-        Self { progress, pending, lock: None }
+        Self { progress, pending }
     }
 
     /// Whether the output gets its name at the end.
     pub(crate) const fn is_pending(&self) -> bool {
         self.pending.is_some()
-    }
-
-    /// Removes the lock when the program ends early.
-    pub(crate) fn guard(&mut self, lock: &Arc<Lock>) {
-        self.lock = Some(Arc::clone(lock));
     }
 
     /// Removes the bar and returns the output file.
@@ -119,12 +109,9 @@ impl Watch for Screen {
 
     /// Ends the program at once, without waiting for workers that wait for input.
     fn failed(&mut self, error: &Error) {
-        // Delete the unfinished file and the lock: `exit` runs no destructors.
+        // The unfinished file and a lock are removed, though no destructor runs.
         drop(self.finish());
-        if let Some(lock) = &self.lock {
-            lock.remove_file();
-        }
-        process::exit(report(error).into());
+        ending::exit(report(error));
     }
 }
 

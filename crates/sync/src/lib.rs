@@ -41,6 +41,8 @@ mod pair;
 pub mod schedule;
 mod simd;
 mod slots;
+#[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+mod socket;
 mod stripes;
 #[cfg(all(feature = "std", not(tamis_shuttle)))]
 mod swap;
@@ -67,6 +69,8 @@ pub use crate::out_of_memory::out_of_memory;
 pub use crate::pair::{Pair, PairAccess, PairLines};
 pub use crate::simd::{Kernel, SimdLevel};
 pub use crate::slots::Slots;
+#[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+pub use crate::socket::unsent;
 pub use crate::stripes::{StripeGuard, Stripes};
 #[cfg(all(feature = "std", not(tamis_shuttle)))]
 pub use crate::swap::{Pinned, Swap};

@@ -23,8 +23,8 @@ const ALLOWED: [(&str, &str); 9] = [
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash tamis-sync"),
     (
         "tamis-cli",
-        "tamis tamis-redis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
-         ruzstd same-file serde_json signal-hook tempfile url zerocopy",
+        "tamis tamis-redis tamis-sync clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr \
+         memmap2 rustix ruzstd same-file serde_json signal-hook tempfile url zerocopy",
     ),
 ];
 

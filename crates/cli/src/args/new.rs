@@ -72,6 +72,10 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
     pub(crate) save_every: Option<Duration>,
 
+    /// Save without waiting until the reader of a pipe has taken all: what it leaves unread is not printed again
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+
     #[command(flatten)]
     pub(crate) from: FromArgs,
 

@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 use tamis::formats::{Info, LoadError, SaveError};
-use tempfile::NamedTempFile;
 
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
 use crate::filters::{AnyFilter, Header};
 use crate::foreign::{Foreign, Opened};
 use crate::input::{unbuffered_stdin, unbuffered_stdout};
+use crate::scratch::Scratch;
 use crate::{Error, output};
 
 /// The bytes of a header, from which the length of the file follows.
@@ -27,7 +27,8 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         Format::Tamis if args.is_stdin() => Some(copy_of_stdin()?),
         _ => None,
     };
-    match args.open(copy.as_ref().map(NamedTempFile::path))? {
+    let copy = copy.as_ref().map(|folder| folder.path().join(COPY));
+    match args.open(copy.as_deref())? {
         Opened::Ours(header) => {
             args.require_tamis(&header)?;
             header.require_other(&args.output)?;
@@ -101,7 +102,7 @@ impl ConvertArgs {
             let name = "a temporary file".into();
             Error::Save { name, source: SaveError::Io(error) }
         };
-        let folder = tempfile::tempdir().map_err(unsaved)?;
+        let folder = Scratch::new().map_err(unsaved)?;
         let path = folder.path().join("filter");
         save(&path)?;
         let mut file = File::open(&path).map_err(unsaved)?;
@@ -127,19 +128,23 @@ impl ConvertArgs {
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// Copies a filter from standard input to a temporary file: a table is loaded from a file only. A wrong header is found
+/// The name of its copy in a temporary folder.
+const COPY: &str = "copy";
+
+/// Copies a filter from standard input to a file in a temporary folder: a table is loaded from a file only. A wrong header is found
 /// before anything is copied, and no more is copied than the filter can have.
-fn copy_of_stdin() -> Result<NamedTempFile, Error> {
-    let copy = || -> Result<NamedTempFile, LoadError> {
+fn copy_of_stdin() -> Result<Scratch, Error> {
+    let copy = || -> Result<Scratch, LoadError> {
         let input = unbuffered_stdin()?;
         let mut head = Vec::new();
         (&input).take(HEADER).read_to_end(&mut head)?;
         let len = Info::read(&head[..])?.file_len();
-        let mut file = NamedTempFile::new()?;
+        let folder = Scratch::new()?;
+        let mut file = File::create(folder.path().join(COPY))?;
         file.write_all(&head)?;
         // One byte more, so that a longer input is an error.
         io::copy(&mut input.take(len - HEADER + 1), &mut file)?;
-        Ok(file)
+        Ok(folder)
     };
     copy().map_err(|source| Error::Load { name: STDIN.into(), source })
 }

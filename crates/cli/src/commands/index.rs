@@ -20,7 +20,7 @@ use crate::input::{Input, Lazy, shown};
 use crate::pipeline::{self, Done, Gate, Hasher, Keyless, Records, Tally, Turnstile, Watch};
 use crate::screen::Screen;
 use crate::units::{bytes, counted};
-use crate::{Error, Kind, input, output};
+use crate::{Error, Kind, ending, input, output};
 
 /// Runs `tamis index`.
 pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
@@ -35,7 +35,7 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let failed = |error| unsaved(&args.output, error);
     let options = Options::new().policy(records.key.policy.saved());
-    let set = options.create_set(&args.output).map_err(failed)?;
+    let set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
 
     // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
     let threads = records.threads;
@@ -74,7 +74,7 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     }
     indexed.screen.finish();
     if let Some(set) = indexed.set {
-        set.finish().map_err(failed)?;
+        ending::save(|| set.finish()).map_err(failed)?;
     }
 
     // Report.

@@ -1,7 +1,6 @@
 //! `tamis new`: the records that a filter does not contain, which are then added to it.
 
 use std::io::ErrorKind;
-use std::sync::Arc;
 use std::time::Instant;
 
 use tamis::formats::LoadError;
@@ -12,7 +11,6 @@ mod keeper;
 mod shards;
 
 pub(super) use self::keeper::Keeper;
-use self::keeper::flushed;
 use super::info::design_rate;
 use super::remote;
 use super::report::Report;
@@ -21,7 +19,8 @@ use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
-use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
+use crate::outlet::Outlet;
+use crate::pipeline::{Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::remote::Address;
 use crate::screen::{self, Screen};
@@ -48,39 +47,29 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
     // Another run may have to end first, and the filter is another one then.
-    let lock =
-        Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
+    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     let filter = args.open(choice, policy)?;
     let (output, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
-    screen.guard(&lock);
     let hasher = Hasher::Any(filter.hasher().clone());
-    let gate = Gate::default();
+    let outlet = Outlet::new(&output);
     let save = || {
-        flushed(&output)?;
+        outlet.flushed()?;
         filter.save(&args.filter, policy.saved())
     };
-    // With `-o FILE`, what is printed counts only at the end.
-    let keeper = Keeper::new(&gate, &save, Some(&lock), screen.is_pending());
+    let keeper = Keeper::new(&outlet, &save, Some(&args.filter), !args.no_wait);
     let (list, every) = (inputs.list, args.save_every);
     // A window depends on the order of all records, other filters on that of the records of each shard.
     let done = if let AnyFilter::Rotating(window) = &filter {
         let decider = Window::new(window, hasher, Printed::Fresh);
-        keeper.run(list, &output, &records, &decider, &mut screen, every)?
+        keeper.run(list, &records, &decider, &mut screen, every)?
     } else {
         let plan =
             Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
         let decider = Sharded::new(shards::of(&filter), hasher, plan);
-        keeper.run(list, &output, &records, &decider, &mut screen, every)?
+        keeper.run(list, &records, &decider, &mut screen, every)?
     };
-    if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
-    }
-    // A filter that did not exist is created even if the input is empty.
-    if done.tally.items() > 0 || !args.filter.exists() {
-        save()?;
-    }
     drop((screen, lock));
 
     let mut report = Report::of_news(&done, start);

@@ -1,6 +1,6 @@
 //! `tamis remove`: takes records out of a filter.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use super::report::Report;
@@ -30,8 +30,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     open()?;
     let inputs = input::inputs(args.files, args.records.no_decompress, None)?;
     output::check(&args.filter)?;
-    let lock =
-        Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
+    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     // The filter may be another one now.
     let report = match open()? {
         Opened::Ours(header) => {
@@ -61,12 +60,11 @@ fn run(
     inputs: Inputs,
     records: &Records,
     decider: &impl Decider,
-    lock: Arc<Lock>,
+    lock: Lock,
     start: Instant,
     save: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Report, Error> {
     let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, None);
-    screen.guard(&lock);
     let (none, gate) = (std::io::sink(), Gate::default());
     let done = pipeline::run(inputs.list, none, records, decider, &gate, &mut screen)?;
     screen.finish();

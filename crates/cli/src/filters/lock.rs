@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use same_file::Handle;
 
 use crate::Error;
+use crate::ending::{self, List, Listed};
 use crate::input::shown;
 
 /// The right to change a saved filter.
@@ -21,6 +22,9 @@ pub(crate) struct Lock {
     /// Holds the lock of the system.
     #[allow(dead_code, reason = "dropping it releases the lock")]
     file: File,
+    /// Removes the file if a signal ends the program.
+    #[allow(dead_code, reason = "dropping it takes the file from the list")]
+    listed: Listed,
 }
 
 impl Lock {
@@ -32,40 +36,62 @@ impl Lock {
             found: format!("cannot be locked, so that no other run changes the filter: {error}"),
         };
         let mut on_wait = Some(on_wait);
+        let mut waited = None;
         loop {
-            let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
-            let file = options.open(&path).map_err(refused)?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
+            let tried = ending::creating(|list| Attempt::new(&path, waited.take(), list));
+            match tried.map_err(refused)? {
+                Attempt::Taken(file, listed) => return Ok(Self { path, file, listed }),
+                Attempt::Removed => {}
+                Attempt::Held(file) => {
                     if let Some(on_wait) = on_wait.take() {
                         on_wait();
                     }
                     file.lock().map_err(refused)?;
+                    waited = Some(file);
                 }
-                Err(TryLockError::Error(error)) => return Err(refused(error)),
-            }
-            // The run before may have removed the file; then another run may lock a new one.
-            let ours = Handle::from_file(file.try_clone().map_err(refused)?).map_err(refused)?;
-            if Handle::from_path(&path).is_ok_and(|current| current == ours) {
-                return Ok(Self { path, file });
             }
         }
     }
+}
 
-    /// Removes the file. The lock is held until the process ends or this is dropped.
-    pub(crate) fn remove_file(&self) {
-        // Windows cannot remove an open file at once; there it is left.
-        if cfg!(unix) {
-            let _ = fs::remove_file(&self.path);
+/// What came of an attempt to take a lock without waiting.
+enum Attempt {
+    Taken(File, Listed),
+    /// Another program has it.
+    Held(File),
+    /// The run before has removed the file; then another run may lock a new one.
+    Removed,
+}
+
+impl Attempt {
+    /// Locks the file of this name. `waited`: that file, if it has been locked before.
+    fn new(path: &Path, waited: Option<File>, list: &mut List) -> io::Result<Self> {
+        let file = match waited {
+            Some(file) => file,
+            // To open a pipe could wait for ever.
+            None if path.metadata().is_ok_and(|found| !found.is_file()) => {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            None => OpenOptions::new().write(true).create(true).truncate(false).open(path)?,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Self::Held(file)),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
+        let ours = Handle::from_file(file.try_clone()?)?;
+        let is_current = Handle::from_path(path).is_ok_and(|current| current == ours);
+        Ok(if is_current { Self::Taken(file, list.file(path)) } else { Self::Removed })
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Before the lock is released, so that no other run has locked the file.
-        self.remove_file();
+        // Before the lock is released, so that no other run has locked the file. Windows cannot remove an open file at
+        // once; there it is left.
+        if cfg!(unix) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -3,7 +3,11 @@
 //! While the gate is closed and nobody is inside, all chunks read so far have been decided and printed, and nothing of
 //! a later chunk has. A worker that waits for input is outside, so an idle input does not delay this.
 
+use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The time after which the patience of who closes the gate is asked again.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The gate of one run.
 #[derive(Default)]
@@ -33,13 +37,23 @@ impl Gate {
         Pass(self)
     }
 
-    /// Closes the gate and waits until all workers have left; dropping the result opens it.
-    pub(crate) fn close(&self) -> Closed<'_> {
+    /// Closes the gate and waits until all workers have left; dropping the result opens it. Returns `None`, with the
+    /// gate open, if `patience` ends before: it is asked again and again.
+    pub(crate) fn close(&self, mut patience: impl FnMut() -> bool) -> Option<Closed<'_>> {
         let mut state = self.state();
         state.closed = true;
-        let wait = self.moved.wait_while(state, |state| state.inside > 0);
-        drop(wait.unwrap_or_else(PoisonError::into_inner));
-        Closed(self)
+        let closed = Closed(self);
+        while state.inside > 0 {
+            let wait = self.moved.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner);
+            state = wait.0;
+            if state.inside > 0 && !patience() {
+                // Dropping `closed` locks the state.
+                drop(state);
+                return None;
+            }
+        }
+        drop(state);
+        Some(closed)
     }
 }
 
@@ -92,7 +106,7 @@ mod tests {
                 });
             }
             for _ in 0..200 {
-                let closed = gate.close();
+                let closed = gate.close(|| true).expect("endless patience");
                 let (first, second) = *steps.lock().expect("no panic");
                 assert_eq!(first, second);
                 thread::yield_now();
@@ -102,5 +116,15 @@ mod tests {
             }
         });
         assert_eq!(steps.into_inner().expect("no panic"), (6000, 6000));
+    }
+
+    /// Without patience the gate is open again, although somebody is inside.
+    #[test]
+    fn a_gate_that_was_not_closed_is_open() {
+        let gate = Gate::default();
+        let inside = gate.enter();
+        assert!(gate.close(|| false).is_none());
+        drop((gate.enter(), inside));
+        assert!(gate.close(|| false).is_some());
     }
 }

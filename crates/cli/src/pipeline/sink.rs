@@ -54,6 +54,11 @@ impl fmt::Display for Keyless {
 
 /// An observer of the progress of a run.
 pub trait Watch: Send {
+    /// Called before a chunk is printed, with the counts after it.
+    fn printing(&mut self, tally: &Tally) {
+        let _ = tally;
+    }
+
     /// Called after each chunk with the counts so far.
     fn advanced(&mut self, tally: &Tally) {
         let _ = tally;
@@ -105,6 +110,7 @@ impl<'w, W: Write> Sink<'w, W> {
         }
         // `compact` has moved the printed records to the front, in order, so the output is a prefix of the bytes.
         let output = (tally.bytes_out - self.tally.bytes_out) as usize;
+        self.watch.printing(&tally);
         self.output.write_all(&chunk.bytes[..output]).map_err(written)?;
         self.tally = tally;
         self.watch.advanced(&tally);
@@ -191,10 +197,10 @@ fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     }
 }
 
-/// The error for a failed write. A closed pipe is not a failure.
+/// The error for a failed write. A closed pipe is not a failure, nor is a closed socket.
 fn written(error: io::Error) -> Error {
     match error.kind() {
-        ErrorKind::BrokenPipe => Error::Closed,
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Error::Closed,
         _ => Error::Write(error),
     }
 }

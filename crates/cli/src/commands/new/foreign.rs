@@ -1,16 +1,17 @@
 //! `tamis new` on a filter of another system: the records that it does not contain, in input order.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Instant;
 
-use super::keeper::{Keeper, flushed};
+use super::keeper::Keeper;
 use crate::args::NewArgs;
 use crate::commands::report::Report;
 use crate::filters::Lock;
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::shown;
-use crate::pipeline::{Gate, Records};
+use crate::outlet::Outlet;
+use crate::pipeline::Records;
 use crate::screen::{self, Screen};
 use crate::{Error, input, output};
 
@@ -21,31 +22,22 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
     // Another run may have to end first, and the filter is another one then.
-    let lock =
-        Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
+    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {
         return Err(replaced(&args.filter));
     };
     let (output, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
-    screen.guard(&lock);
     let filter = Mutex::new(filter);
-    let gate = Gate::default();
+    let outlet = Outlet::new(&output);
     let save = || {
-        flushed(&output)?;
+        outlet.flushed()?;
         held(&filter).save(&args.filter)
     };
-    // With `-o FILE`, what is printed counts only at the end.
-    let keeper = Keeper::new(&gate, &save, Some(&lock), screen.is_pending());
+    let keeper = Keeper::new(&outlet, &save, Some(&args.filter), !args.no_wait);
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
-    let done = keeper.run(inputs.list, &output, records, &decider, &mut screen, args.save_every)?;
-    if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
-    }
-    if done.tally.items() > 0 {
-        save()?;
-    }
+    let done = keeper.run(inputs.list, records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));
 
     let mut report = Report::of_news(&done, start);

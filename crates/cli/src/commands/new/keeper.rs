@@ -1,67 +1,112 @@
-//! Saves a filter while records are added to it: in intervals, when a signal ends the run, and when the input is wrong.
+//! Saves a filter while records are added to it and at the end: never with a record that nobody has taken.
 //!
-//! Each save happens between two chunks (see the gate of the pipeline), so the filter contains the records that were
-//! printed, and no others.
+//! Each save happens between two chunks (see the gate of the pipeline), and after the reader of the output has taken
+//! all of it, so the filter contains the records that were printed, and no others. While a run is held (see `ending`),
+//! a signal ends it here: with a save, if the reader goes on taking bytes.
 
 use core::time::Duration;
-use std::fs::File;
 use std::io::Read;
-use std::process;
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use crate::Error;
-use crate::filters::Lock;
-use crate::input::Input;
+use crate::ending::{self, Hold};
+use crate::input::{Input, shown};
+use crate::outlet::{Outlet, Still, Taken};
 use crate::pipeline::{self, Decider, Done, Gate, Records, Tally, Watch};
 use crate::screen::{self, Screen};
+use crate::units::counted;
 
-/// Saves during one run.
+/// The time without a byte taken after which a line says what the program waits for.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// The time without a byte taken after which the program does not save, if a signal has come or an interval has passed.
+/// A reader that works takes bytes more often; and whoever sends a signal waits for the end.
+const STALL: Duration = Duration::from_secs(1);
+
+/// The saves of one run.
 pub(in crate::commands) struct Keeper<'k> {
-    gate: &'k Gate,
+    outlet: &'k Outlet<'k>,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
-    /// The lock of the file. There is none for a filter in a server.
-    lock: Option<&'k Lock>,
-    /// Whether nothing is saved before the end.
-    at_end: bool,
-    /// The number of new items so far, and when the filter was last saved.
-    items: Mutex<[u64; 2]>,
+    /// The file of the filter. There is none for a filter in a server, which has each record at once.
+    filter: Option<&'k Path>,
+    /// Whether a save waits until the reader has taken all.
+    waits: bool,
+    gate: Gate,
+    news: Mutex<News>,
+}
+
+/// The numbers of new records.
+#[derive(Default)]
+struct News {
+    /// Those handed to the output, even if it refused the last of them.
+    handed: u64,
+    /// Those printed.
+    printed: u64,
+    /// Those in the saved filter.
+    saved: u64,
 }
 
 impl<'k> Keeper<'k> {
     pub(in crate::commands) fn new(
-        gate: &'k Gate,
+        outlet: &'k Outlet<'k>,
         save: &'k (dyn Fn() -> Result<(), Error> + Sync),
-        lock: Option<&'k Lock>,
-        at_end: bool,
+        filter: Option<&'k Path>,
+        waits: bool,
     ) -> Self {
-        Self { gate, save, lock, at_end, items: Mutex::new([0; 2]) }
+        Self { outlet, save, filter, waits, gate: Gate::default(), news: Mutex::default() }
     }
 
-    /// Runs the pipeline, and saves while it runs.
+    /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a signal.
     pub(in crate::commands) fn run<R: Read + Send>(
         &self,
         inputs: Vec<Input<R>>,
-        output: &File,
         records: &Records,
         decider: &impl Decider,
         screen: &mut Screen,
         interval: Option<Duration>,
     ) -> Result<Done, Error> {
-        let mut watch = Keeping { keeper: self, screen };
-        let run = || pipeline::run(inputs, output, records, decider, self.gate, &mut watch);
-        if self.at_end {
-            return run();
+        let at_end = screen.is_pending();
+        let run = || {
+            let mut watch = Keeping { keeper: self, screen: &mut *screen };
+            pipeline::run(inputs, self.outlet, records, decider, &self.gate, &mut watch)
+        };
+        // With `-o FILE`, what is printed counts only at the end, and a signal before that changes nothing.
+        let (done, hold) = if at_end {
+            (run()?, ending::hold())
+        } else {
+            let hold = ending::hold();
+            (self.saved_meanwhile(&hold, interval, run)?, hold)
+        };
+        if let Some(pending) = screen.finish() {
+            pending.commit(self.outlet.file())?;
         }
+        self.save_taken()?;
+        // A filter that did not exist is created even if nothing is new.
+        if self.filter.is_some_and(|filter| !filter.exists()) {
+            (self.save)()?;
+        }
+        hold.release();
+        Ok(done)
+    }
+
+    /// Runs the pipeline, and saves at each interval and at a signal, which ends the program.
+    fn saved_meanwhile<T>(
+        &self,
+        hold: &Hold,
+        interval: Option<Duration>,
+        run: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
         thread::scope(|scope| {
             let (calls, called) = mpsc::channel();
-            let signals = signals::forward(scope, calls.clone(), self.lock)?;
+            let forward = hold.forward(calls);
             let saves = scope.spawn(move || self.keep(&called, interval));
             let done = run();
-            // A signal that has come is served before the last save.
-            signals.stop();
-            drop(calls);
+            // Without a sender the thread ends, after it has served what was sent.
+            drop(forward);
             let _ = saves.join();
             done
         })
@@ -74,45 +119,113 @@ impl<'k> Keeper<'k> {
                 Some(interval) => called.recv_timeout(interval),
                 None => called.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            if call == Err(RecvTimeoutError::Disconnected) {
-                return;
+            let saved = match (call, interval) {
+                (Ok(signal), _) => self.save_and_end(signal),
+                (Err(RecvTimeoutError::Timeout), Some(interval)) => self.save_if_taken(interval),
+                _ => return,
+            };
+            if let Err(error) = saved {
+                ending::exit(screen::report(&error));
             }
-            let closed = self.gate.close();
-            let saved = self.save_news();
-            if let Err(error) = &saved {
-                self.unlock();
-                process::exit(screen::report(error).into());
-            }
-            if let Ok(signal) = call {
-                self.unlock();
-                signals::end(signal);
-            }
-            drop(closed);
         }
     }
 
-    fn unlock(&self) {
-        if let Some(lock) = self.lock {
-            lock.remove_file();
+    /// Saves what was printed, if the reader takes it; and ends the program.
+    fn save_and_end(&self, signal: i32) -> Result<(), Error> {
+        let mut still = Still::new(self.outlet);
+        let is_stalled = |still: Duration| self.outlet.has_reader() && still >= STALL;
+        let closed = self.gate.close(|| !is_stalled(still.time()));
+        if closed.is_none() || self.taken(|still| !is_stalled(still)) != Taken::All {
+            self.say_unsaved();
+        } else {
+            self.save_news()?;
         }
+        ending::end(signal)
+    }
+
+    /// Saves what was printed, if the reader takes it within this time. Otherwise the run goes on.
+    ///
+    /// Meanwhile the reader has something to read, so it is not held up.
+    fn save_if_taken(&self, interval: Duration) -> Result<(), Error> {
+        let start = Instant::now();
+        let mut still = Still::new(self.outlet);
+        let patience = |still: Duration| {
+            start.elapsed() < interval && still < STALL && ending::called().is_none()
+        };
+        // A file needs the time that it needs.
+        let is_patient =
+            || ending::called().is_none() && (!self.outlet.has_reader() || patience(still.time()));
+        let Some(_closed) = self.gate.close(is_patient) else { return Ok(()) };
+        if self.taken(patience) == Taken::All { self.save_news() } else { Ok(()) }
+    }
+
+    /// Saves what was printed, when the reader has taken all. A signal ends the wait, unsaved.
+    fn save_taken(&self) -> Result<(), Error> {
+        let Some(filter) = self.filter else { return Ok(()) };
+        let mut is_said = false;
+        let taken = self.taken(|still| {
+            if still >= SILENCE && !is_said {
+                is_said = true;
+                screen::say(&format!(
+                    "tamis: the reader of the output has taken nothing for {} s; {name} is saved when it has taken \
+                     all, and {name}.lock is held until then; --no-wait saves at once",
+                    SILENCE.as_secs(),
+                    name = shown(filter)
+                ));
+            }
+            ending::called().is_none()
+        });
+        match taken {
+            Taken::All => self.save_news(),
+            Taken::Part | Taken::Never => {
+                self.say_unsaved();
+                Err(Error::Closed)
+            }
+        }
+    }
+
+    /// Waits until the reader has taken all, or as long as there is patience.
+    fn taken(&self, patience: impl FnMut(Duration) -> bool) -> Taken {
+        // What is not saved need not be taken.
+        let news = self.news();
+        let is_nothing = news.printed == news.saved;
+        drop(news);
+        if is_nothing || !self.waits { Taken::All } else { self.outlet.wait(patience) }
+    }
+
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Saves if there is something new.
     fn save_news(&self) -> Result<(), Error> {
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        let [current, saved] = &mut *items;
-        if current != saved {
+        let mut news = self.news();
+        if news.printed != news.saved {
             (self.save)()?;
-            *saved = *current;
+            news.saved = news.printed;
         }
         Ok(())
     }
-}
 
-/// Brings what was printed to the disk, if it goes to a file: the filter must not say that more was printed than is there.
-pub(super) fn flushed(output: &File) -> Result<(), Error> {
-    let is_file = output.metadata().is_ok_and(|found| found.is_file());
-    if is_file { output.sync_all().map_err(Error::Write) } else { Ok(()) }
+    /// Says what the filter does not have because nobody has read it; or what a server has although nobody has.
+    fn say_unsaved(&self) {
+        let Some(filter) = self.filter else {
+            return screen::warn(
+                "the filter may have the last records of the input, which were not printed: no run prints them again",
+            );
+        };
+        let News { handed, saved, .. } = *self.news();
+        let lost = handed - saved;
+        if lost > 0 {
+            let (are, them) = if lost == 1 { ("is", "it") } else { ("are", "them") };
+            screen::warn(&format!(
+                "the reader of the output has not taken all of it: {} {are} not saved in {}, and the next run prints \
+                 {them} again",
+                counted(lost, "new record"),
+                shown(filter)
+            ));
+        }
+    }
 }
 
 /// Observes the run for the screen and the keeper.
@@ -122,8 +235,12 @@ struct Keeping<'k, 's> {
 }
 
 impl Watch for Keeping<'_, '_> {
+    fn printing(&mut self, tally: &Tally) {
+        self.keeper.news().handed = tally.items();
+    }
+
     fn advanced(&mut self, tally: &Tally) {
-        self.keeper.items.lock().unwrap_or_else(PoisonError::into_inner)[0] = tally.items();
+        self.keeper.news().printed = tally.items();
         self.screen.advanced(tally);
     }
 
@@ -140,101 +257,20 @@ impl Watch for Keeping<'_, '_> {
                 | Error::ForeignItem { .. }
         );
         if at_record
-            && !self.keeper.at_end
-            && let Err(error) = self.keeper.save_news()
+            && !self.screen.is_pending()
+            && let Err(error) = self.keeper.save_taken()
         {
             screen::report(&error);
         }
-        // Without a lock the filter is in a server, which has the records that could not be printed.
-        if self.keeper.lock.is_none() && matches!(error, Error::Closed | Error::Write(_)) {
-            screen::warn(
-                "the filter may have the last records of the input, which were not printed: no run prints them again",
-            );
+        let is_lost = match error {
+            Error::Closed => true,
+            // A server has the records that could not be printed.
+            Error::Write(_) => self.keeper.filter.is_none(),
+            _ => false,
+        };
+        if is_lost {
+            self.keeper.say_unsaved();
         }
         self.screen.failed(error);
-    }
-}
-
-#[cfg(unix)]
-mod signals {
-    //! SIGINT, SIGTERM and SIGHUP.
-
-    use std::process;
-    use std::sync::mpsc::Sender;
-    use std::thread::Scope;
-
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::{Handle, Signals};
-    use signal_hook::low_level::emulate_default_handler;
-
-    use crate::Error;
-    use crate::filters::Lock;
-
-    /// Stops the forwarding of signals.
-    pub(super) struct Forward(Handle);
-
-    impl Forward {
-        pub(super) fn stop(self) {
-            self.0.close();
-        }
-    }
-
-    /// Sends the first signal to `calls`. The second one ends the program at once, because a save may take long.
-    pub(super) fn forward<'scope>(
-        scope: &'scope Scope<'scope, '_>,
-        calls: Sender<i32>,
-        lock: Option<&'scope Lock>,
-    ) -> Result<Forward, Error> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Error::Write)?;
-        let handle = signals.handle();
-        scope.spawn(move || {
-            let mut first = true;
-            for signal in signals.forever() {
-                if !first || calls.send(signal).is_err() {
-                    if let Some(lock) = lock {
-                        lock.remove_file();
-                    }
-                    end(signal);
-                }
-                first = false;
-            }
-        });
-        Ok(Forward(handle))
-    }
-
-    /// Ends the program as the signal does by default.
-    pub(super) fn end(signal: i32) {
-        let _ = emulate_default_handler(signal);
-        process::exit(128 + signal);
-    }
-}
-
-#[cfg(not(unix))]
-mod signals {
-    //! Without Unix signals, a program that is ended does not save.
-
-    use std::process;
-    use std::sync::mpsc::Sender;
-    use std::thread::Scope;
-
-    use crate::Error;
-    use crate::filters::Lock;
-
-    pub(super) struct Forward;
-
-    impl Forward {
-        pub(super) fn stop(self) {}
-    }
-
-    pub(super) fn forward<'scope>(
-        _scope: &'scope Scope<'scope, '_>,
-        _calls: Sender<i32>,
-        _lock: Option<&'scope Lock>,
-    ) -> Result<Forward, Error> {
-        Ok(Forward)
-    }
-
-    pub(super) fn end(signal: i32) {
-        process::exit(128 + signal);
     }
 }

@@ -5,12 +5,13 @@ use crate::commands::merge::{merge_files, report};
 use crate::filters::{Header, Reader};
 use crate::input::shown;
 use crate::remote::Address;
-use crate::{Error, memory, output};
+use crate::scratch::Scratch;
+use crate::{Error, ending, memory, output};
 
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
     output::check(&args.output)?;
-    let folder = tempfile::tempdir().map_err(Error::Write)?;
+    let folder = Scratch::new().map_err(Error::Write)?;
     let mut files = Vec::new();
     for (number, path) in args.filters.iter().enumerate() {
         let Some(address) = Address::of(path)? else {
@@ -32,7 +33,7 @@ pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
             _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
         };
         let unsaved = |source| Error::Save { name: shown(&file), source };
-        copy.save(&file).map_err(unsaved)?;
+        ending::save(|| copy.save(&file)).map_err(unsaved)?;
         files.push(file);
     }
     if let [file] = &files[..] {

@@ -10,7 +10,8 @@ use crate::args::NewArgs;
 use crate::commands::new::Keeper;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
-use crate::pipeline::{Gate, Hasher, Records, Seed};
+use crate::outlet::Outlet;
+use crate::pipeline::{Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
 use crate::{Error, FileKind, input, output};
@@ -29,11 +30,9 @@ pub(in crate::commands) fn new(
     let (output, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
-    let (gate, save) = (Gate::default(), || Ok(()));
-    let keeper = Keeper::new(&gate, &save, None, false);
-    let done =
-        keeper.run(inputs.list, &output, records, &Claim::new(&filter), &mut screen, None)?;
-    screen.finish();
+    let (outlet, save) = (Outlet::new(&output), || Ok(()));
+    let keeper = Keeper::new(&outlet, &save, None, false);
+    let done = keeper.run(inputs.list, records, &Claim::new(&filter), &mut screen, None)?;
 
     let mut report = Report::of_news(&done, start);
     describe(&mut report, &filter, address);
@@ -48,6 +47,7 @@ impl NewArgs {
         let refused = [
             ("--kind", kind, "a filter in Redis is a scalable Bloom filter"),
             ("--window", self.window.is_some(), "a filter in Redis forgets nothing"),
+            ("--no-wait", self.no_wait, "nothing is saved, so nothing waits for the reader"),
             ("--save-every", self.save_every.is_some(), "the server has each record at once"),
             (
                 "--output",

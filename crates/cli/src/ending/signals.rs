@@ -1,0 +1,95 @@
+//! SIGINT, SIGTERM and SIGHUP: which of them are received, by which thread, and what they do by default.
+
+#[cfg(unix)]
+pub(super) use self::unix::{Signals, end, receive};
+
+#[cfg(unix)]
+mod unix {
+    use std::sync::mpsc;
+    use std::{process, thread};
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator;
+    use signal_hook::low_level::emulate_default_handler;
+
+    /// The signals that have come. Each is in it as soon as its handler has run.
+    pub(crate) struct Signals(iterator::Signals);
+
+    impl Signals {
+        /// Takes out one of them.
+        pub(crate) fn pending(&mut self) -> Option<i32> {
+            self.0.pending().next()
+        }
+    }
+
+    /// Calls `serve` for each signal from now on, in a new thread. Returns `None` if the system refuses: the signals
+    /// then do what they do by default.
+    pub(crate) fn receive(serve: fn(i32)) -> Option<Signals> {
+        let (ready, readiness) = mpsc::channel();
+        // The handlers are set in the thread: a signal with a handler and no thread would do nothing.
+        let receive = move || {
+            let none = || iterator::Signals::new([0; 0]);
+            let (Ok(first), Ok(mut all)) = (none(), none()) else { return };
+            for signal in received() {
+                // In this order, so that a signal that is served is also in `first`.
+                for signals in [&first, &all] {
+                    let _ = signals.handle().add_signal(signal);
+                }
+            }
+            let _ = ready.send(Signals(first));
+            all.forever().for_each(serve);
+        };
+        thread::Builder::new().name("signals".into()).spawn(receive).ok()?;
+        readiness.recv().ok()
+    }
+
+    /// Ends the program as the signal does by default.
+    pub(crate) fn end(signal: i32) -> ! {
+        let _ = emulate_default_handler(signal);
+        process::exit(128 + signal)
+    }
+
+    /// The signals that are received: those that the program has not inherited as ignored. Linux says which these are.
+    #[cfg(target_os = "linux")]
+    fn received() -> Vec<i32> {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let is_ignored = |signal: i32| ignored.unwrap_or(0) >> (signal - 1) & 1 == 1;
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect()
+    }
+
+    /// Other systems do not say which signals were inherited as ignored. SIGHUP is the one that `nohup` ignores: it is
+    /// left as it is, and ends the program at once unless it is ignored.
+    #[cfg(not(target_os = "linux"))]
+    fn received() -> Vec<i32> {
+        let _ = SIGHUP;
+        vec![SIGINT, SIGTERM]
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) use self::none::{Signals, end, receive};
+
+#[cfg(not(unix))]
+mod none {
+    //! Without Unix signals, a program that is ended does nothing more.
+
+    use std::process;
+
+    pub(crate) struct Signals;
+
+    impl Signals {
+        pub(crate) fn pending(&mut self) -> Option<i32> {
+            None
+        }
+    }
+
+    pub(crate) fn receive(_serve: fn(i32)) -> Option<Signals> {
+        None
+    }
+
+    pub(crate) fn end(signal: i32) -> ! {
+        process::exit(128 + signal)
+    }
+}
