@@ -50,16 +50,28 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    let done = match cli.command {
+    let exits = cli.command.exits();
+    ExitCode::from(match run(cli.command) {
+        Ok(found) => exits.of_success(found),
+        Err(error) => {
+            screen::report(&error);
+            exits.of_error(&error)
+        }
+    })
+}
+
+/// Runs a command. Returns whether it found something, if it looked for something.
+fn run(command: Command) -> Result<bool, Error> {
+    match command {
+        Command::Query(args) => return commands::query(args),
+        Command::Which(args) => return commands::which(args),
         Command::Dedup(args) => commands::dedup(args),
         Command::New(args) => commands::new(args),
         Command::Build(args) => commands::build(args),
-        Command::Query(args) => commands::query(args),
         Command::Remove(args) => commands::remove(args),
         Command::Merge(args) => commands::merge(&args),
         Command::Convert(args) => commands::convert(&args),
         Command::Index(args) => commands::index(args),
-        Command::Which(args) => commands::which(args),
         Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
@@ -68,11 +80,8 @@ pub fn main() -> ExitCode {
             print(&text)
         }
         Command::Man { command } => man(command.as_deref()).and_then(|text| print(&text)),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => ExitCode::from(screen::report(&error)),
-    }
+    }?;
+    Ok(true)
 }
 
 /// Renders the manual page of the program, or of one of its commands.

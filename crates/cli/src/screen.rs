@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::Error;
+use crate::error::{Error, Exits};
 use crate::filters::Lock;
 use crate::input::shown;
 use crate::output::Pending;
@@ -29,6 +29,8 @@ pub(crate) struct Screen {
     pending: Option<Pending>,
     /// The lock of the filter that the run changes.
     lock: Option<Arc<Lock>>,
+    /// What the exit code says.
+    exits: Exits,
 }
 
 /// The display of progress.
@@ -54,7 +56,7 @@ impl Screen {
         let terminal = io::stderr().is_terminal();
         let shown = !quiet && (asked || terminal && !shared);
         let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
-        Self { progress, pending, lock: None }
+        Self { progress, pending, lock: None, exits: Exits::Done }
     }
 
     /// Whether the output gets its name at the end.
@@ -65,6 +67,11 @@ impl Screen {
     /// Removes the lock when the program ends early.
     pub(crate) fn guard(&mut self, lock: &Arc<Lock>) {
         self.lock = Some(Arc::clone(lock));
+    }
+
+    /// Sets what the exit code says when the program ends early.
+    pub(crate) const fn exit_as(&mut self, exits: Exits) {
+        self.exits = exits;
     }
 
     /// Removes the bar and returns the output file.
@@ -124,7 +131,8 @@ impl Watch for Screen {
         if let Some(lock) = &self.lock {
             lock.remove_file();
         }
-        process::exit(report(error).into());
+        report(error);
+        process::exit(self.exits.of_error(error).into());
     }
 }
 

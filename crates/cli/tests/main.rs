@@ -1,5 +1,6 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
+mod answers;
 mod any_chunk;
 mod common;
 mod csv;

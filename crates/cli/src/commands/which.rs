@@ -16,8 +16,8 @@ use crate::policy::Policy;
 use crate::units::{counted, grouped};
 use crate::{Error, input};
 
-/// Runs `tamis which`.
-pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
+/// Runs `tamis which`. Returns whether a name was printed.
+pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the index and the inputs before anything is read.
     let records = args.records.records("which")?;
@@ -61,7 +61,7 @@ pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
     report.put("printed", printed);
     report.put("seconds", start.elapsed().as_secs_f64());
     report.show(&args.records);
-    Ok(())
+    Ok(printed > 0)
 }
 
 /// Opens an index whose keys have the normal form of this command.
