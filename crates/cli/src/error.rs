@@ -206,6 +206,14 @@ impl Exits {
 }
 
 impl Error {
+    /// The error for a failed write. A closed pipe is not a failure.
+    pub(crate) fn written(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Write(error),
+        }
+    }
+
     /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage or bad input. `tamis
     /// which` and `tamis query -e` exit with 2 in place of 1.
     #[must_use]

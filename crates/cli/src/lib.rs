@@ -32,7 +32,7 @@ mod screen;
 mod units;
 mod zst;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -103,10 +103,7 @@ fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
 /// Writes to standard output.
 fn print(text: &[u8]) -> Result<(), Error> {
     let mut output = io::stdout().lock();
-    match output.write_all(text).and_then(|()| output.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
-        done => done.map_err(Error::Write),
-    }
+    output.write_all(text).and_then(|()| output.flush()).map_err(Error::written)
 }
 
 /// Prints what clap returned instead of a command: help and version unchanged, an error in one line that says what is

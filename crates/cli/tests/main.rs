@@ -17,6 +17,7 @@ mod memory;
 mod new;
 mod other;
 mod output;
+mod packed;
 #[cfg(unix)]
 mod redis;
 mod repeated;

@@ -36,7 +36,7 @@ pub(crate) struct QueryArgs {
     exit_status: bool,
 
     /// Write to this file instead of standard output. It is replaced at the end of the run, and is not changed if the
-    /// run fails. '-' is standard output
+    /// run fails. It is compressed if its name ends in .gz or .zst. '-' is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

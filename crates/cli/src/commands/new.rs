@@ -50,7 +50,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let lock =
         Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
     let filter = args.open(choice, policy)?;
-    let (output, pending) = output::open(args.output.as_deref())?;
+    let (output, pending) = output::open_packed(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     screen.guard(&lock);
@@ -74,7 +74,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         keeper.run(list, &output, &records, &decider, &mut screen, every)?
     };
     if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
+        pending.commit(output.file())?;
     }
     // A filter that did not exist is created even if the input is empty.
     if done.tally.items() > 0 || !args.filter.exists() {

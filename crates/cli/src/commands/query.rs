@@ -81,14 +81,14 @@ impl QueryArgs {
         decider: &impl Decider,
         start: Instant,
     ) -> Result<(Report, bool), Error> {
-        let (output, pending) = output::open(self.output.as_deref())?;
+        let (output, pending) = output::open_packed(self.output.as_deref())?;
         let RecordArgs { quiet, progress, .. } = self.records;
         let mut screen = Screen::new(quiet, progress, inputs.bytes, pending);
         screen.exit_as(self.exits());
         let gate = Gate::default();
         let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
         if let Some(pending) = screen.finish() {
-            pending.commit(&output)?;
+            pending.commit(output.file())?;
         }
         let mut report =
             Report::of_records(&done, start, if self.invert { "printed" } else { "left out" });

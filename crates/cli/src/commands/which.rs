@@ -1,6 +1,6 @@
 //! `tamis which`: the files of an index that may contain a key.
 
-use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -168,9 +168,6 @@ fn print(
         }
         output.flush()
     };
-    match write() {
-        Ok(()) => Ok(printed),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
-        Err(error) => Err(Error::Write(error)),
-    }
+    write().map_err(Error::written)?;
+    Ok(printed)
 }

@@ -26,7 +26,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {
         return Err(replaced(&args.filter));
     };
-    let (output, pending) = output::open(args.output.as_deref())?;
+    let (output, pending) = output::open_packed(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     screen.guard(&lock);
@@ -41,7 +41,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
     let done = keeper.run(inputs.list, &output, records, &decider, &mut screen, args.save_every)?;
     if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
+        pending.commit(output.file())?;
     }
     if done.tally.items() > 0 {
         save()?;

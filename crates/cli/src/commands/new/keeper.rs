@@ -4,8 +4,7 @@
 //! printed, and no others.
 
 use core::time::Duration;
-use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +13,7 @@ use std::thread;
 use crate::Error;
 use crate::filters::Lock;
 use crate::input::Input;
+use crate::output::Packed;
 use crate::pipeline::{self, Decider, Done, Gate, Records, Tally, Watch};
 use crate::screen::{self, Screen};
 
@@ -43,7 +43,7 @@ impl<'k> Keeper<'k> {
     pub(super) fn run<R: Read + Send>(
         &self,
         inputs: Vec<Input<R>>,
-        output: &File,
+        output: &Packed,
         records: &Records,
         decider: &impl Decider,
         screen: &mut Screen,
@@ -110,9 +110,11 @@ impl<'k> Keeper<'k> {
 }
 
 /// Brings what was printed to the disk, if it goes to a file: the filter must not say that more was printed than is there.
-pub(super) fn flushed(output: &File) -> Result<(), Error> {
-    let is_file = output.metadata().is_ok_and(|found| found.is_file());
-    if is_file { output.sync_all().map_err(Error::Write) } else { Ok(()) }
+pub(super) fn flushed(mut output: &Packed) -> Result<(), Error> {
+    output.flush().map_err(Error::written)?;
+    let file = output.file();
+    let is_file = file.metadata().is_ok_and(|found| found.is_file());
+    if is_file { file.sync_all().map_err(Error::Write) } else { Ok(()) }
 }
 
 /// Observes the run for the screen and the keeper.

@@ -25,7 +25,7 @@ pub(super) fn new(
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, input::output_file().as_ref())?;
     let filter = args.open_remote(address, records)?;
-    let (output, _) = output::open(None)?;
+    let (output, _) = output::open_packed(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
     let (gate, save) = (Gate::default(), || Ok(()));
