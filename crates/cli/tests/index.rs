@@ -9,7 +9,7 @@ use serde_json::Value;
 
 impl Files {
     /// Runs a command that fails; returns the exit code and the one line that it says.
-    fn refused(&self, args: &[&str]) -> (i32, String) {
+    pub(crate) fn refused(&self, args: &[&str]) -> (i32, String) {
         let output = tamis().current_dir(&self.0).args(args).assert().failure();
         let output = output.get_output();
         assert!(output.stdout.is_empty());
@@ -18,7 +18,7 @@ impl Files {
         (output.status.code().expect("a code"), text)
     }
 
-    fn names(&self) -> BTreeSet<String> {
+    pub(crate) fn names(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(&self.0).expect("a folder");
         entries
             .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))

@@ -10,6 +10,7 @@ mod files;
 mod filters;
 mod golden_table;
 mod index;
+mod index_add;
 mod keys;
 mod lost;
 mod manners;

@@ -65,7 +65,7 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
 }
 
 /// Opens an index whose keys have the normal form of this command.
-fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
+pub(super) fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
     let unreadable = |error| unreadable(path, error);
     let info = SetInfo::open(path).map_err(unreadable)?;
     if !info.is_empty() {
@@ -75,7 +75,7 @@ fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
     Options::new().policy(info.policy()).open_set(path, 0).map_err(unreadable)
 }
 
-fn unreadable(path: &Path, error: SetError) -> Error {
+pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
     let name = shown(path);
     match error {
         SetError::Io(error) | SetError::Filter { error: LoadError::Io(error), .. } => {
