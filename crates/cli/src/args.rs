@@ -40,6 +40,7 @@ pub(crate) use self::seed::SeedArgs;
 pub(crate) use self::which::WhichArgs;
 
 use self::examples::{EXAMPLES, FILTER_EXAMPLES};
+use crate::error::Exits;
 
 /// Remove repeated records from streams, and keep sets of records in small files
 #[derive(Debug, Parser)]
@@ -72,6 +73,17 @@ pub(crate) enum Command {
         /// The command whose page is printed [default: the page of tamis itself]
         command: Option<String>,
     },
+}
+
+impl Command {
+    /// What the exit code of the command says.
+    pub(crate) const fn exits(&self) -> Exits {
+        match self {
+            Self::Which(_) => Exits::Found,
+            Self::Query(args) => args.exits(),
+            _ => Exits::Done,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -182,8 +182,44 @@ pub enum Error {
     Random,
 }
 
+/// What the exit code of a command says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exits {
+    /// How the run ended: 0 done, 1 failed while running, 2 bad usage or bad input.
+    Done,
+    /// Whether the run found something, as that of grep: 0 it did, 1 it did not, 2 any failure.
+    Found,
+}
+
+impl Exits {
+    /// Returns the exit code of a run that succeeded. `found`: whether it found something.
+    pub(crate) const fn of_success(self, found: bool) -> u8 {
+        match self {
+            Self::Found if !found => 1,
+            _ => 0,
+        }
+    }
+
+    /// Returns the exit code of a run that ended with an error. A pipe is closed at a write, so something was found.
+    pub(crate) fn of_error(self, error: &Error) -> u8 {
+        match (self, error.exit_code()) {
+            (Self::Found, 1) => 2,
+            (_, code) => code,
+        }
+    }
+}
+
 impl Error {
-    /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage or bad input.
+    /// The error for a failed write. A closed pipe is not a failure, nor is a closed socket.
+    pub(crate) fn written(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Self::Closed,
+            _ => Self::Write(error),
+        }
+    }
+
+    /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage or bad input. `tamis
+    /// which` and `tamis query -e` exit with 2 in place of 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -26,7 +26,7 @@ impl<R: Read> Input<R> {
 }
 
 /// The compression that a file's extension stands for.
-fn promised(path: &Path) -> Option<Packing> {
+pub(crate) fn promised(path: &Path) -> Option<Packing> {
     match path.extension().and_then(OsStr::to_str) {
         Some("gz") => Some(Packing::Gzip),
         Some("zst") => Some(Packing::Zstandard),

@@ -35,7 +35,7 @@ mod screen;
 mod units;
 mod zst;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -53,16 +53,31 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    let done = match cli.command {
+    let exits = cli.command.exits();
+    let code = match run(cli.command) {
+        Ok(found) => exits.of_success(found),
+        Err(error) => {
+            screen::report(&error);
+            exits.of_error(&error)
+        }
+    };
+    // A signal that came during a save decides on the status.
+    ending::finish();
+    ExitCode::from(code)
+}
+
+/// Runs a command. Returns whether it found something, if it looked for something.
+fn run(command: Command) -> Result<bool, Error> {
+    match command {
+        Command::Query(args) => return commands::query(args),
+        Command::Which(args) => return commands::which(args),
         Command::Dedup(args) => commands::dedup(args),
         Command::New(args) => commands::new(args),
         Command::Build(args) => commands::build(args),
-        Command::Query(args) => commands::query(args),
         Command::Remove(args) => commands::remove(args),
         Command::Merge(args) => commands::merge(&args),
         Command::Convert(args) => commands::convert(&args),
         Command::Index(args) => commands::index(args),
-        Command::Which(args) => commands::which(args),
         Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
@@ -71,14 +86,8 @@ pub fn main() -> ExitCode {
             print(&text)
         }
         Command::Man { command } => man(command.as_deref()).and_then(|text| print(&text)),
-    };
-    let code = match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => ExitCode::from(screen::report(&error)),
-    };
-    // A signal that came during a save decides on the status.
-    ending::finish();
-    code
+    }?;
+    Ok(true)
 }
 
 /// Renders the manual page of the program, or of one of its commands.
@@ -100,10 +109,7 @@ fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
 /// Writes to standard output.
 fn print(text: &[u8]) -> Result<(), Error> {
     let mut output = io::stdout().lock();
-    match output.write_all(text).and_then(|()| output.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
-        done => done.map_err(Error::Write),
-    }
+    output.write_all(text).and_then(|()| output.flush()).map_err(Error::written)
 }
 
 /// Prints what clap returned instead of a command: help and version unchanged, an error in one line that says what is

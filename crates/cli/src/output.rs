@@ -8,8 +8,12 @@ use tempfile::{Builder, TempPath};
 
 use crate::Error;
 use crate::ending::{self, Listed};
-use crate::input::{shown, unbuffered_stdout};
+use crate::input::{promised, shown, unbuffered_stdout};
 use crate::remote::Address;
+
+mod packed;
+
+pub(crate) use self::packed::Packed;
 
 /// An output file that gets its name when it is complete. Until then, and if this is dropped, an existing file of that
 /// name is not changed.
@@ -40,7 +44,13 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     }
 }
 
-/// Checks that a filter can be saved under this name: as a file, not in a device or a pipe.
+/// Opens the output of records, as [`open`] does. It is compressed if its name says so.
+pub(crate) fn open_packed(path: Option<&Path>) -> Result<(Packed<File>, Option<Pending>), Error> {
+    let (file, pending) = open(path)?;
+    Ok((Packed::new(file, path), pending))
+}
+
+/// Checks that a filter can be saved under this name: as a file, not in a device or a pipe, and not compressed.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
     if Address::is_one(path) {
@@ -50,6 +60,11 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
         return Err(refused(
             "is standard output; a filter is saved in a file: give its name".into(),
         ));
+    }
+    if promised(path).is_some() {
+        let found =
+            "is the name of a compressed file, and a filter is not compressed: give another name";
+        return Err(refused(found.into()));
     }
     match place(path) {
         Ok((_, Some(_))) => Ok(()),

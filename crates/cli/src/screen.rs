@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::ending;
+use crate::error::{Error, Exits};
 use crate::input::shown;
 use crate::output::Pending;
 use crate::pipeline::{Tally, Watch};
 use crate::units::{bytes, counted, grouped};
-use crate::{Error, ending};
 
 /// The time between two updates of the bar.
 const FRAME: Duration = Duration::from_millis(100);
@@ -24,6 +25,8 @@ pub(crate) struct Screen {
     progress: Progress,
     /// The output file, if it gets its name at the end. It is deleted when the program ends early.
     pending: Option<Pending>,
+    /// What the exit code says.
+    exits: Exits,
 }
 
 /// The display of progress.
@@ -49,12 +52,17 @@ impl Screen {
         let terminal = io::stderr().is_terminal();
         let shown = !quiet && (asked || terminal && !shared);
         let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
-        Self { progress, pending }
+        Self { progress, pending, exits: Exits::Done }
     }
 
     /// Whether the output gets its name at the end.
     pub(crate) const fn is_pending(&self) -> bool {
         self.pending.is_some()
+    }
+
+    /// Sets what the exit code says when the program ends early.
+    pub(crate) const fn exit_as(&mut self, exits: Exits) {
+        self.exits = exits;
     }
 
     /// Removes the bar and returns the output file.
@@ -111,7 +119,8 @@ impl Watch for Screen {
     fn failed(&mut self, error: &Error) {
         // The unfinished file and a lock are removed, though no destructor runs.
         drop(self.finish());
-        ending::exit(report(error));
+        report(error);
+        ending::exit(self.exits.of_error(error));
     }
 }
 

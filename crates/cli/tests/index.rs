@@ -9,7 +9,7 @@ use serde_json::Value;
 
 impl Files {
     /// Runs a command that fails; returns the exit code and the one line that it says.
-    fn refused(&self, args: &[&str]) -> (i32, String) {
+    pub(crate) fn refused(&self, args: &[&str]) -> (i32, String) {
         let output = tamis().current_dir(&self.0).args(args).assert().failure();
         let output = output.get_output();
         assert!(output.stdout.is_empty());
@@ -18,7 +18,7 @@ impl Files {
         (output.status.code().expect("a code"), text)
     }
 
-    fn names(&self) -> BTreeSet<String> {
+    pub(crate) fn names(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(&self.0).expect("a folder");
         entries
             .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
@@ -118,7 +118,15 @@ fn one_key_prints_names_and_several_print_keys_too() {
         said,
         "4 lines of 3 files, 4 keys; I has filters of 192 B; for a key in no file, 0.00 files are expected\n"
     );
-    let which = |args: &[&str]| files.run(&[&["which", "-q", "I"], args].concat()).0;
+    let which = |args: &[&str]| {
+        let output =
+            tamis().current_dir(&files.0).args([&["which", "-q", "I"], args].concat()).assert();
+        let output = output.get_output();
+        let text = String::from_utf8(output.stdout.clone()).expect("text");
+        // As grep: 0 if something is printed, and 1 otherwise.
+        assert_eq!(output.status.code(), Some(i32::from(text.is_empty())), "{output:?}");
+        text
+    };
     assert_eq!(which(&["y"]), "a\nb\n");
     assert_eq!(which(&["z"]), "b\n");
     assert_eq!(which(&["none"]), "");
@@ -192,7 +200,8 @@ fn the_url_policy_is_kept() {
     let (code, said) = files.refused(&["which", "I", "http://a.example/"]);
     assert_eq!(code, 2);
     assert!(said.contains("run: tamis which --url crawl-1 I http://a.example/"), "{said}");
-    let (_, said) = files.run(&["which", "I", "--url", "crawl-1", "no URL"]);
+    let (code, said) = files.refused(&["which", "-q", "I", "--url", "crawl-1", "no URL"]);
+    assert_eq!(code, 1);
     assert!(said.contains("1 record without a key left out"), "{said}");
     let (code, said) = files.refused(&["which", "I", "--url", "crawl-1", "--strict", "no URL"]);
     assert_eq!((code, said.contains("KEY, line 1: ")), (2, true), "{said}");

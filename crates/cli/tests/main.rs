@@ -1,5 +1,6 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
+mod answers;
 mod any_chunk;
 mod common;
 mod csv;
@@ -9,6 +10,7 @@ mod files;
 mod filters;
 mod golden_table;
 mod index;
+mod index_add;
 mod keys;
 mod lost;
 mod manners;
@@ -18,6 +20,7 @@ mod new;
 mod no_redis;
 mod other;
 mod output;
+mod packed;
 #[cfg(all(unix, feature = "redis"))]
 mod redis;
 mod repeated;

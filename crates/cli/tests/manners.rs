@@ -21,26 +21,24 @@ fn the_summary_is_one_line_and_longer_on_request() {
     assert_eq!(one.lines().count(), 1, "{one}");
     assert!(one.starts_with("3 lines, 2 printed, 1 duplicate; "), "{one}");
     assert!(one.ends_with("; none expected to be lost to false positives\n"), "{one}");
-    for flag in ["-v", "--verbose"] {
-        let more = said(&[flag], "a\nb\na\n");
-        assert_eq!(more.lines().count(), 3, "{more}");
-        assert!(more.starts_with(&one), "{more}");
-        assert!(
-            more.contains("\ntable of fingerprints, 365.2 KiB") && more.contains(" thread"),
-            "{more}"
-        );
-    }
+    let more = said(&["--verbose"], "a\nb\na\n");
+    assert_eq!(more.lines().count(), 3, "{more}");
+    assert!(more.starts_with(&one), "{more}");
+    assert!(
+        more.contains("\ntable of fingerprints, 365.2 KiB") && more.contains(" thread"),
+        "{more}"
+    );
     assert_eq!(said(&["-q"], "a\nb\na\n"), "");
     // The singular has no "s".
     assert!(said(&[], "a\n").starts_with("1 line, 1 printed, 0 duplicates; "));
-    assert!(said(&["-v", "-j", "1"], "a\n").ends_with(", 1 thread\n"));
-    let two = said(&["-d", "-v"], "a\nb\na\n");
+    assert!(said(&["--verbose", "-j", "1"], "a\n").ends_with(", 1 thread\n"));
+    let two = said(&["-d", "--verbose"], "a\nb\na\n");
     assert!(
         two.starts_with("3 lines, 2 distinct, 1 repeated; ")
             && two.contains("\ntwo tables of fingerprints, 730.4 KiB"),
         "{two}"
     );
-    let chain = said(&["-v", "--kind", "blocked"], "a\nb\na\n");
+    let chain = said(&["--verbose", "--kind", "blocked"], "a\nb\na\n");
     assert!(chain.contains("\nblocked filter of rate 1e-6, 1 slice, 5.9 MiB"), "{chain}");
 }
 
@@ -146,8 +144,10 @@ fn options_that_contradict_each_other_are_errors() {
     for (args, part) in [
         (["-c"].as_slice(), "uniq -c"),
         (&["-u"], "uniq -u"),
-        (&["-v", "-q"], "--quiet"),
-        (&["-v", "--stats", "json"], "--stats"),
+        (&["-v"], "-v is --invert of 'tamis query', as in grep; "),
+        (&["-v", "-q"], "--verbose"),
+        (&["--verbose", "-q"], "--quiet"),
+        (&["--verbose", "--stats", "json"], "--stats"),
         (&["--csv"], "--key-field"),
         (&["--no-csv"], "--key-field"),
         (&["--csv", "--no-csv", "--key-field", "1"], "--no-csv"),

@@ -10,7 +10,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis_bloom::{BlockedBloomFilter, BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_formats::{FilterSet, Kind, LoadError, MapFile, SetError, SetInfo, SetWriter};
-use tamis_hash::{Algorithm, Rapid};
+use tamis_hash::{Algorithm, HashItem, Rapid};
 use tempfile::TempDir;
 
 const FILTERS: u64 = 40;
@@ -65,6 +65,20 @@ fn the_index_describes_the_filters() {
         assert_eq!(info.info(number).unwrap().kind(), Kind::ALL[number % 5]);
     }
     assert_eq!((info.name(FILTERS as usize), info.position("segment")), (None, None));
+}
+
+/// Of every kind: the copy of a set is the set.
+#[test]
+fn a_set_of_copies_is_the_same_file() {
+    let (folder, path) = example();
+    let set = FilterSet::<u64>::open(&path, 0).unwrap();
+    let hasher = set.hasher().expect("there are filters");
+    assert_eq!(hasher.hash_item(&7_u64), Rapid::with_seed(5).hash_item(&7_u64));
+    let copy = folder.path().join("copy");
+    let mut copies = SetWriter::<u64>::create(&copy).unwrap();
+    (0..set.len()).for_each(|filter| copies.copy_from(set.info(), filter).unwrap());
+    copies.finish().unwrap();
+    assert!(std::fs::read(&copy).unwrap() == std::fs::read(&path).unwrap());
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 
 use crate::sets::{blocked, cuckoo, open_all, right, small};
-use tamis_formats::{FilterSet, Options, Policy, SetInfo, SetSaveError, SetStream, SetWriter};
+use tamis_formats::{
+    FilterSet, LoadError, Options, Policy, SetError, SetInfo, SetSaveError, SetStream, SetWriter,
+};
 
 #[test]
 fn a_file_has_the_bytes_of_a_stream() {
@@ -131,4 +133,117 @@ fn a_policy_is_that_of_every_filter() {
     set.finish().unwrap();
     let info = SetInfo::open(&path).unwrap();
     assert_eq!((info.policy(), info.info(1).unwrap().policy()), (policy, policy));
+}
+
+/// A set that is extended has the bytes of one that was written in one go, and so has one from which a filter was left out.
+#[test]
+fn copied_filters_are_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let mut set = SetWriter::create(&path).unwrap();
+    set.add("one", &blocked(1)).unwrap();
+    set.finish().unwrap();
+    let only_one = fs::read(&path).unwrap();
+
+    // The set that is copied is the one that is replaced.
+    let old = SetInfo::open(&path).unwrap();
+    let mut set = SetWriter::create(&path).unwrap();
+    set.copy_from(&old, 0).unwrap();
+    set.add("two", &cuckoo(1)).unwrap();
+    assert!(fs::read(&path).unwrap() == only_one);
+    set.finish().unwrap();
+    assert!(fs::read(&path).unwrap() == small());
+
+    let old = SetInfo::open(&path).unwrap();
+    let mut set = SetStream::<u64, _>::new(Vec::new());
+    set.copy_from(&old, 0).unwrap();
+    assert!(set.finish().unwrap() == only_one);
+    let mut set = SetStream::<u64, _>::new(Vec::new());
+    (0..2).for_each(|filter| set.copy_from(&old, filter).unwrap());
+    assert!(set.finish().unwrap() == small());
+}
+
+#[test]
+fn a_copy_that_is_refused_leaves_the_set_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    fs::write(&path, small()).unwrap();
+    let old = SetInfo::open(&path).unwrap();
+    let mut set = SetStream::<u64, _>::new(Vec::new());
+    set.copy_from(&old, 0).unwrap();
+    let error = set.copy_from(&old, 0).unwrap_err();
+    assert!(matches!(&error, SetSaveError::DuplicateName { name } if name == b"one"), "{error:?}");
+    let error = set.copy_from(&old, 2).unwrap_err();
+    let none = SetError::NoFilter { filter: 2, len: 2 };
+    assert!(matches!(&error, SetSaveError::Copy(SetError::NoFilter { .. })), "{error:?}");
+    assert_eq!(error.to_string(), none.to_string());
+    set.copy_from(&old, 1).unwrap();
+    assert!(set.finish().unwrap() == small());
+
+    // Another seed, before or after the copy.
+    let mut set = SetStream::new(Vec::new());
+    set.add("two", &cuckoo(2)).unwrap();
+    let error = set.copy_from(&old, 0).unwrap_err();
+    assert!(matches!(error, SetSaveError::OtherHash), "{error:?}");
+    let mut set = SetStream::new(Vec::new());
+    set.copy_from(&old, 0).unwrap();
+    assert!(matches!(set.add("two", &cuckoo(2)), Err(SetSaveError::OtherHash)));
+
+    // Another policy.
+    let policy = Policy::new("lower-case").unwrap();
+    let mut set = Options::new().policy(policy).set_stream::<u64, _>(Vec::new());
+    match set.copy_from(&old, 1) {
+        Err(SetSaveError::Copy(SetError::Filter {
+            filter: 1,
+            error: LoadError::OtherPolicy { found, expected },
+            ..
+        })) => assert_eq!((found, expected), (Policy::NONE, policy)),
+        other => panic!("{other:?}"),
+    }
+    assert!(set.is_empty());
+}
+
+/// Every byte of a filter is checked before the first one is copied, and so are the zeros after it.
+#[test]
+fn a_damaged_filter_is_not_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    let bytes = small();
+    let mut copied = 0;
+    for at in (0..16384).step_by(61).chain([8191, 8192, 16383]) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        // The header of filter 0 is checked when the set is opened.
+        let Ok(old) = SetInfo::open(&path) else { continue };
+        let damaged = at / 8192;
+        let mut set = SetStream::<u64, _>::new(Vec::new());
+        let error = set.copy_from(&old, damaged).unwrap_err();
+        assert!(matches!(error, SetSaveError::Copy(_)), "{at}: {error:?}");
+        assert!(set.is_empty(), "{at}");
+        set.copy_from(&old, 1 - damaged).unwrap();
+        assert!(set.finish().unwrap().len() > 8192);
+        copied += 1;
+    }
+    assert!(copied > 100, "{copied}");
+    // A file that is cut after it was opened.
+    fs::write(&path, &bytes).unwrap();
+    let old = SetInfo::open(&path).unwrap();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4100).unwrap();
+    let mut set = SetStream::<u64, _>::new(Vec::new());
+    assert!(matches!(set.copy_from(&old, 0), Err(SetSaveError::Copy(_))) && set.is_empty());
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_copy_ends_the_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set");
+    fs::write(&path, small()).unwrap();
+    let old = SetInfo::open(&path).unwrap();
+    for room in [1, 256, 4096, 5000, 8191] {
+        let mut set = SetStream::<u64, _>::new(Full(room));
+        assert!(matches!(set.copy_from(&old, 0), Err(SetSaveError::Save(_))), "{room}");
+        assert!(matches!(set.copy_from(&old, 0), Err(SetSaveError::Broken)), "{room}");
+        assert!(matches!(set.finish(), Err(SetSaveError::Broken)), "{room}");
+    }
 }

@@ -41,7 +41,7 @@ pub(crate) struct DedupArgs {
     pub(crate) files: Vec<PathBuf>,
 
     /// Write to this file instead of standard output. It may be one of the files read: it is replaced at the end of the
-    /// run, and is not changed if the run fails. '-' is standard output
+    /// run, and is not changed if the run fails. It is compressed if its name ends in .gz or .zst. '-' is standard output
     ///
     /// Until the end the output is in a file '.tamis-*' in the same folder, so the disk needs space for both. If a
     /// signal such as Ctrl-C ends the run, that file remains.
@@ -98,8 +98,12 @@ pub(crate) struct DedupArgs {
     seed: Seed,
 
     /// Print a longer summary, with the filter and the time
-    #[arg(short, long, conflicts_with_all = ["quiet", "stats"])]
+    #[arg(long, conflicts_with_all = ["quiet", "stats"])]
     pub(crate) verbose: bool,
+
+    /// The short option for another one of `tamis query`; it gets its own error message.
+    #[arg(short = 'v', hide = true)]
+    invert: bool,
 
     /// An option of uniq that a filter cannot offer; it gets its own error message.
     #[arg(short = 'c', long, hide = true)]
@@ -122,6 +126,11 @@ impl DedupArgs {
             return usage(
                 "-u is not supported: which lines are unique is known only at the end of the input, and a filter does \
                  not store lines; use 'sort | uniq -u'",
+            );
+        }
+        if self.invert {
+            return usage(
+                "-v is --invert of 'tamis query', as in grep; -d prints repeated records, --verbose a longer summary",
             );
         }
         let Records { separator, max_record, key, strict, threads, chunk } =

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{RecordArgs, SeedArgs};
+use super::RecordArgs;
+use super::values::seed;
 use crate::Kind;
+use crate::pipeline::Seed;
 use crate::units::rate;
 
 /// Build a filter for each file, so that 'tamis which' finds the files that may contain a key
@@ -25,6 +27,11 @@ pub(crate) struct IndexArgs {
     #[arg(short, long, value_name = "INDEX")]
     pub(crate) output: PathBuf,
 
+    /// Keep the other files of an index that exists, without reading them again. A file that it names is indexed again,
+    /// and comes last. The hash and the URL policy are those of the index; the kind and the rate may be others
+    #[arg(long)]
+    pub(crate) add: bool,
+
     /// The false-positive rate of each filter, such as 1e-4 or 1%: with 1000 files and the rate 1e-3, 'tamis which'
     /// prints about one file too many per key
     // MEASURED: one key in an index of files of 1 MB with 4,288 distinct keys, blocked filters. At 1e-3, 'tamis which'
@@ -40,6 +47,8 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    #[command(flatten)]
-    pub(crate) seed: SeedArgs,
+    /// The seed of the hash, which is saved with the filters: a number, or 'random' (a keyed hash with a random key) for
+    /// records chosen by an attacker [default: 0, with --add that of the index]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    pub(crate) seed: Option<Seed>,
 }

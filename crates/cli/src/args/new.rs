@@ -45,7 +45,8 @@ pub(crate) struct NewArgs {
     pub(crate) files: Vec<PathBuf>,
 
     /// Write to this file instead of standard output. It is replaced at the end of the run. If the run fails or is ended
-    /// by a signal, neither this file nor the filter is changed. '-' is standard output
+    /// by a signal, neither this file nor the filter is changed. It is compressed if its name ends in .gz or .zst. '-' is
+    /// standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
 use super::{FromArgs, KeyArgs, RecordArgs};
+use crate::error::Exits;
 
 /// Print the records that may be in a filter, in input order
 ///
@@ -13,7 +14,8 @@ use super::{FromArgs, KeyArgs, RecordArgs};
 /// summary states, the false-positive rate. A record without a key is in no filter: it is printed with --invert.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
-/// usage or bad input.
+/// usage or bad input. With --exit-status, as grep: 0 a record was printed (also if the output pipe was closed after it);
+/// 1 none was; 2 any failure.
 #[derive(Args, Debug)]
 #[command(after_help = FILTER_EXAMPLES)]
 pub(crate) struct QueryArgs {
@@ -29,8 +31,12 @@ pub(crate) struct QueryArgs {
     #[arg(short = 'v', long)]
     pub(crate) invert: bool,
 
+    /// Exit with 1 if no record was printed, and with 2 after any failure, as grep does
+    #[arg(short, long)]
+    exit_status: bool,
+
     /// Write to this file instead of standard output. It is replaced at the end of the run, and is not changed if the
-    /// run fails. '-' is standard output
+    /// run fails. It is compressed if its name ends in .gz or .zst. '-' is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -42,4 +48,11 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,
+}
+
+impl QueryArgs {
+    /// What the exit code says.
+    pub(crate) const fn exits(&self) -> Exits {
+        if self.exit_status { Exits::Found } else { Exits::Done }
+    }
 }

@@ -18,8 +18,8 @@ use super::RecordArgs;
 /// for an index of a field, give the field. For an index of a JSON value, give the value and '--json-key ""'; a string
 /// has its quotes.
 ///
-/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
-/// usage or bad input.
+/// Exit codes, as those of grep: 0 a name was printed (also if the output pipe was closed after it); 1 none was; 2 any
+/// failure.
 #[derive(Args, Debug)]
 pub(crate) struct WhichArgs {
     /// The file of the index

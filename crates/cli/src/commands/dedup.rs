@@ -11,12 +11,12 @@ pub(crate) fn dedup(args: DedupArgs) -> Result<(), Error> {
     // With `-o FILE` an input may be the output, since the file is replaced only at the end.
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
-    let (output, pending) = output::open(args.output.as_deref())?;
+    let (output, pending) = output::open_packed(args.output.as_deref())?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
     // The output file gets its name before the summary is printed, since that step may still fail.
     if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
+        pending.commit(output.get())?;
     }
     // JSON contains the warnings. Otherwise they are printed even with --quiet.
     match args.records.stats {

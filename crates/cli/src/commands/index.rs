@@ -1,6 +1,5 @@
 //! `tamis index`: a filter for each file, and all filters in one file.
 
-use core::mem;
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,36 +12,46 @@ use same_file::is_same_file;
 use tamis::formats::{Options, SetSaveError, SetWriter};
 use tamis::hash::AnyStable;
 
+mod before;
+
+use self::before::Before;
 use super::report::Report;
 use crate::args::IndexArgs;
-use crate::filters::{AnyFilter, Collect, Copies};
+use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{Input, Lazy, shown};
-use crate::pipeline::{self, Done, Gate, Hasher, Keyless, Records, Tally, Turnstile, Watch};
-use crate::screen::Screen;
+use crate::pipeline::{self, Done, Gate, Keyless, Records, Tally, Turnstile, Watch};
+use crate::screen::{self, Screen};
 use crate::units::{bytes, counted};
 use crate::{Error, Kind, ending, input, output};
 
 /// Runs `tamis index`.
-pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
+pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the output and the inputs before anything is read.
     let mut records = args.records.records("index")?;
-    let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
-    let files = mem::take(&mut args.files);
-    check_files(&files, &args.output)?;
+    let files = &args.files;
+    check_files(files, &args.output)?;
     output::check(&args.output)?;
     let inputs = input::inputs(files.clone(), args.records.no_decompress, None)?;
+    // No other run changes the index from the time when its files are read until it is replaced.
+    let _lock = args
+        .add
+        .then(|| Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet)))
+        .transpose()?;
+    let before = Before::open(&args, records.key.policy)?;
+    let hasher = before.hasher(&args)?;
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let failed = |error| unsaved(&args.output, error);
     let options = Options::new().policy(records.key.policy.saved());
-    let set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
+    let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
+    let (filter_bytes, false_files) = before.copy(&args, &mut set)?;
 
     // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
     let threads = records.threads;
     let workers = threads.min(inputs.list.len());
     records.threads = threads / workers;
     let run = Run {
-        files: &files,
+        files,
         output: &args.output,
         kind: args.kind,
         rate: args.rate,
@@ -56,8 +65,8 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
             tally: Tally::default(),
             keyless: None,
             keys: 0,
-            filter_bytes: 0,
-            false_files: 0.0,
+            filter_bytes,
+            false_files,
         }),
     };
     thread::scope(|scope| {
@@ -88,10 +97,12 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
         shown(&args.output),
         bytes(filter_bytes)
     ));
+    report.text.push_str(&before.summary());
     report.put("files", files.len());
     report.put("keys", keys);
     report.put("filter_bytes", filter_bytes);
     report.put("expected_false_files", false_files);
+    before.counts().into_iter().for_each(|(name, count)| report.put(name, count));
     report.show(&args.records);
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
 use crate::outlet::Outlet;
+use crate::output::Packed;
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::remote::Address;
@@ -49,16 +50,16 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // Another run may have to end first, and the filter is another one then.
     let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     let filter = args.open(choice, policy)?;
-    let (output, pending) = output::open(args.output.as_deref())?;
+    let (file, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let hasher = Hasher::Any(filter.hasher().clone());
-    let outlet = Outlet::new(&output);
+    let output = Packed::new(Outlet::new(&file), args.output.as_deref());
     let save = || {
-        outlet.flushed()?;
+        output.get().flushed()?;
         filter.save(&args.filter, policy.saved())
     };
-    let keeper = Keeper::new(&outlet, &save, Some(&args.filter), !args.no_wait);
+    let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let (list, every) = (inputs.list, args.save_every);
     // A window depends on the order of all records, other filters on that of the records of each shard.
     let done = if let AnyFilter::Rotating(window) = &filter {

@@ -31,6 +31,6 @@ pub(super) fn query(
     address: &Address,
     _records: &Records,
     _start: Instant,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     Err(address.needs("redis"))
 }

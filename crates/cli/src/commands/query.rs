@@ -14,8 +14,8 @@ use crate::screen::Screen;
 use crate::units::grouped;
 use crate::{Error, input, output};
 
-/// Runs `tamis query`.
-pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
+/// Runs `tamis query`. Returns whether a record was printed.
+pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("query", args.keys.takes_all())?;
@@ -31,46 +31,47 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
 
-    let report = match &opened {
+    let (report, found) = match &opened {
         Opened::Ours(header) => {
             let filter = Reader::load(header)?;
-            let mut report =
-                args.run(inputs, &records, &Lookup::new(&filter, args.invert), start)?;
+            let decider = Lookup::new(&filter, args.invert);
+            let (mut report, found) = args.run(inputs, &records, &decider, start)?;
             report.describe(filter.figures(), &args.filter);
-            report
+            (report, found)
         }
         Opened::Theirs(filter) => {
             let decider = ForeignLookup::new(&*filter.filter, args.keys.key_type(), args.invert);
-            let mut report = args.run(inputs, &records, &decider, start)?;
+            let (mut report, found) = args.run(inputs, &records, &decider, start)?;
             report.describe_foreign(filter, &args.filter);
-            report
+            (report, found)
         }
     };
     report.show(&args.records);
-    Ok(())
+    Ok(found)
 }
 
 impl QueryArgs {
-    /// Prints the records that a decider selects.
+    /// Prints the records that a decider selects. Returns also whether there was one.
     pub(super) fn run(
         &self,
         inputs: Inputs,
         records: &Records,
         decider: &impl Decider,
         start: Instant,
-    ) -> Result<Report, Error> {
-        let (output, pending) = output::open(self.output.as_deref())?;
+    ) -> Result<(Report, bool), Error> {
+        let (output, pending) = output::open_packed(self.output.as_deref())?;
         let RecordArgs { quiet, progress, .. } = self.records;
         let mut screen = Screen::new(quiet, progress, inputs.bytes, pending);
+        screen.exit_as(self.exits());
         let gate = Gate::default();
         let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
         if let Some(pending) = screen.finish() {
-            pending.commit(&output)?;
+            pending.commit(output.get())?;
         }
         let mut report =
             Report::of_records(&done, start, if self.invert { "printed" } else { "left out" });
         report.text.push_str(&format!(", {} printed", grouped(done.tally.printed)));
         report.put("invert", self.invert);
-        Ok(report)
+        Ok((report, done.tally.printed > 0))
     }
 }

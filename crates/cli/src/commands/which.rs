@@ -1,6 +1,6 @@
 //! `tamis which`: the files of an index that may contain a key.
 
-use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,8 +16,8 @@ use crate::policy::Policy;
 use crate::units::{counted, grouped};
 use crate::{Error, input};
 
-/// Runs `tamis which`.
-pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
+/// Runs `tamis which`. Returns whether a name was printed.
+pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the index and the inputs before anything is read.
     let records = args.records.records("which")?;
@@ -61,11 +61,11 @@ pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
     report.put("printed", printed);
     report.put("seconds", start.elapsed().as_secs_f64());
     report.show(&args.records);
-    Ok(())
+    Ok(printed > 0)
 }
 
 /// Opens an index whose keys have the normal form of this command.
-fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
+pub(super) fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
     let unreadable = |error| unreadable(path, error);
     let info = SetInfo::open(path).map_err(unreadable)?;
     if !info.is_empty() {
@@ -75,7 +75,7 @@ fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
     Options::new().policy(info.policy()).open_set(path, 0).map_err(unreadable)
 }
 
-fn unreadable(path: &Path, error: SetError) -> Error {
+pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
     let name = shown(path);
     match error {
         SetError::Io(error) | SetError::Filter { error: LoadError::Io(error), .. } => {
@@ -168,9 +168,6 @@ fn print(
         }
         output.flush()
     };
-    match write() {
-        Ok(()) => Ok(printed),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::Closed),
-        Err(error) => Err(Error::Write(error)),
-    }
+    write().map_err(Error::written)?;
+    Ok(printed)
 }

@@ -1,7 +1,7 @@
 //! The sink: writes and counts chunks in input order, and reports the first error.
 
 use core::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::chunk::{Chunk, Why};
@@ -111,7 +111,7 @@ impl<'w, W: Write> Sink<'w, W> {
         // `compact` has moved the printed records to the front, in order, so the output is a prefix of the bytes.
         let output = (tally.bytes_out - self.tally.bytes_out) as usize;
         self.watch.printing(&tally);
-        self.output.write_all(&chunk.bytes[..output]).map_err(written)?;
+        self.output.write_all(&chunk.bytes[..output]).map_err(Error::written)?;
         self.tally = tally;
         self.watch.advanced(&tally);
 
@@ -149,12 +149,16 @@ impl<'w, W: Write> Sink<'w, W> {
     }
 
     pub(super) fn failed(&mut self, error: &Error) {
+        // An output that is compressed may hold records before the error.
+        if !matches!(error, Error::Closed | Error::Write(_)) {
+            let _ = self.output.flush();
+        }
         self.watch.failed(error);
     }
 
     /// Flushes the output; returns the counts and the first record without a key.
     pub(super) fn finish(mut self) -> Result<(Tally, Option<Keyless>), Error> {
-        self.output.flush().map_err(written)?;
+        self.output.flush().map_err(Error::written)?;
         Ok((self.tally, self.keyless))
     }
 }
@@ -194,13 +198,5 @@ fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
         Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
         None => Error::Read { name, line, source },
-    }
-}
-
-/// The error for a failed write. A closed pipe is not a failure, nor is a closed socket.
-fn written(error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Error::Closed,
-        _ => Error::Write(error),
     }
 }

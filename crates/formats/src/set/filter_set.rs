@@ -10,7 +10,6 @@ use tamis_hash::{AnyStable, HashItem, StableHasher};
 use tamis_sync::MapFile;
 
 use super::cache::Cache;
-use super::filter::check;
 use super::{SetError, SetFilter, SetInfo};
 use crate::file::File;
 use crate::{LoadError, Options};
@@ -322,11 +321,7 @@ impl<T: ?Sized> FilterSet<T> {
     ///
     /// See [`map`](Self::map).
     pub fn verify(&self, filter: usize) -> Result<(), SetError> {
-        let info = self.info.info(filter)?;
-        let place = self.info.place(filter)?;
-        let checked = check(&info, &mut self.info.rest(place));
-        checked.map_err(|error| self.info.wrong(filter, error))?;
-        self.info.check_zeros(filter, place)
+        self.info.verify(filter).map(drop)
     }
 
     /// Returns the names, the policy and the other parts of the index.
@@ -337,6 +332,17 @@ impl<T: ?Sized> FilterSet<T> {
     #[must_use]
     pub const fn info(&self) -> &SetInfo {
         &self.info
+    }
+
+    /// Returns the hash function of all filters, or `None` if there is no filter. Filters that are added to the set have
+    /// the same.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter::copy_from`](crate::SetWriter::copy_from).
+    #[must_use]
+    pub const fn hasher(&self) -> Option<&AnyStable> {
+        self.hasher.as_ref()
     }
 
     /// Returns the memory of the filters that the set keeps, in bytes: that of the mappings, if they are mapped. It is at

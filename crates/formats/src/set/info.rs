@@ -1,12 +1,13 @@
 //! What the index and the headers of a set say. No filter is loaded.
 
 use core::fmt;
-use std::io::Read;
+use std::io::{Read, Take};
 use std::path::Path;
 
 use tamis_hash::Algorithm;
 
 use super::SetError;
+use super::filter::check;
 use super::index::{Index, Place, header_checksum};
 use super::trailer::{TRAILER, Trailer};
 use crate::file::{At, File, fill};
@@ -207,6 +208,21 @@ impl SetInfo {
     /// Returns where a filter is.
     pub(super) fn place(&self, filter: usize) -> Result<Place, SetError> {
         self.index.place(filter).ok_or(SetError::NoFilter { filter, len: self.len() })
+    }
+
+    /// Checks all bytes of a filter, and the zeros after it. Returns its description.
+    pub(super) fn verify(&self, filter: usize) -> Result<Info, SetError> {
+        let info = self.info(filter)?;
+        let place = self.place(filter)?;
+        check(&info, &mut self.rest(place)).map_err(|error| self.wrong(filter, error))?;
+        self.check_zeros(filter, place)?;
+        Ok(info)
+    }
+
+    /// Returns a reader of all bytes of a filter.
+    pub(super) fn bytes(&self, filter: usize) -> Result<Take<At<'_>>, SetError> {
+        let place = self.place(filter)?;
+        Ok(self.at(place.offset).take(place.len))
     }
 
     /// Returns a reader of what follows the header of a filter. The length of the filter is that of the entry.

@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 use std::io;
 
-use super::MAX_NAME;
+use super::{MAX_NAME, SetError};
 use crate::SaveError;
 
 /// The reason why a filter was not added to a set, or why a set was not written.
@@ -41,6 +41,8 @@ pub enum SetSaveError {
     },
     /// The filter has another hash algorithm or another seed than the filters in the set.
     OtherHash,
+    /// The filter to copy cannot be read from its set, or has another policy than this set.
+    Copy(SetError),
     /// A part of a filter was written before an error, so that nothing can follow.
     Broken,
 }
@@ -58,6 +60,7 @@ impl fmt::Display for SetSaveError {
             Self::OtherHash => f.write_str(
                 "the filter has another hash algorithm or another seed than the filters in the set",
             ),
+            Self::Copy(error) => error.fmt(f),
             Self::Broken => {
                 f.write_str("the set cannot be continued: an error left a part of a filter in it")
             }
@@ -70,6 +73,7 @@ impl Error for SetSaveError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Save(error) => error.source(),
+            Self::Copy(error) => error.source(),
             _ => None,
         }
     }
@@ -78,6 +82,12 @@ impl Error for SetSaveError {
 impl From<SaveError> for SetSaveError {
     fn from(error: SaveError) -> Self {
         Self::Save(error)
+    }
+}
+
+impl From<SetError> for SetSaveError {
+    fn from(error: SetError) -> Self {
+        Self::Copy(error)
     }
 }
 

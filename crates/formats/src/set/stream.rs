@@ -3,17 +3,17 @@
 use core::fmt;
 use core::marker::PhantomData;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Read, Write};
 
 use tamis_core::Filter;
 use tamis_hash::{Algorithm, StableHasher};
 
 use super::index::{Place, header_checksum};
 use super::trailer::Trailer;
-use super::{ALIGN, MAX_NAME, SetSaveError};
+use super::{ALIGN, MAX_NAME, SetInfo, SetSaveError};
 use crate::checksum::checksum;
 use crate::header::HEADER;
-use crate::{Mappable, Options};
+use crate::{Info, LoadError, Mappable, Options, SaveError};
 
 /// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
 /// file.
@@ -83,7 +83,44 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     where
         F: Mappable + Filter<Item = T>,
     {
-        let name = name.as_ref();
+        let hash = (filter.hasher().algorithm(), filter.hasher().key());
+        let options = self.options;
+        self.push(name.as_ref(), hash, |to| options.write(filter, to))
+    }
+
+    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters to a set, or to leave
+    /// some out. The filter is not loaded, and no item is needed.
+    ///
+    /// It reads the filter twice: it checks all bytes, then copies them.
+    ///
+    /// # Errors
+    ///
+    /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if it has another policy;
+    /// and as [`add`](Self::add). If nothing was written, the set is as before.
+    ///
+    /// # Examples
+    ///
+    /// See [`SetWriter::copy_from`](crate::SetWriter::copy_from).
+    pub fn copy_from(&mut self, set: &SetInfo, filter: usize) -> Result<(), SetSaveError> {
+        // First all checks, so that a damaged filter changes nothing.
+        let info = set.verify(filter)?;
+        let (found, expected) = (info.policy(), self.options.policy);
+        if found != expected {
+            return Err(set.wrong(filter, LoadError::OtherPolicy { found, expected }).into());
+        }
+        let Info(header) = &info;
+        let bytes = set.bytes(filter)?;
+        let name = set.name(filter).unwrap_or_default();
+        self.push(name, (header.algorithm, header.key), |to| copy(bytes, to))
+    }
+
+    /// Writes a filter with `write`, then zeros up to the next one, and notes its entry.
+    fn push(
+        &mut self,
+        name: &[u8],
+        hash: (Algorithm, [u8; 16]),
+        write: impl FnOnce(&mut Observed<&mut W>) -> Result<(), SaveError>,
+    ) -> Result<(), SetSaveError> {
         if self.is_broken {
             return Err(SetSaveError::Broken);
         }
@@ -93,13 +130,12 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         if self.names.contains(name) {
             return Err(SetSaveError::DuplicateName { name: name.to_vec() });
         }
-        let hash = (filter.hasher().algorithm(), filter.hasher().key());
         if self.hash.is_some_and(|first| first != hash) {
             return Err(SetSaveError::OtherHash);
         }
         // The filter, and zeros up to the next one.
         let mut to = Observed { to: &mut self.to, written: 0, header: [0; HEADER] };
-        let mut done = self.options.write(filter, &mut to);
+        let mut done = write(&mut to);
         let len = to.written;
         if done.is_ok() {
             let zeros = len.next_multiple_of(ALIGN) - len;
@@ -206,6 +242,13 @@ impl<T: ?Sized, W> fmt::Debug for SetStream<T, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetStream").field("filters", &self.filters).finish_non_exhaustive()
     }
+}
+
+/// Copies all bytes of a filter, of which there are `limit`.
+fn copy(mut from: io::Take<impl Read>, to: &mut impl Write) -> Result<(), SaveError> {
+    io::copy(&mut from, to)?;
+    // The file has become shorter since its check.
+    if from.limit() > 0 { Err(io::Error::from(ErrorKind::UnexpectedEof).into()) } else { Ok(()) }
 }
 
 /// Counts the bytes written, and keeps the first ones: the header of a filter.

@@ -7,7 +7,7 @@ use std::path::Path;
 use tamis_core::Filter;
 use tempfile::NamedTempFile;
 
-use super::{SetSaveError, SetStream};
+use super::{SetInfo, SetSaveError, SetStream};
 use crate::save::Target;
 use crate::{Mappable, Options};
 
@@ -78,6 +78,51 @@ impl<T: ?Sized> SetWriter<T> {
         F: Mappable + Filter<Item = T>,
     {
         self.set.add(name, filter)
+    }
+
+    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters to a set, or to leave
+    /// some out. The filter is not loaded, and no item is needed.
+    ///
+    /// It reads the filter twice: it checks all bytes, then copies them. The other set may be the one that
+    /// [`finish`](Self::finish) replaces.
+    ///
+    /// # Errors
+    ///
+    /// As [`SetStream::copy_from`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{FilterSet, Options, SetWriter};
+    /// use tamis::{BlockedBloomFilter, hash::Rapid};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("segments.set");
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
+    /// filter.insert("ash");
+    /// let mut set = SetWriter::create(&path)?;
+    /// set.add("00.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// // A new segment: its filter has the hash function of the set, and the others are copied.
+    /// let old = FilterSet::<str>::open(&path, 0)?;
+    /// let hasher = old.hasher().ok_or("the set is empty")?.clone();
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(hasher).build()?;
+    /// filter.insert("oak");
+    /// let mut set = Options::new().policy(old.info().policy()).create_set(&path)?;
+    /// for number in 0..old.len() {
+    ///     set.copy_from(old.info(), number)?;
+    /// }
+    /// set.add("01.sst", &filter)?;
+    /// set.finish()?;
+    ///
+    /// let set = FilterSet::<str>::open(&path, 0)?;
+    /// assert_eq!((set.which("ash")?, set.which("oak")?), (vec![0], vec![1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copy_from(&mut self, set: &SetInfo, filter: usize) -> Result<(), SetSaveError> {
+        self.set.copy_from(set, filter)
     }
 
     /// Returns the number of filters added.

@@ -11,6 +11,7 @@ use crate::filters::Lock;
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::shown;
 use crate::outlet::Outlet;
+use crate::output::Packed;
 use crate::pipeline::Records;
 use crate::screen::{self, Screen};
 use crate::{Error, input, output};
@@ -26,16 +27,16 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {
         return Err(replaced(&args.filter));
     };
-    let (output, pending) = output::open(args.output.as_deref())?;
+    let (file, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let filter = Mutex::new(filter);
-    let outlet = Outlet::new(&output);
+    let output = Packed::new(Outlet::new(&file), args.output.as_deref());
     let save = || {
-        outlet.flushed()?;
+        output.get().flushed()?;
         held(&filter).save(&args.filter)
     };
-    let keeper = Keeper::new(&outlet, &save, Some(&args.filter), !args.no_wait);
+    let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
     let done = keeper.run(inputs.list, records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));

@@ -5,7 +5,7 @@
 //! a signal ends it here: with a save, if the reader goes on taking bytes.
 
 use core::time::Duration;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,7 @@ use crate::Error;
 use crate::ending::{self, Hold};
 use crate::input::{Input, shown};
 use crate::outlet::{Outlet, Still, Taken};
+use crate::output::Packed;
 use crate::pipeline::{self, Decider, Done, Gate, Records, Tally, Watch};
 use crate::screen::{self, Screen};
 use crate::units::counted;
@@ -29,7 +30,7 @@ const STALL: Duration = Duration::from_secs(1);
 
 /// The saves of one run.
 pub(in crate::commands) struct Keeper<'k> {
-    outlet: &'k Outlet<'k>,
+    output: &'k Packed<Outlet<'k>>,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
     /// The file of the filter. There is none for a filter in a server, which has each record at once.
     filter: Option<&'k Path>,
@@ -52,12 +53,12 @@ struct News {
 
 impl<'k> Keeper<'k> {
     pub(in crate::commands) fn new(
-        outlet: &'k Outlet<'k>,
+        output: &'k Packed<Outlet<'k>>,
         save: &'k (dyn Fn() -> Result<(), Error> + Sync),
         filter: Option<&'k Path>,
         waits: bool,
     ) -> Self {
-        Self { outlet, save, filter, waits, gate: Gate::default(), news: Mutex::default() }
+        Self { output, save, filter, waits, gate: Gate::default(), news: Mutex::default() }
     }
 
     /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a signal.
@@ -72,7 +73,7 @@ impl<'k> Keeper<'k> {
         let at_end = screen.is_pending();
         let run = || {
             let mut watch = Keeping { keeper: self, screen: &mut *screen };
-            pipeline::run(inputs, self.outlet, records, decider, &self.gate, &mut watch)
+            pipeline::run(inputs, self.output, records, decider, &self.gate, &mut watch)
         };
         // With `-o FILE`, what is printed counts only at the end, and a signal before that changes nothing.
         let (done, hold) = if at_end {
@@ -82,7 +83,7 @@ impl<'k> Keeper<'k> {
             (self.saved_meanwhile(&hold, interval, run)?, hold)
         };
         if let Some(pending) = screen.finish() {
-            pending.commit(self.outlet.file())?;
+            pending.commit(self.outlet().file())?;
         }
         self.save_taken()?;
         // A filter that did not exist is created even if nothing is new.
@@ -132,10 +133,10 @@ impl<'k> Keeper<'k> {
 
     /// Saves what was printed, if the reader takes it; and ends the program.
     fn save_and_end(&self, signal: i32) -> Result<(), Error> {
-        let mut still = Still::new(self.outlet);
-        let is_stalled = |still: Duration| self.outlet.has_reader() && still >= STALL;
+        let mut still = Still::new(self.outlet());
+        let is_stalled = |still: Duration| self.outlet().has_reader() && still >= STALL;
         let closed = self.gate.close(|| !is_stalled(still.time()));
-        if closed.is_none() || self.taken(|still| !is_stalled(still)) != Taken::All {
+        if closed.is_none() || self.taken(|still| !is_stalled(still))? != Taken::All {
             self.say_unsaved();
         } else {
             self.save_news()?;
@@ -148,15 +149,16 @@ impl<'k> Keeper<'k> {
     /// Meanwhile the reader has something to read, so it is not held up.
     fn save_if_taken(&self, interval: Duration) -> Result<(), Error> {
         let start = Instant::now();
-        let mut still = Still::new(self.outlet);
+        let mut still = Still::new(self.outlet());
         let patience = |still: Duration| {
             start.elapsed() < interval && still < STALL && ending::called().is_none()
         };
         // A file needs the time that it needs.
-        let is_patient =
-            || ending::called().is_none() && (!self.outlet.has_reader() || patience(still.time()));
+        let is_patient = || {
+            ending::called().is_none() && (!self.outlet().has_reader() || patience(still.time()))
+        };
         let Some(_closed) = self.gate.close(is_patient) else { return Ok(()) };
-        if self.taken(patience) == Taken::All { self.save_news() } else { Ok(()) }
+        if self.taken(patience)? == Taken::All { self.save_news() } else { Ok(()) }
     }
 
     /// Saves what was printed, when the reader has taken all. A signal ends the wait, unsaved.
@@ -174,7 +176,7 @@ impl<'k> Keeper<'k> {
                 ));
             }
             ending::called().is_none()
-        });
+        })?;
         match taken {
             Taken::All => self.save_news(),
             Taken::Part | Taken::Never => {
@@ -185,12 +187,26 @@ impl<'k> Keeper<'k> {
     }
 
     /// Waits until the reader has taken all, or as long as there is patience.
-    fn taken(&self, patience: impl FnMut(Duration) -> bool) -> Taken {
+    fn taken(&self, patience: impl FnMut(Duration) -> bool) -> Result<Taken, Error> {
         // What is not saved need not be taken.
         let news = self.news();
         let is_nothing = news.printed == news.saved;
         drop(news);
-        if is_nothing || !self.waits { Taken::All } else { self.outlet.wait(patience) }
+        if is_nothing {
+            return Ok(Taken::All);
+        }
+        // Records may wait to be compressed.
+        let mut output = self.output;
+        match output.flush().map_err(Error::written) {
+            Err(Error::Closed) => Ok(Taken::Never),
+            Err(error) => Err(error),
+            Ok(()) if self.waits => Ok(self.outlet().wait(patience)),
+            Ok(()) => Ok(Taken::All),
+        }
+    }
+
+    fn outlet(&self) -> &Outlet<'k> {
+        self.output.get()
     }
 
     fn news(&self) -> MutexGuard<'_, News> {

@@ -11,6 +11,7 @@ use crate::commands::new::Keeper;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
 use crate::outlet::Outlet;
+use crate::output::Packed;
 use crate::pipeline::{Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
@@ -27,11 +28,11 @@ pub(in crate::commands) fn new(
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, input::output_file().as_ref())?;
     let filter = args.open_remote(address, records)?;
-    let (output, _) = output::open(None)?;
+    let (file, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
-    let (outlet, save) = (Outlet::new(&output), || Ok(()));
-    let keeper = Keeper::new(&outlet, &save, None, false);
+    let (output, save) = (Packed::new(Outlet::new(&file), None), || Ok(()));
+    let keeper = Keeper::new(&output, &save, None, false);
     let done = keeper.run(inputs.list, records, &Claim::new(&filter), &mut screen, None)?;
 
     let mut report = Report::of_news(&done, start);

@@ -14,7 +14,7 @@ pub(in crate::commands) fn query(
     address: &Address,
     records: &Records,
     start: Instant,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if !has_no_format(&args.from) || args.keys.key_type.is_some() {
         let only = "--from and --key-type are for filters in files: omit them";
         return Err(Error::Usage(only.into()));
@@ -24,8 +24,9 @@ pub(in crate::commands) fn query(
     let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
     let asked = address.builder().policy(records.key.policy.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
-    let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
+    let decider = RemoteLookup::new(&filter, args.invert);
+    let (mut report, found) = args.run(inputs, records, &decider, start)?;
     describe(&mut report, &filter, address);
     report.show(&args.records);
-    Ok(())
+    Ok(found)
 }
