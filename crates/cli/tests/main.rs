@@ -16,6 +16,10 @@ mod memory;
 mod new;
 mod other;
 mod output;
+#[cfg(target_os = "linux")]
+mod pipes;
 #[cfg(unix)]
 mod redis;
 mod repeated;
+#[cfg(target_os = "linux")]
+mod signals;
