@@ -21,6 +21,10 @@ mod no_redis;
 mod other;
 mod output;
 mod packed;
+#[cfg(target_os = "linux")]
+mod pipes;
 #[cfg(all(unix, feature = "redis"))]
 mod redis;
 mod repeated;
+#[cfg(target_os = "linux")]
+mod signals;

@@ -114,3 +114,52 @@ impl Files {
         (text(&output.stdout), text(&output.stderr))
     }
 }
+
+/// Runs of `tamis` that a test signals, and pipes of which it knows what is unread.
+#[cfg(target_os = "linux")]
+pub(crate) mod processes {
+    use core::time::Duration;
+    use std::os::fd::AsFd;
+    use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+    use std::thread;
+    use std::time::Instant;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    /// Returns a command that runs the program, with pipes for everything.
+    pub(crate) fn piped(args: &[&str], filter: &Path) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        command.args(args).arg(filter);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Sends a signal to a process that has not been waited for.
+    pub(crate) fn kill(child: &Child, signal: Signal) {
+        kill_process(Pid::from_child(child), signal).expect("it exists");
+    }
+
+    /// Waits until the condition holds.
+    pub(crate) fn until(condition: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !condition() {
+            assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// The number of bytes in a pipe.
+    pub(crate) fn unread(pipe: impl AsFd) -> u64 {
+        rustix::io::ioctl_fionread(pipe).expect("a pipe")
+    }
+
+    /// The names of the files in a folder.
+    pub(crate) fn names(folder: &Path) -> Vec<String> {
+        let files = std::fs::read_dir(folder).expect("a folder");
+        let name = |file: std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = files.map(|file| name(file.expect("a file"))).collect();
+        names.sort();
+        names
+    }
+}

@@ -1,0 +1,221 @@
+//! Signals: which are received, what they leave behind, and what a run that is killed has saved.
+
+use core::time::Duration;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, thread};
+
+use rustix::process::Signal;
+use tempfile::tempdir;
+
+use crate::common::processes::{kill, names, piped, until};
+use crate::common::{Files, tamis};
+
+/// A number from 0 to `below`.
+fn random(below: u64) -> u64 {
+    getrandom::u64().expect("the system has them") % below
+}
+
+/// Reads one line.
+fn line(output: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).expect("read");
+    line
+}
+
+/// What `nohup` and the shell's `&` ignore stays ignored.
+#[test]
+fn a_signal_that_was_inherited_as_ignored_stays_ignored() {
+    for (name, signal) in [("HUP", Signal::HUP), ("INT", Signal::INT)] {
+        let files = Files::new();
+        let filter = files.path("seen");
+        let script = format!("trap '' {name}; exec \"$0\" new -q \"$1\"");
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", &script]).arg(assert_cmd::cargo::cargo_bin!("tamis"));
+        let shell = shell.arg(&filter).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = shell.spawn().expect("a shell");
+        let mut input = child.stdin.take().expect("piped");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        input.write_all(b"a\n").expect("it reads");
+        assert_eq!(line(&mut output), "a\n");
+        kill(&child, signal);
+        thread::sleep(Duration::from_millis(50));
+        input.write_all(b"b\n").expect("it reads");
+        assert_eq!(line(&mut output), "b\n");
+        drop(input);
+        assert!(child.wait().expect("it ends").success());
+        tamis().args(["new", "-q"]).arg(&filter).write_stdin("a\nb\nc\n").assert().stdout("c\n");
+    }
+}
+
+/// A command that creates no file leaves the signals to the system.
+#[test]
+fn a_run_to_standard_output_receives_no_signal() {
+    let mut child = piped(&["dedup", "-q"], Path::new("-")).spawn().expect("it runs");
+    let mut input = child.stdin.take().expect("piped");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    input.write_all(b"a\n").expect("it reads");
+    assert_eq!(line(&mut output), "a\n");
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("Linux has it");
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("listed");
+    let caught = u64::from_str_radix(caught.trim(), 16).expect("a mask");
+    assert_eq!([1, 2, 15].map(|signal| caught >> (signal - 1) & 1), [0; 3]);
+    kill(&child, Signal::TERM);
+    assert_eq!(child.wait().expect("it ends").signal(), Some(15));
+}
+
+/// `timeout` sends its signal twice: that is one request, and the run saves.
+#[test]
+fn two_signals_at_once_are_one() {
+    for _ in 0..20 {
+        let folder = tempdir().expect("a folder");
+        let filter = folder.path().join("seen");
+        let mut child = piped(&["new", "-q"], &filter).spawn().expect("it runs");
+        let mut input = child.stdin.take().expect("piped");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        input.write_all(b"a\n").expect("it reads");
+        assert_eq!(line(&mut output), "a\n");
+        kill(&child, Signal::TERM);
+        kill(&child, Signal::TERM);
+        assert_eq!(child.wait().expect("it ends").signal(), Some(15));
+        assert_eq!(names(folder.path()), ["seen"]);
+    }
+}
+
+/// A signal during the save: the save is finished, and the status is that of the signal.
+#[test]
+fn a_signal_during_the_last_save_is_not_lost() {
+    let size = ["--kind", "blocked", "--capacity", "20M", "--rate", "1e-6"];
+    for first in [&["new", "-q"][..], &["build", "-q", "-o"]] {
+        let files = Files::new();
+        let (input, filter) = (files.write("in", "a\nb\n"), files.path("seen"));
+        // A round in which the save ended before the signal came shows nothing.
+        let is_shown = (0..100).any(|_| {
+            let _ = fs::remove_file(&filter);
+            let mut run = piped(first, &filter);
+            let run = run.args(size).arg(&input).stdout(Stdio::null());
+            let mut child = run.spawn().expect("it runs");
+            let is_saving = || {
+                names(files.0.path())
+                    .iter()
+                    .any(|name| name.starts_with(".tamis-") && is_begun(&files, name))
+            };
+            until(|| is_saving() || filter.exists());
+            kill(&child, Signal::TERM);
+            let status = child.wait().expect("it ends");
+            assert!(status.success() || status.signal() == Some(15), "{status}");
+            assert_eq!(names(files.0.path()), ["in", "seen"]);
+            status.signal().is_some()
+        });
+        assert!(is_shown);
+        tamis().args(["query", "-q"]).arg(&filter).arg(&input).assert().stdout("a\nb\n");
+    }
+}
+
+/// Whether a temporary file has contents: a command also creates an empty one to see that it may.
+fn is_begun(files: &Files, name: &str) -> bool {
+    fs::metadata(files.path(name)).is_ok_and(|found| found.len() > 0)
+}
+
+/// Whatever the moment, a signal leaves no temporary file and no lock behind.
+#[test]
+fn a_signal_leaves_nothing_behind() {
+    let files = Files::new();
+    let text: String = (0..20_000).map(|line| format!("{line}\n")).collect();
+    files.write("in", text);
+    for (args, left) in [
+        (&["dedup", "-q", "-o", "out", "in", "-"][..], &["in", "out"][..]),
+        (&["new", "-q", "-o", "out", "seen", "in", "-"], &["in", "out", "seen"]),
+        (&["build", "-q", "-o", "seen", "in"], &["in", "seen"]),
+        (
+            &["build", "-q", "--to", "guava", "--capacity", "1M", "-o", "seen", "in"],
+            &["in", "seen"],
+        ),
+    ] {
+        let mut killed = 0;
+        for _ in 0..100 {
+            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            let run = run.args(args).current_dir(&files.0).stdin(Stdio::piped());
+            let mut child = run.spawn().expect("it runs");
+            thread::sleep(Duration::from_micros(random(12_000)));
+            // The input is still open, so a run that reads it has not ended.
+            kill(&child, Signal::TERM);
+            killed += u32::from(child.wait().expect("it ends").signal() == Some(15));
+        }
+        let found = names(files.0.path());
+        assert!(found.iter().all(|name| left.contains(&&**name)), "{args:?}: {found:?}");
+        assert!(killed > 0, "{args:?}");
+    }
+}
+
+/// Killed at any time, a run leaves a filter that loads and contains only what was printed.
+///
+/// `TAMIS_LONG=1`: at 300 moments.
+#[test]
+fn a_killed_run_withholds_nothing() {
+    let rounds = if env::var_os("TAMIS_LONG").is_some() { 300 } else { 20 };
+    let input: String = (0..60_000).map(|line| format!("{line}\n")).collect();
+    for to_file in [false, true] {
+        let folder = tempdir().expect("a folder");
+        let (filter, file) = (folder.path().join("seen"), folder.path().join("out"));
+        let mut printed = HashSet::new();
+        for _ in 0..rounds {
+            let mut run = piped(&["new", "-q", "--save-every", "1ms"], &filter);
+            if to_file {
+                run.stdout(File::create(&file).expect("created"));
+            }
+            let mut child = run.spawn().expect("it runs");
+            let mut stdin = child.stdin.take().expect("piped");
+            let text = input.clone();
+            let writer = thread::spawn(move || {
+                for part in text.as_bytes().chunks(20_000) {
+                    if stdin.write_all(part).is_err() {
+                        return;
+                    }
+                    thread::sleep(Duration::from_micros(300));
+                }
+                // Keeps the input open until the run is killed.
+                thread::sleep(Duration::from_millis(100));
+            });
+            let output = child.stdout.take();
+            let reader = output.map(|output| thread::spawn(move || whole_lines(output)));
+            thread::sleep(Duration::from_micros(2000 + random(60_000)));
+            child.kill().expect("killed");
+            child.wait().expect("it ends");
+            writer.join().expect("written");
+            match reader {
+                Some(reader) => printed.extend(reader.join().expect("read")),
+                None => printed.extend(whole_lines(File::open(&file).expect("written"))),
+            }
+            if filter.exists() {
+                assert_contains_only(&filter, &input, &printed);
+            }
+        }
+        assert!(filter.exists());
+    }
+}
+
+/// The lines of an output. One that was cut off was not printed.
+fn whole_lines(output: impl Read) -> Vec<Vec<u8>> {
+    let (mut output, mut lines, mut line) = (BufReader::new(output), Vec::new(), Vec::new());
+    while output.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        if line.ends_with(b"\n") {
+            lines.push(core::mem::take(&mut line));
+        }
+        line.clear();
+    }
+    lines
+}
+
+/// Everything that the filter contains was printed, in this run or before.
+fn assert_contains_only(filter: &Path, input: &str, printed: &HashSet<Vec<u8>>) {
+    let mut query = tamis();
+    let kept = query.args(["query", "-q"]).arg(filter).write_stdin(input).assert().success();
+    for line in kept.get_output().stdout.split_inclusive(|&byte| byte == b'\n') {
+        assert!(printed.contains(line), "{}", String::from_utf8_lossy(line));
+    }
+}
