@@ -1,5 +1,6 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
+mod access;
 mod any_chunk;
 mod common;
 mod csv;
@@ -10,6 +11,7 @@ mod filters;
 mod golden_table;
 mod index;
 mod keys;
+mod locks;
 mod lost;
 mod manners;
 mod memory;
@@ -19,3 +21,4 @@ mod output;
 #[cfg(unix)]
 mod redis;
 mod repeated;
+mod safety;

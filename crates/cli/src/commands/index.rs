@@ -5,20 +5,20 @@ use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use same_file::is_same_file;
 use tamis::formats::{Options, SetSaveError, SetWriter};
 use tamis::hash::AnyStable;
 
 use super::report::Report;
 use crate::args::IndexArgs;
-use crate::filters::{AnyFilter, Collect, Copies};
+use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{Input, Lazy, shown};
+use crate::output::Roles;
 use crate::pipeline::{self, Done, Gate, Hasher, Keyless, Records, Tally, Turnstile, Watch};
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use crate::units::{bytes, counted};
 use crate::{Error, Kind, input, output};
 
@@ -29,10 +29,14 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     let mut records = args.records.records("index")?;
     let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
     let files = mem::take(&mut args.files);
-    check_files(&files, &args.output)?;
+    check_files(&files)?;
+    Roles::of(&files).save_to(&args.output, "index")?;
     output::check(&args.output)?;
-    let inputs = input::inputs(files.clone(), args.records.no_decompress, None)?;
-    let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let inputs = input::inputs(files.clone(), args.records.no_decompress)?;
+    let lock =
+        Arc::new(Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?);
+    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    screen.guard(&lock);
     let failed = |error| unsaved(&args.output, error);
     let options = Options::new().policy(records.key.policy.saved());
     let set = options.create_set(&args.output).map_err(failed)?;
@@ -96,8 +100,8 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that the files have names, and different ones, and that none of them is the index.
-fn check_files(files: &[PathBuf], index: &Path) -> Result<(), Error> {
+/// Checks that the files have names, and different ones.
+fn check_files(files: &[PathBuf]) -> Result<(), Error> {
     let refused =
         |file: &Path, found: &str| Err(Error::Input { name: shown(file), found: found.into() });
     let mut names = HashSet::new();
@@ -107,9 +111,6 @@ fn check_files(files: &[PathBuf], index: &Path) -> Result<(), Error> {
         }
         if !names.insert(file) {
             return refused(file, "is given twice");
-        }
-        if index.exists() && is_same_file(file, index).unwrap_or(false) {
-            return refused(file, "is also the index; omit it, or choose another -o");
         }
     }
     Ok(())

@@ -4,15 +4,22 @@ use std::path::PathBuf;
 
 use super::report::Report;
 use crate::args::MergeArgs;
-use crate::filters::{AnyFilter, Header, Reader};
+use crate::filters::{AnyFilter, Header, Lock, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::input::shown;
+use crate::output::Roles;
 use crate::remote::Address;
 use crate::units::counted;
-use crate::{Error, memory, output};
+use crate::{Error, memory, output, screen};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+    let files = args.filters.iter().filter(|path| !Address::is_one(path));
+    let roles = files.fold(Roles::default(), |roles, file| roles.and_filter(file));
+    roles.save_to(&args.output, "filter")?;
+    output::check(&args.output)?;
+    // The output may be one of the filters: no other run changes it until it is replaced.
+    let _lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.quiet))?;
     if args.filters.iter().any(|path| Address::is_one(path)) {
         return merge_remote(args);
     }
@@ -21,7 +28,6 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
-    output::check(&args.output)?;
     let folder = tempfile::tempdir().map_err(Error::Write)?;
     let mut files = Vec::new();
     for (number, path) in args.filters.iter().enumerate() {
@@ -69,7 +75,6 @@ fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), Error> {
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     others.iter().try_for_each(|other| other.require_like(first))?;
     headers.iter().try_for_each(|header| header.require_other(&args.output))?;
-    output::check(&args.output)?;
 
     let mut filter = AnyFilter::load(first)?;
     others.iter().try_for_each(|other| filter.merge(other))?;
@@ -83,7 +88,6 @@ fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), Error> {
 
 /// Merges filters of another system.
 fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result<(), Error> {
-    output::check(&args.output)?;
     let mut merged = first;
     for path in others {
         match Opened::open(path, &args.from)? {

@@ -20,6 +20,7 @@ use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
+use crate::output::Roles;
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::remote::Address;
@@ -37,15 +38,17 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         return remote::new(args, &address, &records, start);
     }
     let choice = args.choice()?;
+    let roles = Roles::of(&args.files).and_filter(&args.filter);
+    roles.save_to(&args.filter, "filter")?;
+    roles.print_to(args.output.as_deref())?;
     output::check(&args.filter)?;
     match args.opened()? {
         Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
         Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
         None => {}
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
     let lock =
         Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
@@ -74,7 +77,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         keeper.run(list, &output, &records, &decider, &mut screen, every)?
     };
     if let Some(pending) = screen.finish() {
-        pending.commit(&output)?;
+        pending.commit_durably()?;
     }
     // A filter that did not exist is created even if the input is empty.
     if done.tally.items() > 0 || !args.filter.exists() {

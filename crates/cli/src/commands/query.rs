@@ -7,6 +7,7 @@ use crate::args::{QueryArgs, RecordArgs};
 use crate::filters::{Lookup, Reader};
 use crate::foreign::{ForeignLookup, Opened};
 use crate::input::Inputs;
+use crate::output::Roles;
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::remote::{Address, RemoteLookup};
 use crate::screen::Screen;
@@ -21,14 +22,14 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     if let Some(address) = Address::of(&args.filter)? {
         return query_remote(args, &address, &records, start);
     }
+    Roles::of(&args.files).and_filter(&args.filter).print_to(args.output.as_deref())?;
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
         header.require_policy(records.key.policy)?;
         header.require_saved()?;
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
 
     let report = match &opened {
         Opened::Ours(header) => {
@@ -60,9 +61,9 @@ fn query_remote(
         let only = "--from and --key-type are for filters in files: omit them";
         return Err(Error::Usage(only.into()));
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    Roles::of(&args.files).print_to(args.output.as_deref())?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     let asked = address.builder().policy(records.key.policy.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
     let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
@@ -86,7 +87,7 @@ impl QueryArgs {
         let gate = Gate::default();
         let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
         if let Some(pending) = screen.finish() {
-            pending.commit(&output)?;
+            pending.commit()?;
         }
         let mut report =
             Report::of_records(&done, start, if self.invert { "printed" } else { "left out" });

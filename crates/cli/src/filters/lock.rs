@@ -5,11 +5,12 @@
 //! system releases the lock of a process that is killed; the file is then left, and the next program uses it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
+use tamis::formats::replace::{Listed, place};
 
 use crate::Error;
 use crate::input::shown;
@@ -17,7 +18,9 @@ use crate::input::shown;
 /// The right to change a saved filter.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    path: PathBuf,
+    /// The file, which is removed before the lock is released, so that no other run has locked it. Windows cannot remove
+    /// an open file at once; there it is left.
+    listed: Option<Listed>,
     /// Holds the lock of the system.
     #[allow(dead_code, reason = "dropping it releases the lock")]
     file: File,
@@ -26,7 +29,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Waits until no other program has the lock of this filter. Calls `on_wait` if it must wait.
     pub(crate) fn take(filter: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
-        let path = lock_of(filter);
+        let path = Self::name_of(filter);
         let refused = |error: io::Error| Error::Input {
             name: shown(&path),
             found: format!("cannot be locked, so that no other run changes the filter: {error}"),
@@ -48,30 +51,22 @@ impl Lock {
             // The run before may have removed the file; then another run may lock a new one.
             let ours = Handle::from_file(file.try_clone().map_err(refused)?).map_err(refused)?;
             if Handle::from_path(&path).is_ok_and(|current| current == ours) {
-                return Ok(Self { path, file });
+                return Ok(Self { listed: cfg!(unix).then(|| Listed::new(path)), file });
             }
         }
     }
 
     /// Removes the file. The lock is held until the process ends or this is dropped.
     pub(crate) fn remove_file(&self) {
-        // Windows cannot remove an open file at once; there it is left.
-        if cfg!(unix) {
-            let _ = fs::remove_file(&self.path);
+        if let Some(listed) = &self.listed {
+            listed.remove_file();
         }
     }
-}
 
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Before the lock is released, so that no other run has locked the file.
-        self.remove_file();
+    /// The name of the lock: one for all names of a filter that are links, also before there is a filter.
+    pub(crate) fn name_of(filter: &Path) -> PathBuf {
+        let mut name = OsString::from(place(filter));
+        name.push(".lock");
+        name.into()
     }
-}
-
-/// The name of the lock: one for all names of a filter that are links.
-fn lock_of(filter: &Path) -> PathBuf {
-    let mut name = OsString::from(fs::canonicalize(filter).unwrap_or_else(|_| filter.to_owned()));
-    name.push(".lock");
-    name.into()
 }

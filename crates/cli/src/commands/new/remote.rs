@@ -9,6 +9,7 @@ use super::keeper::Keeper;
 use crate::args::NewArgs;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
+use crate::output::Roles;
 use crate::pipeline::{Gate, Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
@@ -23,7 +24,8 @@ pub(super) fn new(
 ) -> Result<(), Error> {
     args.require_possible()?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, input::output_file().as_ref())?;
+    Roles::of(&files).print_to(None)?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     let filter = args.open_remote(address, records)?;
     let (output, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
