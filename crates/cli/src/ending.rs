@@ -19,6 +19,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use tamis::formats::replace::abandon;
+
 mod signals;
 
 use self::signals::Signals;
@@ -77,6 +79,8 @@ impl State {
         for Entry { path, is_folder, .. } in self.list.drain(..) {
             let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
+        // Those that files are replaced with.
+        abandon();
     }
 
     /// Ends the program as the signal does by default. The caller keeps the lock.

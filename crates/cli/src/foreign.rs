@@ -5,13 +5,14 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tamis::formats::replace::Target;
 use tamis::formats::{Kind, Options, SaveError, foreign};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::filters::Header;
 use crate::input::shown;
 use crate::remote::Address;
-use crate::{Error, ending, memory, output};
+use crate::{Error, ending, memory};
 
 mod decide;
 
@@ -135,10 +136,12 @@ impl Foreign {
             if self.wrapped {
                 return Options::new().save_foreign(&*self.filter, path).map_err(unsaved);
             }
-            let (mut file, pending) = output::open(Some(path))?;
-            let written = self.filter.write(&mut file).and_then(|()| file.sync_all());
-            written.map_err(|error| unsaved(SaveError::Io(error)))?;
-            pending.map_or(Ok(()), |pending| pending.commit(&file))
+            let target = Target::new(path).map_err(unsaved)?;
+            let saved = target.temporary().and_then(|mut file| {
+                self.filter.write(&mut file)?;
+                target.replace(file)
+            });
+            saved.map_err(|error| unsaved(SaveError::Io(error)))
         })
     }
 

@@ -6,8 +6,6 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use same_file::Handle;
-
 use crate::Error;
 use crate::packing::{HEAD, Packing};
 
@@ -61,7 +59,7 @@ impl Lazy {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -86,12 +84,8 @@ pub(crate) struct Inputs {
 }
 
 /// Checks every file before the first byte is printed. Without any file, the input is standard input. `raw`: compressed
-/// files are read as they are. `onto`: the output, which must not be an input.
-pub(crate) fn inputs(
-    paths: Vec<PathBuf>,
-    raw: bool,
-    onto: Option<&Handle>,
-) -> Result<Inputs, Error> {
+/// files are read as they are.
+pub(crate) fn inputs(paths: Vec<PathBuf>, raw: bool) -> Result<Inputs, Error> {
     let paths = if paths.is_empty() { vec![PathBuf::from("-")] } else { paths };
     let mut bytes = Some(0_u64);
     let mut list = Vec::with_capacity(paths.len());
@@ -100,33 +94,11 @@ pub(crate) fn inputs(
         let name = if stdin { "standard input".into() } else { shown(&path) };
         let refused = |found| Error::Input { name: name.clone(), found };
         let plain = if stdin { None } else { check(&path, raw).map_err(refused)? };
-        if let Some(onto) = onto
-            && is_open_as(&path, onto)
-        {
-            let found = "is also the output; -o FILE replaces a file at the end of the run";
-            return Err(refused(found.into()));
-        }
         // One input of unknown size makes the sum unknown.
         bytes = bytes.zip(plain).and_then(|(sum, one)| sum.checked_add(one));
         list.push(Input::new(name, Lazy { path, raw, reader: None }));
     }
     Ok(Inputs { list, bytes })
-}
-
-/// Returns whether the input is the file of this handle.
-fn is_open_as(path: &Path, other: &Handle) -> bool {
-    if is_stdin(path) {
-        return Handle::stdin().is_ok_and(|handle| handle == *other);
-    }
-    // A pipe is not opened: its writer would notice that a reader came and went.
-    path.is_file() && Handle::from_path(path).is_ok_and(|handle| handle == *other)
-}
-
-/// Returns standard output, if it is a file.
-pub(crate) fn output_file() -> Option<Handle> {
-    let file =
-        unbuffered_stdout().and_then(|file| file.metadata()).is_ok_and(|found| found.is_file());
-    if file { Handle::stdout().ok() } else { None }
 }
 
 /// Returns a file's name for messages, with control characters escaped: on one line, and without terminal commands.

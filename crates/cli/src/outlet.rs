@@ -69,11 +69,6 @@ impl<'f> Outlet<'f> {
         Self { file, kind, written: Mutex::new(0) }
     }
 
-    /// The file behind it.
-    pub(crate) const fn file(&self) -> &File {
-        self.file
-    }
-
     /// Whether a write may wait for somebody who reads.
     pub(crate) fn has_reader(&self) -> bool {
         self.kind != Kind::File

@@ -1,32 +1,29 @@
 //! The output: standard output, or a file that is replaced at the end of the run.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf, is_separator};
+use std::path::{Path, is_separator};
 
-use tempfile::{Builder, TempPath};
+use tamis::formats::replace::{Target, Temporary};
 
 use crate::Error;
-use crate::ending::{self, Listed};
+use crate::ending;
 use crate::input::{promised, shown, unbuffered_stdout};
 use crate::remote::Address;
 
 mod packed;
+mod roles;
 
 pub(crate) use self::packed::Packed;
+pub(crate) use self::roles::Roles;
 
 /// An output file that gets its name when it is complete. Until then, and if this is dropped, an existing file of that
 /// name is not changed.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// The file that is written, in the same folder.
-    written: TempPath,
-    /// Removes it if a signal ends the program.
-    #[allow(dead_code, reason = "dropping it takes the file from the list")]
-    listed: Listed,
-    target: PathBuf,
-    /// Whether there was a file of that name.
-    replaces: bool,
+    written: Temporary,
+    target: Target,
 }
 
 /// Returns whether the output is a named file. The names of standard output do not count: to replace the file behind it
@@ -38,10 +35,14 @@ pub(crate) fn is_file(path: Option<&Path>) -> bool {
 
 /// Opens the output: a file, or standard output if there is no path or it is `-`.
 pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error> {
-    match path.filter(|&path| is_file(Some(path))) {
-        None => Ok((unbuffered_stdout().map_err(Error::Write)?, None)),
-        Some(path) => place(path).map_err(|found| Error::Output { name: shown(path), found }),
-    }
+    let Some(path) = path.filter(|&path| is_file(Some(path))) else {
+        return Ok((unbuffered_stdout().map_err(Error::Write)?, None));
+    };
+    let placed = || match kind(path)? {
+        Kind::Stream => Ok((write_only(path)?, None)),
+        Kind::File => place(path).map(|(file, pending)| (file, Some(pending))),
+    };
+    placed().map_err(|found| Error::Output { name: shown(path), found })
 }
 
 /// Opens the output of records, as [`open`] does. It is compressed if its name says so.
@@ -66,30 +67,28 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
             "is the name of a compressed file, and a filter is not compressed: give another name";
         return Err(refused(found.into()));
     }
-    match place(path) {
-        Ok((_, Some(_))) => Ok(()),
-        Ok((_, None)) => {
+    match kind(path).map_err(refused)? {
+        Kind::File => place(path).map(drop).map_err(refused),
+        Kind::Stream => {
             Err(refused("is a device or a pipe; a filter is saved in a regular file".into()))
         }
-        Err(found) => Err(refused(found)),
     }
 }
 
-/// Creates a new file in the folder of `path`; or opens `path` itself, if it is a device or a pipe.
-fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
-    let text = |error: io::Error| error.to_string();
-    // Find the file to replace, and its permissions.
-    let (target, permissions) = match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err("is a directory; expected a file".into()),
-        Ok(found) => {
-            // Check that it may be written; this does not truncate it.
-            let file = OpenOptions::new().write(true).open(path).map_err(text)?;
-            if !found.is_file() {
-                return Ok((file, None));
-            }
-            // Follow links, so that the file is replaced and not the link to it.
-            (fs::canonicalize(path).map_err(text)?, Some(found.permissions()))
-        }
+/// What the name of an output is that of.
+enum Kind {
+    /// A file, which is replaced, or none yet.
+    File,
+    /// A device or a pipe, which is written to.
+    Stream,
+}
+
+/// Finds out what is there, without opening it: that of a pipe waits for a reader.
+fn kind(path: &Path) -> Result<Kind, String> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err("is a directory; expected a file".into()),
+        Ok(found) if !found.is_file() => Ok(Kind::Stream),
+        Ok(_) => Ok(Kind::File),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // Report now what would otherwise fail at the end of the run.
             if path.as_os_str().to_string_lossy().ends_with(is_separator) {
@@ -100,57 +99,41 @@ fn place(path: &Path) -> Result<(File, Option<Pending>), String> {
                     "is a link to a file that does not exist; give the file's own name".into()
                 );
             }
-            (path.to_owned(), None)
+            Ok(Kind::File)
         }
-        Err(error) => return Err(text(error)),
-    };
-    // Create the new file in the same folder, so that it can be renamed.
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = Builder::new();
-    builder.prefix(".tamis-");
-    if let Some(permissions) = default_permissions() {
-        builder.permissions(permissions);
+        Err(error) => Err(error.to_string()),
     }
-    let failed = |error: io::Error| format!("cannot create a file in its folder: {error}");
-    let created = ending::creating(|list| {
-        let (file, written) = builder.tempfile_in(folder)?.into_parts();
-        let listed = list.file(&written);
-        Ok((file, written, listed))
-    });
-    let (file, written, listed) = created.map_err(failed)?;
-    // A replaced file keeps its permissions.
-    let replaces = permissions.is_some();
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions).map_err(failed)?;
-    }
-    Ok((file, Some(Pending { written, listed, target, replaces })))
 }
 
-/// The permissions that programs usually create files with; the system removes those in the user's mask.
-fn default_permissions() -> Option<Permissions> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        Some(Permissions::from_mode(0o666))
+/// Opens what exists for writing, and changes nothing.
+fn write_only(path: &Path) -> Result<File, String> {
+    OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())
+}
+
+/// Creates a new file in the folder of `path`.
+fn place(path: &Path) -> Result<(File, Pending), String> {
+    // A file that may not be written is not replaced either.
+    if path.exists() {
+        write_only(path)?;
     }
-    #[cfg(windows)]
-    {
-        None
-    }
+    let target = Target::new(path).map_err(|error| error.to_string())?;
+    let failed = |error: io::Error| format!("cannot create a file in its folder: {error}");
+    let written = ending::creating(|_| target.temporary()).map_err(failed)?;
+    let file = written.as_file().try_clone().map_err(failed)?;
+    Ok((file, Pending { written, target }))
 }
 
 impl Pending {
-    /// Gives the file its name. `file` is its open handle.
-    pub(crate) fn commit(self, file: &File) -> Result<(), Error> {
-        ending::save(|| {
-            // The old contents are removed only after the new ones are on the disk.
-            if self.replaces {
-                file.sync_all().map_err(Error::Write)?;
-            }
-            self.written.persist(&self.target).map_err(|error| Error::Write(error.error))
-        })
+    /// Gives the file its name. The contents of an old file are removed only after the new ones are on the disk.
+    pub(crate) fn commit(self) -> Result<(), Error> {
+        if self.target.exists() {
+            return self.commit_durably();
+        }
+        ending::save(|| self.target.replace_unsynced(self.written)).map_err(Error::Write)
+    }
+
+    /// Gives the file its name, and brings both to the disk: for records that a filter says were printed.
+    pub(crate) fn commit_durably(self) -> Result<(), Error> {
+        ending::save(|| self.target.replace(self.written)).map_err(Error::Write)
     }
 }

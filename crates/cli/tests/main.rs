@@ -1,5 +1,6 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
+mod access;
 mod answers;
 mod any_chunk;
 mod common;
@@ -12,6 +13,7 @@ mod golden_table;
 mod index;
 mod index_add;
 mod keys;
+mod locks;
 mod lost;
 mod manners;
 mod memory;
@@ -26,5 +28,6 @@ mod pipes;
 #[cfg(all(unix, feature = "redis"))]
 mod redis;
 mod repeated;
+mod safety;
 #[cfg(target_os = "linux")]
 mod signals;

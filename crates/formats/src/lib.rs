@@ -81,6 +81,8 @@ mod numbers;
 mod options;
 mod policy;
 mod read;
+#[doc(hidden)]
+pub mod replace;
 mod save;
 mod save_error;
 mod saved;

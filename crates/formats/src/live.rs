@@ -14,7 +14,7 @@ use tamis_sync::{Lines, MapFile};
 use crate::file::{At, len_of, without_waiting};
 use crate::header::{CHUNK, Header};
 use crate::map::header_of;
-use crate::save::Target;
+use crate::replace::Target;
 use crate::saved::{expect, expect_like_parts};
 use crate::write::algorithm;
 use crate::{Geometry, Info, LoadError, Options, SaveError, SavedBloom};

@@ -1,39 +1,42 @@
 //! Saves a filter to a file, atomically.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
 
 use crate::body::for_each_chunk;
 use crate::checksum::checksum;
 use crate::early_sync::with_early_sync;
 use crate::header::Header;
+use crate::replace::Target;
 use crate::saved::header_of;
 use crate::source::Source;
 use crate::table::Table;
 use crate::write::{algorithm, alloc};
 use crate::{Options, SaveError, Saved, encoded_len};
 
-/// The most symbolic links that are followed.
-const MAX_LINKS: usize = 40;
-
 /// Saves a filter to a file, atomically: at every moment, and after a crash at any moment, the path has the old file or
 /// the new one.
 ///
-/// The filter is written to a temporary file in the same folder, `.tamis-` with a random name. The file is synced to
-/// the disk, then renamed, then the folder is synced. A crash can leave the temporary file, which can be deleted. A new
-/// file gets the usual permissions; the permissions of an existing file are kept, its owner and its group are not. If the
-/// path is a symbolic link, the file that it points to is replaced. Mappings and other hard links of an existing file
-/// keep the old file.
+/// The filter is written to a temporary file in the same folder, `.tamis-NAME-0.tmp` for a file NAME. (It is another
+/// number if several writers save to one path at the same time, and a checksum instead of a long NAME.) The file is synced
+/// to the disk, then renamed, then the folder is synced. A crash can leave the temporary file: the next save to the same
+/// path removes it, where the file system has locks. If the path is a symbolic link, the file that it points to is
+/// replaced. Mappings and other hard links of an existing file keep the old file.
+///
+/// # Access
+///
+/// A new file gets the usual permissions. A file that replaces another gives nobody access who had none: it has the
+/// permissions, the group and, on Linux, the access control list (POSIX ACL) of the old file. If the process may not set
+/// the group, the permissions of the group are cleared, and others lose those that the group did not have. If it may not
+/// set an access control list, only the owner has access. The owner is kept if the process may set it, as root may;
+/// otherwise the user of the process owns the new file. The set-user-ID, set-group-ID and sticky bits are not kept.
+/// Before the end of the save, the temporary file of an existing file is accessible to the user of the process only.
 ///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
 /// filter is copied if another thread relocates an item during the save, which is then written a second time: it takes
 /// twice its memory meanwhile.
 ///
-/// The file contains the seed or key of the hasher. If it is secret, create the file beforehand with narrow permissions:
-/// they are kept.
+/// The file contains the seed or key of the hasher. If it is secret, create the file beforehand with narrow permissions.
 ///
 /// # Errors
 ///
@@ -73,7 +76,7 @@ impl Options {
         let target = Target::new(path.as_ref())?;
         let file = target.temporary()?;
         with_early_sync(file.as_file(), encoded_len(filter), |file| self.write_to(file, filter))?;
-        target.replace(file)
+        Ok(target.replace(file)?)
     }
 
     /// Writes the file of a filter, from its start.
@@ -114,102 +117,4 @@ pub(crate) fn write_lines(
     file.write_all(&header.to_bytes().map_err(algorithm)?)?;
     file.write_all(&table.with_padding(&header))?;
     Ok(true)
-}
-
-/// The place of a file that is to be created or replaced.
-pub(crate) struct Target {
-    path: PathBuf,
-    folder: PathBuf,
-    /// The permissions of the file that exists there.
-    permissions: Option<Permissions>,
-}
-
-impl Target {
-    /// Returns the place that a path names, behind symbolic links.
-    pub(crate) fn new(path: &Path) -> Result<Self, SaveError> {
-        let path = behind_links(path)?;
-        // A rename would replace a device such as /dev/null with a file.
-        let permissions = match fs::metadata(&path) {
-            Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
-            Ok(existing) => Some(existing.permissions()),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = parent.unwrap_or(Path::new(".")).to_owned();
-        Ok(Self { path, folder, permissions })
-    }
-
-    /// Returns whether there was a file.
-    pub(crate) const fn exists(&self) -> bool {
-        self.permissions.is_some()
-    }
-
-    /// Creates a temporary file in the folder, with the permissions of the final file.
-    pub(crate) fn temporary(&self) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".tamis-").suffix(".tmp");
-        match &self.permissions {
-            Some(existing) => {
-                let file = builder.permissions(existing.clone()).tempfile_in(&self.folder)?;
-                // The system removed the bits of the umask.
-                file.as_file().set_permissions(existing.clone())?;
-                Ok(file)
-            }
-            None => usual_permissions(&mut builder).tempfile_in(&self.folder),
-        }
-    }
-
-    /// Moves the temporary file to the path, over a file that exists there.
-    pub(crate) fn replace(&self, file: NamedTempFile) -> Result<(), SaveError> {
-        file.as_file().sync_all()?;
-        let folder = self.open_folder()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(sync_folder(folder)?)
-    }
-
-    /// Moves the temporary file to the path, and returns it open. If a file exists there, returns
-    /// [`ErrorKind::AlreadyExists`].
-    pub(crate) fn create(&self, file: NamedTempFile) -> io::Result<File> {
-        file.as_file().sync_all()?;
-        let folder = self.open_folder()?;
-        let file = file.persist_noclobber(&self.path).map_err(|error| error.error)?;
-        sync_folder(folder)?;
-        Ok(file)
-    }
-
-    /// Opens the folder for [`sync_folder`], before the rename: a folder that cannot be read is then an error that
-    /// changes nothing.
-    fn open_folder(&self) -> io::Result<Option<File>> {
-        cfg!(unix).then(|| File::open(&self.folder)).transpose()
-    }
-}
-
-/// Makes a rename in the folder durable, where the system offers that.
-fn sync_folder(folder: Option<File>) -> io::Result<()> {
-    match folder.map_or(Ok(()), |folder| folder.sync_all()) {
-        // The file system does not sync folders.
-        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-        result => result,
-    }
-}
-
-/// Follows symbolic links, also if the last one points to no file.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let Ok(to) = fs::read_link(&path) else { return Ok(path) };
-        path.pop();
-        path.push(to);
-    }
-    Err(io::Error::new(ErrorKind::InvalidInput, "too many symbolic links"))
-}
-
-/// Lets the umask decide on the permissions of a new file, as for every other file.
-fn usual_permissions<'b, 'p, 's>(
-    builder: &'b mut tempfile::Builder<'p, 's>,
-) -> &'b mut tempfile::Builder<'p, 's> {
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder
 }

@@ -10,7 +10,8 @@ use crate::body;
 use crate::header::{HEADER, Header};
 use crate::line_bytes::words_of;
 use crate::load::open;
-use crate::save::{Target, write_lines};
+use crate::replace::Target;
+use crate::save::write_lines;
 use crate::source::Computed;
 use crate::table::Table;
 use crate::{Geometry, Kind, LoadError, Options, SaveError, TableSizes};
@@ -104,7 +105,7 @@ impl Options {
         };
         let mut file = target.temporary()?;
         write_lines(file.as_file_mut(), header, Computed { line, items: *items, geometry })?;
-        target.replace(file)
+        Ok(target.replace(file)?)
     }
 
     /// Loads a table. `store` gets each line of the body in order, and returns the number of items in it, or `None` if no

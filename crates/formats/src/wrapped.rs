@@ -13,7 +13,8 @@ use crate::foreign_sizes::ForeignSizes;
 use crate::header::{HEADER, Header};
 use crate::line_bytes::Bytes;
 use crate::load::open;
-use crate::save::{Target, write_lines};
+use crate::replace::Target;
+use crate::save::write_lines;
 use crate::source::Source;
 use crate::table::Table;
 use crate::write::write_source;
@@ -94,7 +95,7 @@ impl Options {
         let whole = Whole::of(filter)?;
         let mut file = target.temporary()?;
         write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), whole)?;
-        target.replace(file)
+        Ok(target.replace(file)?)
     }
 
     /// Writes the file of a filter of another system to a stream. See [`save_foreign`](Self::save_foreign).

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Bloom, Cuckoo, bytes_of, filled};
+use common::{Bloom, Cuckoo, bytes_of, filled, small_bloom};
 use crew::{Board, Role, until};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tamis_bloom::BloomFilter;
@@ -157,4 +157,12 @@ fn a_save_that_is_killed_leaves_the_old_file_or_the_new_one() {
         let loads = load::<Bloom>(&path).is_ok() || load::<Cuckoo>(&path).is_ok();
         assert!(is_whole || !loads, "{} is taken for a filter", path.display());
     }
+    // The next save to a path removes what is left of those before.
+    save(&small_bloom(), folder.join("bloom")).unwrap();
+    save(&small_bloom(), folder.join("other")).unwrap();
+    save(&small_bloom(), folder.join("cuckoo")).unwrap();
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<_> = names.filter(|name| name.ends_with(".tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }

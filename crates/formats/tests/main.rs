@@ -1,5 +1,7 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
+#[cfg(unix)]
+mod access;
 mod bad_input;
 #[path = "common/bytes.rs"]
 mod bytes;

@@ -107,13 +107,60 @@ fn a_full_device_is_an_error() {
     assert!(matches!(error, SaveError::Io(_)), "{error}");
 }
 
-/// A file that a crash left, and a file in the middle of being replaced, are no obstacle.
+/// A file that a crash left is removed by the next save to that path. Others are left alone, and are no obstacle.
 #[test]
-fn other_files_in_the_folder_stay() {
+fn what_a_crash_left_for_this_path_is_removed() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(".tamis-aaaaaa.tmp"), "left by a crash").unwrap();
+    let write = |name: &str| fs::write(folder.path().join(name), "left by a crash").unwrap();
+    [".tamis-aaaaaa.tmp", ".tamis-saved-0.tmp", ".tamis-saved-5.tmp"].into_iter().for_each(write);
+    [".tamis-save-0.tmp", ".tamis-saved-0-0.tmp", ".tamis-saved-8.tmp"].into_iter().for_each(write);
+    // What somebody has put there on purpose.
+    symlink("other", folder.path().join(".tamis-saved-1.tmp")).unwrap();
+    write("other");
+    let pipe = folder.path().join(".tamis-saved-2.tmp");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::create_dir(folder.path().join(".tamis-saved-3.tmp")).unwrap();
+
     save(&small_bloom(), folder.path().join("saved")).unwrap();
-    assert_eq!(names(folder.path()), [".tamis-aaaaaa.tmp", "saved"]);
+    assert_eq!(
+        names(folder.path()),
+        [
+            ".tamis-aaaaaa.tmp",
+            ".tamis-save-0.tmp",
+            ".tamis-saved-0-0.tmp",
+            ".tamis-saved-1.tmp",
+            ".tamis-saved-2.tmp",
+            ".tamis-saved-3.tmp",
+            ".tamis-saved-8.tmp",
+            "other",
+            "saved"
+        ]
+    );
+}
+
+/// A name as long as the system allows.
+#[test]
+fn a_long_name_is_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n".repeat(255));
+    save(&small_bloom(), &path).unwrap();
+    save(&small_bloom(), &path).unwrap();
+    assert!(load::<Bloom>(&path).is_ok());
+    assert_eq!(names(folder.path()).len(), 1);
+}
+
+/// Several writers of one path do not remove the files of each other.
+#[test]
+fn writers_at_the_same_time_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saved");
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..25).for_each(|_| save(&small_bloom(), &path).unwrap()));
+        }
+    });
+    assert!(load::<Bloom>(&path).is_ok());
+    assert_eq!(names(folder.path()), ["saved"]);
 }
 
 /// A reader finds the old file or the new one at every moment.

@@ -7,9 +7,10 @@ use tamis::hash::AnyStable;
 use super::report::Report;
 use crate::args::{BuildArgs, Choice};
 use crate::dedup::Window;
-use crate::filters::{AnyFilter, Collect, Copies, Insert};
+use crate::filters::{AnyFilter, Collect, Copies, Insert, Lock};
+use crate::output::Roles;
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use crate::{Error, FileKind, input, output};
 
 mod foreign;
@@ -29,8 +30,11 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     let choice = Choice::new(args.kind, args.capacity, args.window)?;
     let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, None)?;
+    Roles::of(&files).save_to(&args.output, "filter")?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     output::check(&args.output)?;
+    // Another run that changes the old filter ends first, and one that begins later changes the new one.
+    let lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
 
     let (filter, done, new) = match choice.size {
@@ -52,6 +56,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     };
     screen.finish();
     filter.save(&args.output, records.key.policy.saved())?;
+    drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, new);
     report.describe(filter.figures(), &args.output);

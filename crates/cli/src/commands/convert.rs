@@ -8,20 +8,19 @@ use tamis::formats::{Info, LoadError, SaveError};
 
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
-use crate::filters::{AnyFilter, Header};
+use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened};
-use crate::input::{unbuffered_stdin, unbuffered_stdout};
+use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
+use crate::output::Roles;
 use crate::scratch::Scratch;
-use crate::{Error, output};
+use crate::{Error, output, screen};
 
 /// The bytes of a header, from which the length of the file follows.
 const HEADER: u64 = 256;
 
 /// Runs `tamis convert`.
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
-    if output::is_file(Some(&args.output)) {
-        output::check(&args.output)?;
-    }
+    let _lock = args.lock()?;
     // A filter of this program is loaded from a file only.
     let copy = match args.from.from {
         Format::Tamis if args.is_stdin() => Some(copy_of_stdin()?),
@@ -48,7 +47,19 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
 
 impl ConvertArgs {
     fn is_stdin(&self) -> bool {
-        self.filter.as_os_str() == "-"
+        is_stdin(&self.filter)
+    }
+
+    /// Checks the output, and returns its lock if it is a file.
+    fn lock(&self) -> Result<Option<Lock>, Error> {
+        let roles = Roles::default().and_filter(&self.filter);
+        if !output::is_file(Some(&self.output)) {
+            roles.print_to(None)?;
+            return Ok(None);
+        }
+        roles.save_to(&self.output, "filter")?;
+        output::check(&self.output)?;
+        Lock::take(&self.output, || screen::wait_for(&self.output, self.quiet)).map(Some)
     }
 
     /// Opens the filter. `copy`: a copy of standard input, if that is a filter of this program.

@@ -1,6 +1,7 @@
 //! `tamis dedup`, around the run itself.
 
 use crate::args::{DedupArgs, Stats};
+use crate::output::Roles;
 use crate::screen::{self, Screen};
 use crate::{Error, dedup, input, output};
 
@@ -9,14 +10,14 @@ pub(crate) fn dedup(args: DedupArgs) -> Result<(), Error> {
     // Check the options, then the inputs, then the output, before anything is read or written.
     let options = args.options()?;
     // With `-o FILE` an input may be the output, since the file is replaced only at the end.
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
-    let inputs = input::inputs(args.files, args.records.no_decompress, onto.as_ref())?;
+    Roles::of(&args.files).or_replaced().print_to(args.output.as_deref())?;
+    let inputs = input::inputs(args.files, args.records.no_decompress)?;
     let (output, pending) = output::open_packed(args.output.as_deref())?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
     // The output file gets its name before the summary is printed, since that step may still fail.
     if let Some(pending) = screen.finish() {
-        pending.commit(output.get())?;
+        pending.commit()?;
     }
     // JSON contains the warnings. Otherwise they are printed even with --quiet.
     match args.records.stats {

@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use same_file::is_same_file;
 use tamis::formats::{Options, SetSaveError, SetWriter};
 use tamis::hash::AnyStable;
 
@@ -19,6 +18,7 @@ use super::report::Report;
 use crate::args::IndexArgs;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{Input, Lazy, shown};
+use crate::output::Roles;
 use crate::pipeline::{self, Done, Gate, Keyless, Records, Tally, Turnstile, Watch};
 use crate::screen::{self, Screen};
 use crate::units::{bytes, counted};
@@ -30,14 +30,12 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     // Check the options, the output and the inputs before anything is read.
     let mut records = args.records.records("index")?;
     let files = &args.files;
-    check_files(files, &args.output)?;
+    check_files(files)?;
+    Roles::of(files).save_to(&args.output, "index")?;
     output::check(&args.output)?;
-    let inputs = input::inputs(files.clone(), args.records.no_decompress, None)?;
+    let inputs = input::inputs(files.clone(), args.records.no_decompress)?;
     // No other run changes the index from the time when its files are read until it is replaced.
-    let _lock = args
-        .add
-        .then(|| Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet)))
-        .transpose()?;
+    let _lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
     let before = Before::open(&args, records.key.policy)?;
     let hasher = before.hasher(&args)?;
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
@@ -107,8 +105,8 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that the files have names, and different ones, and that none of them is the index.
-fn check_files(files: &[PathBuf], index: &Path) -> Result<(), Error> {
+/// Checks that the files have names, and different ones.
+fn check_files(files: &[PathBuf]) -> Result<(), Error> {
     let refused =
         |file: &Path, found: &str| Err(Error::Input { name: shown(file), found: found.into() });
     let mut names = HashSet::new();
@@ -118,9 +116,6 @@ fn check_files(files: &[PathBuf], index: &Path) -> Result<(), Error> {
         }
         if !names.insert(file) {
             return refused(file, "is given twice");
-        }
-        if index.exists() && is_same_file(file, index).unwrap_or(false) {
-            return refused(file, "is also the index; omit it, or choose another -o");
         }
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::filters::{Figures, Reader, policy_name};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::rate_of_generations;
 use crate::input::shown;
+use crate::output::Roles;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
@@ -20,6 +21,7 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     if let Some(address) = Address::of(&args.filter)? {
         return remote::info(&address, args.json);
     }
+    Roles::default().and_filter(&args.filter).print_to(None)?;
     let header = match Opened::open(&args.filter, &args.from)? {
         Opened::Ours(header) => header,
         Opened::Theirs(foreign) => {

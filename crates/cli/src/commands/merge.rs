@@ -5,14 +5,21 @@ use std::path::PathBuf;
 use super::remote;
 use super::report::Report;
 use crate::args::MergeArgs;
-use crate::filters::{AnyFilter, Header};
+use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened};
+use crate::output::Roles;
 use crate::remote::Address;
 use crate::units::counted;
-use crate::{Error, output};
+use crate::{Error, output, screen};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+    let files = args.filters.iter().filter(|path| !Address::is_one(path));
+    let roles = files.fold(Roles::default(), |roles, file| roles.and_filter(file));
+    roles.save_to(&args.output, "filter")?;
+    output::check(&args.output)?;
+    // The output may be one of the filters: no other run changes it until it is replaced.
+    let _lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.quiet))?;
     if args.filters.iter().any(|path| Address::is_one(path)) {
         return remote::merge(args);
     }
@@ -31,7 +38,6 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     others.iter().try_for_each(|other| other.require_like(first))?;
     headers.iter().try_for_each(|header| header.require_other(&args.output))?;
-    output::check(&args.output)?;
 
     let mut filter = AnyFilter::load(first)?;
     others.iter().try_for_each(|other| filter.merge(other))?;
@@ -45,7 +51,6 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
 
 /// Merges filters of another system.
 fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result<(), Error> {
-    output::check(&args.output)?;
     let mut merged = first;
     for path in others {
         match Opened::open(path, &args.from)? {

@@ -20,7 +20,7 @@ use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
 use crate::outlet::Outlet;
-use crate::output::Packed;
+use crate::output::{Packed, Roles};
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::remote::Address;
@@ -38,15 +38,17 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         return remote::new(args, &address, &records, start);
     }
     let choice = args.choice()?;
+    let roles = Roles::of(&args.files).and_filter(&args.filter);
+    roles.save_to(&args.filter, "filter")?;
+    roles.print_to(args.output.as_deref())?;
     output::check(&args.filter)?;
     match args.opened()? {
         Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
         Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
         None => {}
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
     let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     let filter = args.open(choice, policy)?;

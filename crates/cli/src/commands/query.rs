@@ -8,6 +8,7 @@ use crate::args::{QueryArgs, RecordArgs};
 use crate::filters::{Lookup, Reader};
 use crate::foreign::{ForeignLookup, Opened};
 use crate::input::Inputs;
+use crate::output::Roles;
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::remote::Address;
 use crate::screen::Screen;
@@ -22,14 +23,14 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     if let Some(address) = Address::of(&args.filter)? {
         return remote::query(args, &address, &records, start);
     }
+    Roles::of(&args.files).and_filter(&args.filter).print_to(args.output.as_deref())?;
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
         header.require_policy(records.key.policy)?;
         header.require_saved()?;
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
 
     let (report, found) = match &opened {
         Opened::Ours(header) => {
@@ -66,7 +67,7 @@ impl QueryArgs {
         let gate = Gate::default();
         let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
         if let Some(pending) = screen.finish() {
-            pending.commit(output.get())?;
+            pending.commit()?;
         }
         let mut report =
             Report::of_records(&done, start, if self.invert { "printed" } else { "left out" });

@@ -8,6 +8,7 @@ use crate::args::{RecordArgs, RemoveArgs};
 use crate::filters::{AnyFilter, Header, Lock, Remove};
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::Inputs;
+use crate::output::Roles;
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::screen::{self, Screen};
 use crate::units::grouped;
@@ -27,8 +28,9 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         }
         Ok(opened)
     };
+    Roles::of(&args.files).save_to(&args.filter, "filter")?;
     open()?;
-    let inputs = input::inputs(args.files, args.records.no_decompress, None)?;
+    let inputs = input::inputs(args.files, args.records.no_decompress)?;
     output::check(&args.filter)?;
     let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     // The filter may be another one now.

@@ -11,6 +11,7 @@ use crate::args::WhichArgs;
 use crate::filters::Header;
 use crate::input::{Input, Lazy, shown};
 use crate::key::Scratch;
+use crate::output::Roles;
 use crate::pipeline::{Keyless, Records};
 use crate::policy::Policy;
 use crate::units::{counted, grouped};
@@ -21,8 +22,11 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the index and the inputs before anything is read.
     let records = args.records.records("which")?;
+    let roles = Roles::default().and_index(&args.index);
+    let roles = args.keys.iter().fold(roles, |roles, file| roles.and_keys(file));
+    roles.print_to(None)?;
     let set = open(&args.index, records.key.policy)?;
-    let file = args.keys.map(|file| input::inputs(vec![file], args.records.no_decompress, None));
+    let file = args.keys.map(|file| input::inputs(vec![file], args.records.no_decompress));
     let file = file.transpose()?.and_then(|mut inputs| inputs.list.pop());
 
     // Read the keys.

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
+use tamis::formats::replace::place;
 
 use crate::Error;
 use crate::ending::{self, List, Listed};
@@ -30,7 +31,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Waits until no other program has the lock of this filter. Calls `on_wait` if it must wait.
     pub(crate) fn take(filter: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
-        let path = lock_of(filter);
+        let path = Self::name_of(filter);
         let refused = |error: io::Error| Error::Input {
             name: shown(&path),
             found: format!("cannot be locked, so that no other run changes the filter: {error}"),
@@ -51,6 +52,13 @@ impl Lock {
                 }
             }
         }
+    }
+
+    /// The name of the lock: one for all names of a filter that are links, also before there is a filter.
+    pub(crate) fn name_of(filter: &Path) -> PathBuf {
+        let mut name = OsString::from(place(filter));
+        name.push(".lock");
+        name.into()
     }
 }
 
@@ -93,11 +101,4 @@ impl Drop for Lock {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// The name of the lock: one for all names of a filter that are links.
-fn lock_of(filter: &Path) -> PathBuf {
-    let mut name = OsString::from(fs::canonicalize(filter).unwrap_or_else(|_| filter.to_owned()));
-    name.push(".lock");
-    name.into()
 }

@@ -5,10 +5,9 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use tamis_core::Filter;
-use tempfile::NamedTempFile;
 
 use super::{SetInfo, SetSaveError, SetStream};
-use crate::save::Target;
+use crate::replace::{Target, Temporary};
 use crate::{Mappable, Options};
 
 /// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
@@ -46,7 +45,7 @@ use crate::{Mappable, Options};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SetWriter<T: ?Sized> {
-    set: SetStream<T, BufWriter<NamedTempFile>>,
+    set: SetStream<T, BufWriter<Temporary>>,
     target: Target,
 }
 

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use crate::args::{BuildArgs, Named};
 use crate::commands::report::Report;
+use crate::filters::Lock;
 use crate::foreign::{Change, Foreign, How, held};
+use crate::output::Roles;
 use crate::pipeline::{self, Gate, Seed};
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use crate::{Error, input, memory, output};
 
 /// Builds a filter of another system.
@@ -24,8 +26,10 @@ pub(super) fn build(
     // The system provides its pages only as they are written.
     memory::check(filter.filter.encoded_len())?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, None)?;
+    Roles::of(&files).save_to(&args.output, "filter")?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     output::check(&args.output)?;
+    let lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let filter = Mutex::new(filter);
@@ -35,6 +39,7 @@ pub(super) fn build(
     screen.finish();
     let filter = held(&filter);
     filter.save(&args.output)?;
+    drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, done.tally.items());
     report.describe_foreign(&filter, &args.output);

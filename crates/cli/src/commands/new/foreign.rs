@@ -19,9 +19,8 @@ use crate::{Error, input, output};
 /// Runs `tamis new` on a filter that exists.
 pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Result<(), Error> {
     args.require_none()?;
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
     let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
     let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {

@@ -83,7 +83,7 @@ impl<'k> Keeper<'k> {
             (self.saved_meanwhile(&hold, interval, run)?, hold)
         };
         if let Some(pending) = screen.finish() {
-            pending.commit(self.outlet().file())?;
+            pending.commit_durably()?;
         }
         self.save_taken()?;
         // A filter that did not exist is created even if nothing is new.

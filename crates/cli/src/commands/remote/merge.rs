@@ -6,11 +6,10 @@ use crate::filters::{Header, Reader};
 use crate::input::shown;
 use crate::remote::Address;
 use crate::scratch::Scratch;
-use crate::{Error, ending, memory, output};
+use crate::{Error, ending, memory};
 
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
-    output::check(&args.output)?;
     let folder = Scratch::new().map_err(Error::Write)?;
     let mut files = Vec::new();
     for (number, path) in args.filters.iter().enumerate() {

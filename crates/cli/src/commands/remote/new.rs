@@ -11,7 +11,7 @@ use crate::commands::new::Keeper;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
 use crate::outlet::Outlet;
-use crate::output::Packed;
+use crate::output::{Packed, Roles};
 use crate::pipeline::{Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
@@ -26,7 +26,8 @@ pub(in crate::commands) fn new(
 ) -> Result<(), Error> {
     args.require_possible()?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, input::output_file().as_ref())?;
+    Roles::of(&files).print_to(None)?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     let filter = args.open_remote(address, records)?;
     let (file, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);

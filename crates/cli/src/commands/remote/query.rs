@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use super::{describe, has_no_format};
 use crate::args::QueryArgs;
+use crate::output::Roles;
 use crate::pipeline::Records;
 use crate::remote::{Address, RemoteLookup};
-use crate::{Error, input, output};
+use crate::{Error, input};
 
 /// Queries a filter in Redis.
 pub(in crate::commands) fn query(
@@ -19,9 +20,9 @@ pub(in crate::commands) fn query(
         let only = "--from and --key-type are for filters in files: omit them";
         return Err(Error::Usage(only.into()));
     }
-    let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
+    Roles::of(&args.files).print_to(args.output.as_deref())?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
+    let inputs = input::inputs(files, args.records.no_decompress)?;
     let asked = address.builder().policy(records.key.policy.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
     let decider = RemoteLookup::new(&filter, args.invert);

@@ -1,0 +1,138 @@
+//! A command that replaces a file gives nobody access who had none. What a killed run has left, the next one removes.
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::common::{Files, homepages};
+use rustix::process::{getegid, geteuid, getgroups};
+
+/// Calls `check` with each command that replaces the file `old`, once for each of these modes.
+fn each<M: Copy>(modes: &[M], check: impl Fn(&Files, &[&str], M)) {
+    modes.iter().for_each(|mode| each_command(|files, args| check(files, args, *mode)));
+}
+
+fn each_command(check: impl Fn(&Files, &[&str])) {
+    let foreign = ["build", "-q", "-o", "old", "--to", "guava", "--capacity", "9", "in"];
+    for (prepare, args) in [
+        (&["new", "-q", "old", "none"][..], &["new", "-q", "old", "in"][..]),
+        (&["new", "-q", "old", "none"], &["merge", "-q", "-o", "old", "old", "other"]),
+        (&["build", "-q", "-o", "old", "none"], &["build", "-q", "-o", "old", "in"]),
+        (&["new", "-q", "old", "none"], &["convert", "-q", "-o", "old", "other"]),
+        (&["build", "-q", "-o", "old", "--kind", "cuckoo", "in"], &["remove", "-q", "old", "in"]),
+        (&foreign, &["new", "-q", "--from", "guava", "old", "more"]),
+        (&["index", "-q", "-o", "old", "none"], &["index", "-q", "-o", "old", "in"]),
+        (&["dedup", "-q", "-o", "old", "none"], &["dedup", "-q", "-o", "old", "in"]),
+        (&["dedup", "-q", "-o", "old", "none"], &["query", "-q", "other", "in", "-o", "old"]),
+        (&["dedup", "-q", "-o", "old", "none"], &["new", "-q", "fresh", "in", "-o", "old"]),
+    ] {
+        let files = Files::new();
+        files.write("none", "");
+        files.write("in", "a\nb\n");
+        files.write("more", "c\nd\n");
+        files.run(&["new", "-q", "other", "in"]);
+        files.run(prepare);
+        check(&files, args);
+    }
+}
+
+fn access(path: &Path) -> (u32, u32, u32) {
+    let found = fs::metadata(path).expect("there");
+    (found.uid(), found.gid(), found.mode() & 0o7777)
+}
+
+/// A group that this process may give to a file: as root any, otherwise one that it is in, if possible not its first.
+fn group() -> u32 {
+    let others = getgroups().expect("known");
+    let other = others.into_iter().find(|group| *group != getegid()).unwrap_or(getegid());
+    if geteuid().is_root() { 4242 } else { other.as_raw() }
+}
+
+#[test]
+fn the_owner_the_group_and_the_permissions_are_kept() {
+    let owner = if geteuid().is_root() { 4243 } else { geteuid().as_raw() };
+    each(&[0o640, 0o664, 0o604], |files, args, mode| {
+        let old = files.path("old");
+        let before = fs::read(&old).expect("there");
+        chown(&old, Some(owner), Some(group())).expect("may be set");
+        fs::set_permissions(&old, Permissions::from_mode(mode)).expect("may be set");
+        files.run(args);
+        assert_eq!(access(&old), (owner, group(), mode), "{args:?}");
+        assert!(fs::read(&old).expect("there") != before, "{args:?} has changed nothing");
+    });
+}
+
+/// A user who may write in the folder, and is not in the group of the file. It takes root to be that user.
+#[test]
+fn a_group_that_cannot_be_kept_gets_nothing() {
+    const USER: u32 = 4243;
+    if !geteuid().is_root() {
+        println!("NOT TESTED: only root can run the program as another user");
+        return;
+    }
+    let program = Files::new();
+    let copy = program.path("tamis");
+    fs::copy(assert_cmd::cargo::cargo_bin!("tamis"), &copy).expect("copied");
+    fs::set_permissions(program.0.path(), Permissions::from_mode(0o755)).expect("ours");
+    // What the group could not do, its members cannot do now that they are others.
+    each(&[(0o646, 0o604), (0o666, 0o606), (0o606, 0o600)], |files, args, (mode, left)| {
+        let old = files.path("old");
+        fs::set_permissions(files.0.path(), Permissions::from_mode(0o777)).expect("ours");
+        chown(&old, Some(0), Some(4242)).expect("root");
+        fs::set_permissions(&old, Permissions::from_mode(mode)).expect("ours");
+        let mut run = Command::new(&copy);
+        run.args(args).current_dir(&files.0).uid(USER).gid(USER);
+        let output = run.output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(access(&old), (USER, USER, left), "{args:?}");
+    });
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable"));
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name().into_string().expect("text")).collect();
+    names.sort();
+    names
+}
+
+/// The kills come at all moments: before the file is created, while it is written, while it is synced.
+#[test]
+fn what_killed_runs_have_left_the_next_one_removes() {
+    let input = homepages();
+    let input = input.to_str().expect("text");
+    for args in [
+        &["build", "-q", "-o", "old", input][..],
+        &["new", "-q", "old", input, "--save-every", "1ms"],
+        &["dedup", "-q", "-o", "old", input],
+    ] {
+        let files = Files::new();
+        let start = || {
+            Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+                .current_dir(&files.0)
+                .args(args)
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("it runs")
+        };
+        let mut most = 0;
+        for kill in 0..100_u64 {
+            let mut run = start();
+            // Of a new filter the first moments matter: a later run has nothing to save.
+            thread::sleep(Duration::from_micros(kill * 397 % 20_000));
+            let _ = run.kill();
+            run.wait().expect("it ends");
+            most = most.max(names(files.0.path()).len());
+            let _ = fs::remove_file(files.path("old"));
+        }
+        assert!(start().wait().expect("it ends").success());
+        assert_eq!(names(files.0.path()), ["old"], "{args:?}");
+        println!("{args:?}: up to {most} files");
+    }
+}

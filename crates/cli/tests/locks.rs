@@ -1,0 +1,143 @@
+//! Whatever replaces a filter holds its lock: two programs that change it take turns.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::common::{Files, tamis};
+
+/// Starts a command in the folder.
+fn start(files: &Files, args: &[&str]) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+        .current_dir(&files.0)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs")
+}
+
+/// Starts `tamis new f` on a pipe, and returns it when it has printed a line, and so has the lock.
+fn hold(files: &Files) -> (Child, ChildStdin) {
+    let mut run = start(files, &["new", "-q", "f"]);
+    let mut input = run.stdin.take().expect("piped");
+    input.write_all(b"held\n").expect("written");
+    let mut line = String::new();
+    let output = run.stdout.as_mut().expect("piped");
+    BufReader::new(output).read_line(&mut line).expect("read");
+    assert_eq!(line, "held\n");
+    (run, input)
+}
+
+/// Starts a command that must wait for the lock of `f`, ends the run that holds it, and returns what the command said.
+fn after_a_run(files: &Files, args: &[&str]) -> String {
+    let (mut run, input) = hold(files);
+    let mut waiting = start(files, args);
+    drop(waiting.stdin.take());
+    let mut said = BufReader::new(waiting.stderr.take().expect("piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("read");
+    assert_eq!(line, "f: another run changes it; waiting\n", "{args:?}");
+    assert!(waiting.try_wait().expect("ours").is_none(), "{args:?} did not wait");
+    drop(input);
+    assert!(run.wait().expect("it ends").success());
+    said.read_to_string(&mut line).expect("read");
+    assert!(waiting.wait().expect("it ends").success(), "{args:?}: {line}");
+    assert!(!files.path("f.lock").exists(), "{args:?} leaves the lock");
+    line
+}
+
+/// Nothing is lost: the merge reads the filter after the run has saved it.
+#[test]
+fn a_merge_onto_a_filter_has_what_another_run_adds() {
+    let files = Files::new();
+    files.write("a", "a\n");
+    files.write("b", "b\n");
+    files.run(&["new", "-q", "f", "a"]);
+    files.run(&["new", "-q", "g", "b"]);
+    let said = after_a_run(&files, &["merge", "-o", "f", "f", "g"]);
+    assert!(said.contains("2 filters merged"), "{said}");
+    files.write("all", "a\nb\nheld\nother\n");
+    assert_eq!(files.run(&["query", "-q", "f", "all"]).0, "a\nb\nheld\n");
+}
+
+/// Also for a filter that does not exist yet, and under another name.
+#[test]
+fn every_command_that_replaces_a_filter_waits() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["new", "-q", "g", "in"]);
+    files.run(&["build", "-q", "-o", "t", "--to", "guava", "--capacity", "9", "in"]);
+    for args in [
+        &["build", "-o", "f", "in"][..],
+        &["build", "-o", "f", "--to", "guava", "--capacity", "9", "in"],
+        &["convert", "-o", "f", "g"],
+        &["convert", "-o", "f", "--from", "guava", "t"],
+        &["merge", "-o", "f", "g"],
+        &["index", "-o", "f", "in"],
+    ] {
+        let _ = fs::remove_file(files.path("f"));
+        after_a_run(&files, args);
+    }
+    // Under another name.
+    let _ = fs::remove_file(files.path("f"));
+    files.run(&["new", "-q", "f", "in"]);
+    std::os::unix::fs::symlink("f", files.path("link")).expect("linked");
+    let (mut run, input) = hold(&files);
+    let mut waiting = start(&files, &["build", "-o", "link", "in"]);
+    let mut said = BufReader::new(waiting.stderr.take().expect("piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("read");
+    assert_eq!(line, "link: another run changes it; waiting\n");
+    drop(input);
+    assert!(run.wait().expect("it ends").success() && waiting.wait().expect("it ends").success());
+}
+
+/// A run that begins while a filter is built adds to the new one.
+#[test]
+fn a_run_waits_for_a_build() {
+    let files = Files::new();
+    let mut build = start(&files, &["build", "-q", "-o", "f"]);
+    // The file of the lock is there before the input is read.
+    let mut input = build.stdin.take().expect("piped");
+    input.write_all(b"a\n").expect("written");
+    while !files.path("f.lock").exists() {
+        assert!(build.try_wait().expect("ours").is_none(), "it ended without a lock");
+    }
+    let mut run = start(&files, &["new", "f"]);
+    run.stdin.take().expect("piped").write_all(b"a\nb\n").expect("written");
+    let mut line = String::new();
+    let mut said = BufReader::new(run.stderr.take().expect("piped"));
+    said.read_line(&mut line).expect("read");
+    assert_eq!(line, "f: another run changes it; waiting\n");
+    drop(input);
+    assert!(build.wait().expect("it ends").success());
+    assert_eq!(run.wait_with_output().expect("it ends").stdout, b"b\n");
+}
+
+#[test]
+fn a_command_that_fails_leaves_no_lock() {
+    let files = Files::new();
+    files.write("in", "a\tx\n");
+    files.write("bad", "no filter");
+    files.run(&["new", "-q", "g", "in"]);
+    for args in [
+        &["merge", "-o", "f", "g", "bad"][..],
+        &["merge", "-o", "f", "missing"],
+        &["convert", "-o", "f", "bad"],
+        &["build", "-o", "f", "--max-line", "1", "in"],
+        &["build", "-o", "f", "--to", "guava", "--capacity", "9", "--max-line", "1", "in"],
+        &["index", "-o", "f", "--max-line", "1", "in"],
+        &["index", "-o", "f", "missing"],
+    ] {
+        tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
+        let mut names: Vec<_> = fs::read_dir(files.0.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("text"))
+            .collect();
+        names.sort();
+        assert_eq!(names, ["bad", "g", "in"], "{args:?}");
+    }
+}

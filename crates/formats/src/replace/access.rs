@@ -1,0 +1,199 @@
+//! Who may read and write a file that replaces another: nobody who might not before.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Who may read and write a file.
+#[derive(Debug)]
+pub(super) struct Access {
+    #[cfg(unix)]
+    mode: u32,
+    #[cfg(unix)]
+    owner: u32,
+    #[cfg(unix)]
+    group: u32,
+    /// The access control list, in the form of the system.
+    #[cfg(unix)]
+    acl: Option<Vec<u8>>,
+    #[cfg(not(unix))]
+    permissions: fs::Permissions,
+}
+
+#[cfg(not(unix))]
+impl Access {
+    /// Reads that of a file. Returns `None` if there is none.
+    pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
+        match fs::metadata(path) {
+            Ok(found) => Ok(Some(Self { permissions: found.permissions() })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sets that of a file.
+    pub(super) fn give(&self, file: &File) -> io::Result<()> {
+        file.set_permissions(self.permissions.clone())
+    }
+}
+
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+#[cfg(unix)]
+impl Access {
+    /// Reads that of a file. Returns `None` if there is none.
+    pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
+        let found = match fs::metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (mode, owner, group) = (found.mode(), found.uid(), found.gid());
+        Ok(Some(Self { mode, owner, group, acl: acl::of(path)? }))
+    }
+
+    /// Sets that of a file that only its owner may access yet, so that it is wider at no moment.
+    pub(super) fn give(&self, file: &File) -> io::Result<()> {
+        let now = file.metadata()?;
+        // A process may set the groups that it belongs to. A group that is gone has no members.
+        let group = now.gid() == self.group || fchown(file, None, Some(self.group)).is_ok();
+        let acl = match &self.acl {
+            // Its entry for the group is about the old one.
+            Some(acl) => group && acl::set(file, acl).is_ok(),
+            // The folder may have given the file one, which the bits of the group would switch on.
+            None => acl::remove(file).is_ok(),
+        };
+        file.set_permissions(fs::Permissions::from_mode(kept(self.mode, group, acl)))?;
+        // Last, since it takes the right to set the others. Only root may do this; for others the file has a new owner.
+        if now.uid() != self.owner {
+            let _ = fchown(file, Some(self.owner), None);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the bits of the new file. `group`, `acl`: whether it has the group and the access control list of the old
+/// one. The bits that run a program as its owner are not kept: these are other contents.
+#[cfg(unix)]
+const fn kept(mode: u32, group: bool, acl: bool) -> u32 {
+    match (group, acl) {
+        (true, true) => mode & 0o777,
+        // The members of the old group are others now, and may do no more than before.
+        (false, true) => mode & 0o700 | mode & (mode >> 3) & 0o007,
+        // Each user or group in the list may have been allowed less than the others.
+        (_, false) => mode & 0o700,
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod acl {
+    //! The access control list of a file, as Linux stores it.
+
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, getxattr};
+    use rustix::io::Errno;
+
+    const NAME: &str = "system.posix_acl_access";
+
+    /// The most bytes of an attribute.
+    const MAX: usize = 1 << 16;
+
+    /// Returns that of a file, if it has one.
+    pub(super) fn of(path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let mut room = [0; 256];
+        match getxattr(path, NAME, &mut room[..]) {
+            Ok(len) => Ok(Some(room[..len].to_vec())),
+            Err(Errno::RANGE) => {
+                let mut room = vec![0; MAX];
+                let len = getxattr(path, NAME, &mut room[..])?;
+                room.truncate(len);
+                Ok(Some(room))
+            }
+            Err(error) if is_none(error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn set(file: &File, acl: &[u8]) -> io::Result<()> {
+        Ok(fsetxattr(file, NAME, acl, XattrFlags::empty())?)
+    }
+
+    /// Removes that of a file, if it has one.
+    pub(super) fn remove(file: &File) -> io::Result<()> {
+        match fremovexattr(file, NAME) {
+            Err(error) if !is_none(error) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The file has no list, or the file system has none at all.
+    fn is_none(error: Errno) -> bool {
+        [Errno::NODATA, Errno::OPNOTSUPP, Errno::NOSYS].contains(&error)
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+mod acl {
+    //! The access control lists of other systems are not kept.
+
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub(super) const fn of(_: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    pub(super) const fn set(_: &File, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) const fn remove(_: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_kept_is_taken_away() {
+        for (old, kept_all, other_group, no_acl) in [
+            (0o644, 0o644, 0o604, 0o600),
+            (0o664, 0o664, 0o604, 0o600),
+            (0o604, 0o604, 0o600, 0o600),
+            (0o606, 0o606, 0o600, 0o600),
+            (0o646, 0o646, 0o604, 0o600),
+            (0o777, 0o777, 0o707, 0o700),
+            (0o444, 0o444, 0o404, 0o400),
+            (0o4755, 0o755, 0o705, 0o700),
+            (0o2750, 0o750, 0o700, 0o700),
+            (0o100_640, 0o640, 0o600, 0o600),
+        ] {
+            let all = [(true, true), (false, true), (true, false), (false, false)]
+                .map(|(group, acl)| kept(old, group, acl));
+            assert_eq!(all, [kept_all, other_group, no_acl, no_acl], "{old:o}");
+        }
+    }
+
+    /// For every mode: no class of users has a right that it had not.
+    #[test]
+    fn nobody_gains_a_right() {
+        for old in 0..0o1000 {
+            for (group, acl) in [(true, true), (false, true), (true, false), (false, false)] {
+                let new = kept(old, group, acl);
+                assert_eq!(new & !old, 0, "{old:o} {new:o}");
+                // Who was in the old group is one of the others, and who was not may be in the new one.
+                if !group {
+                    assert_eq!(new & 0o007 & !(old >> 3), 0, "{old:o} {new:o}");
+                    assert_eq!(new & 0o070, 0, "{old:o} {new:o}");
+                }
+            }
+        }
+    }
+}

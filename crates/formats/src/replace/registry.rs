@@ -1,0 +1,90 @@
+//! The files that this process removes when it is ended early.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+static FILES: Mutex<Files> =
+    Mutex::new(Files { paths: BTreeMap::new(), next: 0, abandoned: false });
+
+/// The absolute names of the files, by numbers: a file that was renamed leaves its name to another one.
+pub(super) struct Files {
+    paths: BTreeMap<u64, PathBuf>,
+    next: u64,
+    /// Whether [`abandon`] has removed them.
+    abandoned: bool,
+}
+
+/// A file that is removed when this value is dropped, or by [`abandon`].
+#[derive(Debug)]
+pub struct Listed(u64);
+
+/// Removes all temporary files of this process, for a signal that ends it. The caller ends the process: a thread that
+/// creates or renames such a file later waits for that, so none is left behind and no rename half done is reported.
+pub fn abandon() {
+    let mut files = lock();
+    files.abandoned = true;
+    for path in core::mem::take(&mut files.paths).into_values() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Returns the list, while no other thread changes it.
+fn lock() -> MutexGuard<'static, Files> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the list, for a change. If the process is being ended, does not return.
+pub(super) fn enter() -> MutexGuard<'static, Files> {
+    let files = lock();
+    if !files.abandoned {
+        return files;
+    }
+    drop(files);
+    loop {
+        thread::park();
+    }
+}
+
+impl Files {
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        self.paths.values().any(|ours| ours == path)
+    }
+
+    /// Adds a file that this process has just created.
+    pub(super) fn add(&mut self, path: PathBuf) -> Listed {
+        let number = self.next;
+        self.next += 1;
+        self.paths.insert(number, path);
+        Listed(number)
+    }
+
+    /// Forgets a file that has another name now.
+    pub(super) fn forget(&mut self, file: &Listed) {
+        self.paths.remove(&file.0);
+    }
+}
+
+impl Listed {
+    /// Lists a file of this process.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        enter().add(path)
+    }
+
+    /// Removes the file, once: later another process may have one of that name.
+    pub fn remove_file(&self) {
+        let mut files = lock();
+        if let Some(path) = files.paths.remove(&self.0) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        self.remove_file();
+    }
+}
