@@ -189,7 +189,7 @@ fn an_interval_with_a_slow_reader_is_skipped() {
     let mut input = child.stdin.take().expect("piped");
     let mut output = child.stdout.take().expect("piped");
     for line in 0..20 {
-        write!(input, "{}\n", char::from(b'a' + line)).expect("it reads");
+        writeln!(input, "{}", char::from(b'a' + line)).expect("it reads");
         until(|| unread(&output) == u64::from(line + 1) * 2);
         assert!(!filter.exists());
         // Some intervals pass.
