@@ -20,6 +20,19 @@ use crate::units::{count, rate};
 /// printed: if the run fails while it prints, or the output pipe is closed, the filter is not saved, and the next run
 /// prints the records again.
 ///
+/// If the output is a pipe or a socket, the filter is saved when the reader has taken all of it. If the reader ends before,
+/// nothing is saved, and a warning says how many records the next run prints again. A reader that takes nothing for 3 s is
+/// reported, and the program waits on; a signal ends the wait, and --no-wait omits it. What a reader has taken but not
+/// handled is not known here, nor is what a program between (tee, pv) holds back; and if two programs write to one pipe,
+/// each waits until all of both is taken. The safe way is -o FILE: the file and the filter then change together, at the end.
+/// On systems other than Linux a pipe or socket is not waited for. A socket to another machine has taken what that machine
+/// has received.
+///
+/// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it takes nothing for 1 s; a
+/// second signal ends the program at once. A save that runs is finished. The status is that of the signal. A signal that
+/// the program was started with as ignored, as by nohup, stays ignored (on systems other than Linux: SIGHUP only, which
+/// ends the program there without a save).
+///
 /// If the filter exists, options that it was not created with are an error.
 ///
 /// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name. It is created there if there is
@@ -69,11 +82,13 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends
+    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends. An interval in
+    /// which the reader of a pipe does not take all of the output is left out
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
     pub(crate) save_every: Option<Duration>,
 
-    /// Save without waiting until the reader of a pipe has taken all: what it leaves unread is not printed again
+    /// Save without waiting until the reader of a pipe or socket has taken all. What it then leaves unread is printed by
+    /// no run
     #[arg(long)]
     pub(crate) no_wait: bool,
 
