@@ -22,3 +22,4 @@ mod packed;
 #[cfg(unix)]
 mod redis;
 mod repeated;
+mod verify;

@@ -85,7 +85,7 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     {
         let hash = (filter.hasher().algorithm(), filter.hasher().key());
         let options = self.options;
-        self.push(name.as_ref(), hash, |mut to| options.write(filter, &mut to))
+        self.push(name.as_ref(), hash, |to| options.write(filter, to))
     }
 
     /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters to a set, or to leave
