@@ -27,10 +27,10 @@ impl Files {
 }
 
 /// The names of files, and their keys.
-type Exact = Vec<(String, BTreeSet<Vec<u8>>)>;
+pub(crate) type Exact = Vec<(String, BTreeSet<Vec<u8>>)>;
 
 /// Real lines in 60 files: each line in the files that its number selects.
-fn example() -> (Files, Exact) {
+pub(crate) fn example() -> (Files, Exact) {
     let text = fs::read(homepages()).expect("read");
     let lines: Vec<&[u8]> =
         text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
@@ -49,7 +49,7 @@ fn example() -> (Files, Exact) {
     (files, exact)
 }
 
-fn index(files: &Files, exact: &[(String, BTreeSet<Vec<u8>>)], more: &[&str]) -> String {
+pub(crate) fn index(files: &Files, exact: &[(String, BTreeSet<Vec<u8>>)], more: &[&str]) -> String {
     let names = exact.iter().map(|(name, _)| name.as_str());
     let args: Vec<&str> =
         ["index", "-o", "INDEX"].into_iter().chain(names).chain(more.iter().copied()).collect();

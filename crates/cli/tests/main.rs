@@ -31,3 +31,4 @@ mod repeated;
 mod safety;
 #[cfg(target_os = "linux")]
 mod signals;
+mod verify;

@@ -214,3 +214,34 @@ fn a_named_pipe_is_compressed() {
         }
     }
 }
+
+/// A signal saves the filter after the records that it has went into the pipe, not only into the encoder.
+#[cfg(unix)]
+#[test]
+fn a_signal_saves_what_the_pipe_has() {
+    use std::io::{Read, Write};
+    let files = Files::new();
+    files.write("in", "a\nb\n");
+    for (extension, tool) in TOOLS {
+        let (pipe, filter) = (files.path(&format!("pipe.{extension}")), format!("F-{extension}"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        command.args(["new", "-q", &filter, "-o"]).arg(&pipe).current_dir(&files.0);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("it runs");
+        let mut input = child.stdin.take().expect("piped");
+        let mut reader = fs::File::open(&pipe).expect("a pipe");
+        input.write_all(b"a\nb\n").expect("it reads");
+        // Long enough for it to read them. If it does not, it saves and prints nothing.
+        std::thread::sleep(core::time::Duration::from_millis(500));
+        let kill = Command::new("kill").arg(child.id().to_string()).status();
+        assert!(kill.expect("it runs").success());
+        let mut packed = Vec::new();
+        reader.read_to_end(&mut packed).expect("read");
+        child.wait().expect("it ends");
+        drop(input);
+        let out = files.write(&format!("out.{extension}"), &packed);
+        let mut printed = if packed.is_empty() { Vec::new() } else { unpacked(tool, &out) };
+        printed.extend(files.run(&["new", "-q", &filter, "in"]).0.bytes());
+        assert_eq!(printed, b"a\nb\n", "{tool}");
+    }
+}

@@ -1,11 +1,15 @@
 //! `tamis which`: the files of an index that may contain a key.
 
+use core::mem;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use tamis::formats::{FilterSet, LoadError, Options, SetError, SetInfo};
 
+mod verify;
+
+use self::verify::{Verified, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
 use crate::filters::Header;
@@ -39,9 +43,14 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
         asked.read(file, &records)?;
     }
 
-    // Load each filter once, for all keys, and print.
-    let keys = asked.keys.iter().map(|(_, key)| key.as_slice());
-    let found = set.which_many(keys).map_err(|error| unreadable(&args.index, error))?;
+    // Load each filter once, for all keys; then read the files that they name, if asked to; and print.
+    let keys: Vec<&[u8]> = asked.keys.iter().map(|(_, key)| key.as_slice()).collect();
+    let mut found = set.which_many(&keys).map_err(|error| unreadable(&args.index, error))?;
+    let verified = args.verify.then(|| {
+        let mut verified = verify(&set, &keys, &found, &records, args.records.no_decompress);
+        found = mem::take(&mut verified.found);
+        verified
+    });
     let printed = print(&set, &asked, &found, with_key, records.separator)?;
 
     // Report.
@@ -64,8 +73,32 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     report.put("files", set.len());
     report.put("printed", printed);
     report.put("seconds", start.elapsed().as_secs_f64());
+    let failure = verified.and_then(|verified| report_verified(&mut report, verified));
     report.show(&args.records);
-    Ok(printed > 0)
+    // What was found is printed all the same.
+    failure.map_or(Ok(printed > 0), Err)
+}
+
+/// Reports how many names were wrong. Returns the error of a file that could not be read.
+fn report_verified(report: &mut Report, verified: Verified) -> Option<Error> {
+    let (wrong, unknown) = (verified.wrong, verified.unknown);
+    let were = if wrong == 1 { "was a false positive" } else { "were false positives" };
+    report.text.push_str(&format!("; {} {were}", counted(wrong, "other name")));
+    if unknown > 0 {
+        report.text.push_str(&format!(", {} could not be verified", grouped(unknown)));
+    }
+    // Chance explains so many in at most a twentieth of all such runs.
+    if let Some(expected) = verified.expected.filter(|expected| wrong as f64 > 20.0 * expected) {
+        report.warnings.push(format!(
+            "no name is right, and by chance {expected:.1e} wrong ones are expected: give the options for records that \
+             'tamis index' had"
+        ));
+    }
+    report.put("false_positives", wrong);
+    report.put("unverified", unknown);
+    let (error, others) = verified.failure()?;
+    report.warnings.extend(others);
+    Some(error)
 }
 
 /// Opens an index whose keys have the normal form of this command.
