@@ -47,6 +47,11 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
             "is standard output; a filter is saved in a file: give its name".into(),
         ));
     }
+    // Look before it is opened: to open a pipe waits for its reader.
+    let found = fs::metadata(path);
+    if found.is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(refused("is a device or a pipe; a filter is saved in a regular file".into()));
+    }
     match place(path) {
         Ok((_, Some(_))) => Ok(()),
         Ok((_, None)) => {

@@ -16,6 +16,7 @@ mod memory;
 mod new;
 mod other;
 mod output;
+mod overfull;
 #[cfg(unix)]
 mod redis;
 mod repeated;

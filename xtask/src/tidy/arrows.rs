@@ -24,7 +24,7 @@ const ALLOWED: [(&str, &str); 9] = [
     (
         "tamis-cli",
         "tamis tamis-redis clap clap_complete clap_mangen csv-core flate2 getrandom indicatif memchr memmap2 \
-         ruzstd same-file serde_json signal-hook tempfile url zerocopy",
+         rustix ruzstd same-file serde_json signal-hook tempfile url zerocopy",
     ),
 ];
 

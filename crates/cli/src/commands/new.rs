@@ -9,23 +9,26 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 mod foreign;
 mod keeper;
+mod limited;
 mod remote;
 mod shards;
 
 use self::keeper::{Keeper, flushed};
-use super::info::design_rate;
+use self::limited::Limited;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
 use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
+use crate::geometry::design_rate;
+use crate::input::shown;
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
 use crate::policy::Policy;
 use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
-use crate::{Error, FileKind, input, output};
+use crate::{Error, FileKind, input, memory, output};
 
 /// Runs `tamis new`.
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
@@ -38,10 +41,17 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     }
     let choice = args.choice()?;
     output::check(&args.filter)?;
-    match args.opened()? {
-        Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
-        Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
-        None => {}
+    let is_foreign = match args.opened()? {
+        // It is read again under the lock.
+        Some(Opened::Theirs(_)) => true,
+        Some(Opened::Ours(header)) => {
+            args.check(&header, choice, policy)?;
+            false
+        }
+        None => false,
+    };
+    if is_foreign {
+        return foreign::new(args, &records, start);
     }
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
@@ -52,6 +62,8 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let filter = args.open(choice, policy)?;
     let (output, pending) = output::open(args.output.as_deref())?;
 
+    // One thread for signals, one that saves.
+    memory::check_run(2)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     screen.guard(&lock);
     let hasher = Hasher::Any(filter.hasher().clone());
@@ -70,8 +82,14 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     } else {
         let plan =
             Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
-        let decider = Sharded::new(shards::of(&filter), hasher, plan);
-        keeper.run(list, &output, &records, &decider, &mut screen, every)?
+        let sharded = Sharded::new(shards::of(&filter), hasher, plan);
+        match filter.room(args.rate_of(choice)).filter(|_| !args.overfull) {
+            None => keeper.run(list, &output, &records, &sharded, &mut screen, every)?,
+            Some(room) => {
+                let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
+                keeper.run(list, &output, &records, &decider, &mut screen, every)?
+            }
+        }
     };
     if let Some(pending) = screen.finish() {
         pending.commit(&output)?;
@@ -138,6 +156,11 @@ impl NewArgs {
             (None, None) => None,
         };
         self.rate.or(default)
+    }
+
+    /// The rate of the filter, if the options say it together with the capacity: no other filter is accepted then.
+    fn rate_of(&self, choice: Choice) -> Option<f64> {
+        choice.size.and(self.rate())
     }
 
     /// Returns an error if the options ask for other sizes than those of the filter that exists.

@@ -138,6 +138,7 @@ impl Watch for Keeping<'_, '_> {
                 | Error::NoKey { .. }
                 | Error::TooLong { .. }
                 | Error::ForeignItem { .. }
+                | Error::Overfull { .. }
         );
         if at_record
             && !self.keeper.at_end
