@@ -50,7 +50,7 @@ pub(crate) fn check_run(threads: u64) -> Result<(), Error> {
     let needed = SPARE + threads * THREAD;
     match process::left() {
         Some(left) if needed > left => {
-            Err(Error::Short { name: "tamis".into(), needed, available: Some(left) })
+            Err(Error::Short { name: "this run".into(), needed, available: Some(left) })
         }
         _ => Ok(()),
     }
@@ -66,6 +66,11 @@ pub(crate) fn short(needed: usize) -> io::Error {
 /// microsecond.
 pub(crate) fn is_short() -> bool {
     process::left().is_some_and(|left| left < SPARE)
+}
+
+/// What the limits of the process leave besides what is kept free, or `None` without limits.
+pub(crate) fn left() -> Option<u64> {
+    process::left().map(|left| left.saturating_sub(SPARE))
 }
 
 /// Whether there is memory for one more thread.

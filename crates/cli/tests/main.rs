@@ -13,6 +13,8 @@ mod keys;
 mod lost;
 mod manners;
 mod memory;
+#[cfg(target_os = "linux")]
+mod memory_limits;
 mod new;
 mod other;
 mod output;

@@ -148,7 +148,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     // Kind.
     (
         "merge -o out f kind",
-        "kind: has the type OnceBloomFilter, but f has BlockedBloomFilter; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 FILE...",
+        "kind: has the type OnceBloomFilter, but f has BlockedBloomFilter; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.0e-5 FILE...",
     ),
     (
         "merge -o out table f",
