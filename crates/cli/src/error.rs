@@ -88,6 +88,15 @@ pub enum Error {
         /// The number of bytes available.
         available: u64,
     },
+    /// There is not enough memory for what is in a file, or for the run.
+    Short {
+        /// The file, as it was given, or the program.
+        name: String,
+        /// The number of bytes needed.
+        needed: u64,
+        /// The number of bytes available, or `None` if the system did not allocate them.
+        available: Option<u64>,
+    },
     /// The system did not allocate the memory of a table.
     Allocation {
         /// The number of bytes asked for.
@@ -112,6 +121,17 @@ pub enum Error {
         line: u64,
         /// The reason.
         source: InsertError,
+    },
+    /// More items would bring the rate of a filter of fixed size above twice the one that was asked for.
+    Overfull {
+        /// The file and the line of the first item that has no room, or `None` if all items were counted at the end.
+        record: Option<(Arc<str>, u64)>,
+        /// The file of the filter.
+        filter: String,
+        /// The most items with which its rate is not above that.
+        items: u64,
+        /// The rate that was asked for.
+        rate: f64,
     },
     /// A filter of fixed size refused an item, somewhere in the input.
     Room(InsertError),
@@ -235,7 +255,8 @@ impl Error {
                 _ => 1,
             },
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
-            Self::Insert { .. } | Self::Room(_) | Self::Save { .. } => 1,
+            Self::Short { .. } => 1,
+            Self::Insert { .. } | Self::Overfull { .. } | Self::Room(_) | Self::Save { .. } => 1,
             Self::ForeignItem {
                 source: foreign::Error::Full | foreign::Error::Alloc { .. },
                 ..
@@ -267,6 +288,9 @@ impl fmt::Display for Error {
             Self::Usage(text) => write!(f, "{text}"),
             Self::Input { name, found } => write!(f, "{name}: {found}"),
             Self::Output { name, found } => write!(f, "-o {name}: {found}"),
+            Self::Read { name, line, source } if source.kind() == ErrorKind::OutOfMemory => {
+                write!(f, "{name}, line {}: {source}", grouped(*line))
+            }
             Self::Read { name, line, source } => {
                 write!(f, "{name}, line {}: cannot read further: {source}", grouped(*line))
             }
@@ -334,10 +358,11 @@ impl fmt::Display for Error {
                             size_option(*kind)
                         )
                     }
-                    (BuildError::Alloc { .. }, ..) => {
+                    (BuildError::Alloc { bytes: needed }, ..) => {
                         write!(
                             f,
-                            ": the allocation of its memory failed; lower {}",
+                            ": out of memory: it needs {}; lower {}",
+                            bytes(needed),
                             size_option(*kind)
                         )
                     }
@@ -346,13 +371,19 @@ impl fmt::Display for Error {
             }
             Self::Memory { needed, available } => write!(
                 f,
-                "the filter needs {}, but this machine has {} free; lower --capacity or --window, or give a --rate or raise it",
+                "out of memory: the filter needs {}, but {} are available; lower --capacity or --window, or give a --rate or raise it",
                 bytes(*needed),
                 bytes(*available)
             ),
+            Self::Short { name, needed, available } => {
+                write!(f, "{name}: out of memory: it needs {}", bytes(*needed))?;
+                available.map_or(Ok(()), |available| {
+                    write!(f, ", but {} are available", bytes(available))
+                })
+            }
             Self::Allocation { needed } => write!(
                 f,
-                "the system did not allocate {}; lower --capacity, or give a --rate",
+                "out of memory: the filter needs {} more; lower --capacity, or give a --rate",
                 bytes(*needed)
             ),
             Self::Outgrown => {
@@ -373,6 +404,27 @@ impl fmt::Display for Error {
                     _ => write!(f, "build a new filter with a larger --capacity"),
                 }
             }
+            Self::Overfull { record, filter, items, rate } => {
+                if let Some((name, line)) = record {
+                    write!(f, "{name}, line {}: ", grouped(*line))?;
+                }
+                write!(
+                    f,
+                    "{filter}: with more than {} its false-positive rate is above {:.1e}, twice the rate asked for; ",
+                    counted(*items, "item"),
+                    2.0 * rate
+                )?;
+                match record {
+                    Some(_) => write!(
+                        f,
+                        "build one with a larger --capacity from all records, or give --overfull"
+                    ),
+                    None => write!(
+                        f,
+                        "omit --capacity, so that the records are counted, or give --overfull"
+                    ),
+                }
+            }
             Self::Room(source) => write!(f, "{source}"),
             Self::Load { name, source } => {
                 write!(f, "{name}: {source}")?;
@@ -385,7 +437,13 @@ impl fmt::Display for Error {
             }
             Self::Foreign { name, format, source } => write!(f, "{name}: {format}: {source}"),
             Self::ForeignItem { name, line, source } => {
-                write!(f, "{name}, line {}: {source}", grouped(*line))
+                write!(f, "{name}, line {}: ", grouped(*line))?;
+                match source {
+                    foreign::Error::Alloc { bytes: needed } => {
+                        write!(f, "out of memory: the filter needs {} more", bytes(*needed))
+                    }
+                    _ => source.fmt(f),
+                }
             }
             Self::Remote { name, source, advice: None, .. } => write!(f, "{name}: {source}"),
             Self::Remote { name, source, advice: Some(advice), .. } => {
@@ -394,9 +452,23 @@ impl fmt::Display for Error {
             Self::RemoteItem { name, line, source, fate } => {
                 write!(f, "{name}, line {}: {source}; {fate}", grouped(*line))
             }
-            Self::Save { name, source } => write!(f, "{name}: cannot save the filter: {source}"),
+            Self::Save { name, source } => {
+                write!(f, "{name}: cannot save the filter: ")?;
+                match source {
+                    SaveError::Alloc { bytes: needed } => {
+                        write!(f, "out of memory: it needs {} more", bytes(*needed))
+                    }
+                    _ => source.fmt(f),
+                }
+            }
             Self::Merge { name, source } => {
-                write!(f, "{name}: cannot be merged with the filters before it: {source}")?;
+                write!(f, "{name}: cannot be merged with the filters before it: ")?;
+                match source {
+                    MergeError::Alloc { bytes: needed } => {
+                        return write!(f, "out of memory: it needs {} more", bytes(*needed));
+                    }
+                    _ => source.fmt(f)?,
+                }
                 match source {
                     MergeError::Insert(_) => {
                         write!(f, "; build the filters with a larger --capacity")

@@ -24,14 +24,16 @@ mod header;
 mod lock;
 mod next;
 mod reader;
+mod room;
 
 pub(crate) use self::collect::Collect;
 pub(crate) use self::decide::{Insert, Lookup, Remove};
 pub(crate) use self::figures::Figures;
 pub(crate) use self::header::{Header, policy_name};
 pub(crate) use self::lock::Lock;
-pub(crate) use self::next::command_without;
+pub(crate) use self::next::{Union, command_without};
 pub(crate) use self::reader::Reader;
+pub(crate) use self::room::Room;
 
 /// A filter of any kind.
 #[allow(clippy::large_enum_variant, reason = "a command has one or two")]
@@ -304,12 +306,12 @@ impl AnyFilter {
 fn ungrown(other: &Header<'_>, error: Error) -> Error {
     other.refused(match error {
         Error::Memory { needed, available } => format!(
-            "cannot be merged: the tables need {}, but this machine has {} free",
+            "cannot be merged: out of memory: the tables need {}, but {} are available",
             bytes(needed),
             bytes(available)
         ),
         Error::Allocation { needed } => {
-            format!("cannot be merged: the system did not allocate {}", bytes(needed))
+            format!("cannot be merged: out of memory: the tables need {} more", bytes(needed))
         }
         error => format!("cannot be merged: {error}"),
     })

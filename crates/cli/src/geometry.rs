@@ -82,6 +82,23 @@ pub(crate) fn rate_of_generations(each: f64, count: f64) -> f64 {
     -(count * (-each).ln_1p()).exp_m1()
 }
 
+/// The rate that a saved filter has with the number of items that it was built for.
+pub(crate) fn design_rate(info: &formats::Info) -> Option<f64> {
+    let items = usize::try_from(info.capacity()).unwrap_or(usize::MAX);
+    match info.geometry() {
+        formats::Geometry::Bloom(sizes) => Some(sizes.false_positive_rate_at(items)),
+        formats::Geometry::Cuckoo(sizes) => Some(sizes.false_positive_rate_at(items)),
+        formats::Geometry::Window(sizes) => {
+            let full = u64::from(sizes.generations().saturating_sub(1)).max(1);
+            let each = sizes.geometry().false_positive_rate_at(items.div_ceil(full as usize));
+            Some(rate_of_generations(each, sizes.generations().into()))
+        }
+        // It stays below this rate, whatever its capacity.
+        formats::Geometry::Chain(sizes) => Some(sizes.false_positive_rate()),
+        _ => None,
+    }
+}
+
 /// The lowest rate that a filter can keep, if `error` says that the one asked for is lower.
 pub(crate) const fn lowest_rate(error: BuildError) -> Option<f64> {
     match error {

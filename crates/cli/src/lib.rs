@@ -49,6 +49,9 @@ use crate::args::{Cli, Command};
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Err(error) = memory::check_run(0) {
+        return ExitCode::from(screen::report(&error));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),

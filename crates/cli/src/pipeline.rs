@@ -21,8 +21,8 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{process, thread};
 
-use crate::Error;
 use crate::input::Input;
+use crate::{Error, memory};
 
 mod chunk;
 mod decider;
@@ -42,7 +42,7 @@ pub(crate) use self::entry::{Entry, SHARDS};
 pub(crate) use self::gate::Gate;
 pub(crate) use self::hasher::Hasher;
 pub use self::hasher::Seed;
-pub(crate) use self::plan::{Plan, Printed};
+pub(crate) use self::plan::{Plan, Printed, Taken};
 pub use self::records::CHUNK;
 pub(crate) use self::records::Records;
 pub use self::sink::{Keyless, Tally, Watch};
@@ -89,7 +89,8 @@ pub(crate) fn run<R: Read + Send>(
         let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
         // More workers than shards would only wait. If the system cannot start a thread, the workers that run do all
         // the work.
-        let others = (1..records.threads.min(SHARDS as usize)).map_while(|_| spawn().ok());
+        let others = (1..records.threads.min(SHARDS as usize))
+            .map_while(|_| memory::has_thread().then(spawn)?.ok());
         let others: Vec<_> = others.collect();
         // The calling thread is a worker too.
         run.work();

@@ -177,6 +177,19 @@ pub(crate) fn rate_up(rate: f64) -> String {
     }
 }
 
+/// Prints a rate to two digits, rounded down: a filter that keeps the printed rate keeps the rate too.
+pub(crate) fn rate_down(rate: f64) -> String {
+    let mut lower = rate;
+    loop {
+        let text = format!("{lower:.1e}");
+        if !text.parse().is_ok_and(|nearest: f64| nearest > rate) {
+            return text;
+        }
+        // As above.
+        lower *= 0.995;
+    }
+}
+
 /// Prints a size: `512 B`, `23.4 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -310,8 +323,12 @@ mod tests {
         {
             assert_eq!(rate_up(rate), text);
         }
+        for (rate, text) in [(4e-10, "4.0e-10"), (4.09e-10, "4.0e-10"), (9.96e-7, "9.9e-7")] {
+            assert_eq!(rate_down(rate), text);
+        }
         for rate in [9.91e-3, 9.96e-3, 0.0999] {
             assert!(rate_up(rate).parse::<f64>().expect("a number") >= rate);
+            assert!(rate_down(rate).parse::<f64>().expect("a number") <= rate);
         }
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1 << 30), "1 GiB");

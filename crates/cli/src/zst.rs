@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDecoder};
+
+use crate::memory;
 
 /// A reader of all frames in `source`. Skippable frames are skipped.
 pub(crate) struct Frames<R> {
@@ -21,6 +23,9 @@ impl<R: BufRead> Frames<R> {
     /// Enters the next frame with data. Returns `false` at the end of the file.
     fn enter(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
+            // The decoder allocates up to twice the window, and cannot report a failure.
+            let most = memory::left().map_or(u64::MAX, |left| left / 2);
+            self.decoder.set_max_window_size(most.min(DEFAULT_MAX_WINDOW_SIZE));
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
                 // The decoder reports a skippable frame as an error, after its header.
@@ -65,6 +70,11 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
         cause = inner.source();
     }
     let text = match error {
+        FrameDecoderError::WindowSizeTooBig { requested, .. }
+            if *requested <= DEFAULT_MAX_WINDOW_SIZE =>
+        {
+            return memory::short(2 * *requested as usize);
+        }
         FrameDecoderError::WindowSizeTooBig { .. } => {
             "the window of a frame is larger than 128 MiB; 'zstd -dc --long=31' decompresses it"
         }

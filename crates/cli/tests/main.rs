@@ -17,11 +17,14 @@ mod locks;
 mod lost;
 mod manners;
 mod memory;
+#[cfg(target_os = "linux")]
+mod memory_limits;
 mod new;
 #[cfg(not(feature = "redis"))]
 mod no_redis;
 mod other;
 mod output;
+mod overfull;
 mod packed;
 #[cfg(target_os = "linux")]
 mod pipes;

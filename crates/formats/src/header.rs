@@ -206,6 +206,12 @@ impl Header {
             require("seed", u64_at(bytes, at::KEY), 0)?;
             require("capacity", capacity, 1)?;
         }
+        if let Geometry::Table(sizes) = geometry {
+            let (min, max) = sizes.capacities();
+            if !(min..=max).contains(&capacity) {
+                return Err(LoadError::Range { field: "capacity", found: capacity, min, max });
+            }
+        }
         let items = u64_at(bytes, at::ITEMS);
         match geometry.slots() {
             None => require("items", items, 0)?,

@@ -9,8 +9,9 @@ pub(crate) const TAG_BITS: u32 = 32;
 /// The lines of the directory: three words for each shard.
 const DIRECTORY: u64 = 3 * SHARDS as u64 / 8;
 
-/// The most slots in a line.
+/// The most slots in a line, if a rest has no bits, and the fewest, if it has 24.
 const SLOTS: u64 = 16;
+const FEWEST_SLOTS: u64 = 9;
 
 /// The sizes of the table in a file.
 ///
@@ -55,5 +56,13 @@ impl TableSizes {
 
     pub(crate) const fn slots(self) -> u64 {
         SLOTS * self.lines
+    }
+
+    /// Returns the least and the greatest number of items that shards with these lines take before they grow: each takes
+    /// 24 of 25 slots, rounded down, and the slots depend on the bits of a rest.
+    pub(crate) const fn capacities(self) -> (u64, u64) {
+        // No overflow: there are fewer than 2^54 lines.
+        let (fewest, most) = (FEWEST_SLOTS * self.lines * 24 / 25, self.slots() * 24 / 25);
+        (fewest - SHARDS as u64, most)
     }
 }

@@ -52,6 +52,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 
+    /// Also build a filter whose records bring its false-positive rate above twice the rate asked for. Without this
+    /// option that is an error, and an older file of the name is kept
+    #[arg(long)]
+    pub(crate) overfull: bool,
+
     /// Build a filter of another system, such as guava, spark:v1 or redisbloom:cf, as that system does with --capacity
     /// and --rate; 'tamis convert --help' lists the formats
     #[arg(long, value_name = "FORMAT", value_parser = foreign, requires = "capacity", conflicts_with = "kind")]

@@ -82,6 +82,12 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
+    /// Also add records to a filter of fixed size that would bring its false-positive rate above twice the rate asked
+    /// for. Without this option the run stops before the first such record, saves what it printed, and exits with 1; the
+    /// number of records in a filter that exists is an estimate
+    #[arg(long)]
+    pub(crate) overfull: bool,
+
     /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends. An interval in
     /// which the reader of a pipe does not take all of the output is left out
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]

@@ -7,7 +7,8 @@ use tamis::hash::AnyStable;
 use super::report::Report;
 use crate::args::{BuildArgs, Choice};
 use crate::dedup::Window;
-use crate::filters::{AnyFilter, Collect, Copies, Insert, Lock};
+use crate::filters::{AnyFilter, Collect, Copies, Insert, Lock, Room};
+use crate::input::shown;
 use crate::output::Roles;
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
 use crate::screen::{self, Screen};
@@ -50,6 +51,9 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
                 pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
             };
             let new = done.tally.items();
+            if !args.overfull {
+                args.require_room(&filter, new)?;
+            }
             (filter, done, new)
         }
         None => args.counted(choice.kind(), inputs.list, &records, hasher, &mut screen)?,
@@ -67,6 +71,24 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
 impl BuildArgs {
     fn filter(&self, kind: FileKind, capacity: u64, hasher: AnyStable) -> Result<AnyFilter, Error> {
         AnyFilter::build(kind, Copies::Counted, capacity, self.rate.unwrap_or(DEFAULT_RATE), hasher)
+    }
+
+    /// Returns an error if a filter of fixed size holds too many items for its rate. `inserted`: the number of items, or
+    /// of their copies if the filter keeps these.
+    fn require_room(&self, filter: &AnyFilter, inserted: u64) -> Result<(), Error> {
+        let Some(room) = filter.room(Some(self.rate.unwrap_or(DEFAULT_RATE))) else {
+            return Ok(());
+        };
+        // Copies in counters take no room, and only their items can be estimated.
+        let items = match filter {
+            AnyFilter::Counting(counters) => inserted.min(counters.len_estimate() as u64),
+            _ => inserted,
+        };
+        if items <= room.items {
+            return Ok(());
+        }
+        let (filter, Room { items, rate }) = (shown(&self.output), room);
+        Err(Error::Overfull { record: None, filter, items, rate })
     }
 
     /// Builds a filter whose capacity is the number of records. Returns it with the number of items inserted.

@@ -9,7 +9,7 @@ use tamis::formats::{Info, LoadError, SaveError};
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
 use crate::filters::{AnyFilter, Header, Lock};
-use crate::foreign::{Foreign, Opened};
+use crate::foreign::{Foreign, Opened, read_stdin};
 use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
 use crate::output::Roles;
 use crate::scratch::Scratch;
@@ -70,13 +70,7 @@ impl ConvertArgs {
                 Opened::of_header(header, self.from.column.as_deref())
             }
             (Format::Foreign(named), None) if self.is_stdin() => {
-                let mut bytes = Vec::new();
-                let read = unbuffered_stdin().and_then(|mut input| input.read_to_end(&mut bytes));
-                let failed = |error: io::Error| Error::Input {
-                    name: STDIN.into(),
-                    found: error.to_string(),
-                };
-                read.map_err(failed)?;
+                let bytes = read_stdin(STDIN, named.formats)?;
                 let column = self.from.column.as_deref();
                 Foreign::parse(&bytes, named, column, STDIN.into()).map(Opened::Theirs)
             }

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::args::InfoArgs;
 use crate::filters::{Figures, Reader, policy_name};
 use crate::foreign::{Foreign, Opened};
-use crate::geometry::rate_of_generations;
+use crate::geometry::design_rate;
 use crate::input::shown;
 use crate::output::Roles;
 use crate::remote::Address;
@@ -88,23 +88,6 @@ fn layout(info: &Info) -> &'static str {
         Geometry::Table(_) => "shards",
         Geometry::Generations(_) => "generations",
         _ => "buckets",
-    }
-}
-
-/// The rate that the filter has with the number of items that it was built for.
-pub(super) fn design_rate(info: &Info) -> Option<f64> {
-    let items = usize::try_from(info.capacity()).unwrap_or(usize::MAX);
-    match info.geometry() {
-        Geometry::Bloom(sizes) => Some(sizes.false_positive_rate_at(items)),
-        Geometry::Cuckoo(sizes) => Some(sizes.false_positive_rate_at(items)),
-        Geometry::Window(sizes) => {
-            let full = u64::from(sizes.generations().saturating_sub(1)).max(1);
-            let each = sizes.geometry().false_positive_rate_at(items.div_ceil(full as usize));
-            Some(rate_of_generations(each, sizes.generations().into()))
-        }
-        // It stays below this rate, whatever its capacity.
-        Geometry::Chain(sizes) => Some(sizes.false_positive_rate()),
-        _ => None,
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use super::remote;
 use super::report::Report;
 use crate::args::MergeArgs;
-use crate::filters::{AnyFilter, Header, Lock};
+use crate::filters::{AnyFilter, Header, Lock, Reader, Union};
 use crate::foreign::{Foreign, Opened};
+use crate::geometry::design_rate;
 use crate::output::Roles;
 use crate::remote::Address;
 use crate::units::counted;
@@ -36,7 +37,7 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     let headers = filters.iter().map(|path| Header::open(path)).collect::<Result<Vec<_>, _>>()?;
     headers.iter().try_for_each(Header::require_mergeable)?;
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
-    others.iter().try_for_each(|other| other.require_like(first))?;
+    others.iter().try_for_each(|other| other.require_like(first, || union_of(&headers)))?;
     headers.iter().try_for_each(|header| header.require_other(&args.output))?;
 
     let mut filter = AnyFilter::load(first)?;
@@ -47,6 +48,17 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     report.describe(filter.figures(), &args.output);
     report.show_text(args.quiet);
     Ok(())
+}
+
+/// What the union of filters that cannot be merged needs. A Bloom filter may hold more items than it was built for; then
+/// it was read in vain, but the advice is right.
+fn union_of(headers: &[Header<'_>]) -> Union {
+    let records = headers.iter().map(|header| {
+        let items = Reader::load(header).map_or(0.0, |filter| filter.figures().items());
+        header.info.capacity().max(items.ceil() as u64)
+    });
+    let rates = headers.iter().filter_map(|header| design_rate(&header.info));
+    Union { records: records.fold(0, u64::saturating_add), rate: rates.reduce(f64::min) }
 }
 
 /// Merges filters of another system.

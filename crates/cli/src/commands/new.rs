@@ -8,10 +8,11 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 mod foreign;
 mod keeper;
+mod limited;
 mod shards;
 
 pub(super) use self::keeper::Keeper;
-use super::info::design_rate;
+use self::limited::Limited;
 use super::remote;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
@@ -19,6 +20,8 @@ use crate::dedup::{Sharded, Tables, Window};
 use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
+use crate::geometry::design_rate;
+use crate::input::shown;
 use crate::outlet::Outlet;
 use crate::output::{Packed, Roles};
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
@@ -26,7 +29,7 @@ use crate::policy::Policy;
 use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
-use crate::{Error, FileKind, input, output};
+use crate::{Error, FileKind, input, memory, output};
 
 /// Runs `tamis new`.
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
@@ -42,10 +45,17 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     roles.save_to(&args.filter, "filter")?;
     roles.print_to(args.output.as_deref())?;
     output::check(&args.filter)?;
-    match args.opened()? {
-        Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
-        Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
-        None => {}
+    let is_foreign = match args.opened()? {
+        // It is read again under the lock.
+        Some(Opened::Theirs(_)) => true,
+        Some(Opened::Ours(header)) => {
+            args.check(&header, choice, policy)?;
+            false
+        }
+        None => false,
+    };
+    if is_foreign {
+        return foreign::new(args, &records, start);
     }
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress)?;
@@ -54,6 +64,8 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let filter = args.open(choice, policy)?;
     let (file, pending) = output::open(args.output.as_deref())?;
 
+    // One thread for signals, one that saves.
+    memory::check_run(2)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let hasher = Hasher::Any(filter.hasher().clone());
     let output = Packed::new(Outlet::new(&file), args.output.as_deref());
@@ -70,8 +82,14 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     } else {
         let plan =
             Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
-        let decider = Sharded::new(shards::of(&filter), hasher, plan);
-        keeper.run(list, &records, &decider, &mut screen, every)?
+        let sharded = Sharded::new(shards::of(&filter), hasher, plan);
+        match filter.room(args.rate_of(choice)).filter(|_| !args.overfull) {
+            None => keeper.run(list, &records, &sharded, &mut screen, every)?,
+            Some(room) => {
+                let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
+                keeper.run(list, &records, &decider, &mut screen, every)?
+            }
+        }
     };
     drop((screen, lock));
 
@@ -131,6 +149,11 @@ impl NewArgs {
             (None, None) => None,
         };
         self.rate.or(default)
+    }
+
+    /// The rate of the filter, if the options say it together with the capacity: no other filter is accepted then.
+    fn rate_of(&self, choice: Choice) -> Option<f64> {
+        choice.size.and(self.rate())
     }
 
     /// Returns an error if the options ask for other sizes than those of the filter that exists.

@@ -126,7 +126,12 @@ impl Tables {
             }
         }
         let shards = tables.into_iter().map(RwLock::new).collect();
-        Ok(Self { shards, hasher: parts.hasher })
+        let tables = Self { shards, hasher: parts.hasher };
+        let (found, expected) = (parts.capacity, tables.capacity());
+        if found != expected {
+            return Err(LoadError::Field { field: "capacity", found, expected });
+        }
+        Ok(tables)
     }
 
     /// Whether the tables of each shard have equal numbers of positions, so that they can be merged.
@@ -224,7 +229,7 @@ impl Shard for Part<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tamis::hash::{HashItem, Rapid, split};
+    use tamis::hash::{HashItem, Rapid, Xxh3, split};
     use tempfile::tempdir;
 
     use super::*;
@@ -277,6 +282,44 @@ mod tests {
                 });
             }
         }
+    }
+
+    /// The room of a table is what the specification says, and a file with any other capacity is refused.
+    #[test]
+    fn a_capacity_that_does_not_follow_from_the_sizes_is_refused() {
+        let folder = tempdir().expect("a folder");
+        let path = folder.path().join("f");
+        for (capacity, items) in [(None, 0), (None, 90_000), (Some(1), 9), (Some(300_000), 1000)] {
+            let tables = Tables::new(capacity, Rapid::with_seed(7).into()).expect("small");
+            filled(&tables, 0..items);
+            let room = |table: &RwLock<Table>| {
+                let [lines, _, bits] = read(table).fields();
+                24 * lines * (512 / (32 + bits)) / 25
+            };
+            let expected: u64 = tables.shards.iter().map(room).sum();
+            assert_eq!(tables.capacity(), expected);
+            let options = formats::Options::new();
+            tables.save(&options, &path).expect("saved");
+            assert!(load(&path).is_ok());
+            let bytes = std::fs::read(&path).expect("saved");
+            for wrong in [1, expected / 4, expected - 1, expected + 1, 4 * expected, u64::MAX >> 1]
+            {
+                let mut bytes = bytes.clone();
+                bytes[104..112].copy_from_slice(&wrong.to_le_bytes());
+                let checksum = Xxh3::with_seed(0).hash_bytes(&bytes[..248]);
+                bytes[248..256].copy_from_slice(&checksum.to_le_bytes());
+                std::fs::write(&path, bytes).expect("written");
+                // The library does not know the bits of the rests, and refuses what no bits would give.
+                let possible = formats::Info::open(&path).is_ok();
+                assert_eq!(possible, wrong.abs_diff(expected) == 1, "{wrong} {expected}");
+                let sizes = TableSizes::new(lines_of(&tables)).expect("saved");
+                assert!(Tables::load(&options, &path, sizes).is_err(), "{wrong} {expected}");
+            }
+        }
+    }
+
+    fn lines_of(tables: &Tables) -> u64 {
+        tables.sum(Table::line_count)
     }
 
     /// A directory that does not fit the header is refused before anything is allocated.

@@ -65,7 +65,7 @@ impl Collect {
             if needed >= LARGE
                 && let Some(lack) = memory::lack(bytes)
             {
-                let text = format!("the list of all hashes {lack}; give --capacity");
+                let text = format!("out of memory: the list of all hashes {lack}; give --capacity");
                 return Err(Error::Usage(text));
             }
             list.try_reserve(new.len()).map_err(|_| Error::Allocation { needed: bytes })?;
@@ -109,11 +109,17 @@ impl AnyFilter {
         };
         let length = hashes.len().div_ceil(threads.max(1)).max(1);
         thread::scope(|scope| {
-            let parts = hashes.chunks(length).map(|hashes| scope.spawn(move || part(hashes)));
+            let spawn =
+                |hashes| thread::Builder::new().spawn_scoped(scope, move || part(hashes)).ok();
+            // If the system cannot start a thread, this one does the work.
+            let parts = hashes.chunks(length).map(|hashes| {
+                memory::has_thread().then(|| spawn(hashes)).flatten().ok_or_else(|| part(hashes))
+            });
             let parts: Vec<_> = parts.collect();
-            let results = parts
-                .into_iter()
-                .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            let results = parts.into_iter().map(|part| match part {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(done) => done,
+            });
             results.sum()
         })
     }

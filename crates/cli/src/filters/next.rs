@@ -3,6 +3,7 @@
 use tamis::formats::{Info, Kind as Saved};
 
 use crate::policy::Policy;
+use crate::units::rate_down;
 use crate::{FileKind, Kind};
 
 /// The command line of this process with another URL policy.
@@ -25,6 +26,31 @@ pub(super) fn command_like(other: &Info, more: &[&str]) -> String {
     }
 }
 
+/// What filters that are to be merged need together.
+pub(crate) struct Union {
+    /// The number of their records.
+    pub(crate) records: u64,
+    /// The lowest of their rates, if they have any.
+    pub(crate) rate: Option<f64>,
+}
+
+/// The command that builds each of several filters again, of the kind and with the policy of `first`, so that they can be
+/// merged, and their union keeps the rate.
+pub(super) fn command_for_union(first: &Info, union: &Union, more: &[&str]) -> String {
+    // Tables grow.
+    let Some(rate) = union.rate.filter(|_| first.kind() != Saved::Table) else {
+        return command_like(first, more);
+    };
+    let (records, rate) = (union.records.to_string(), rate_down(rate));
+    let sizes = ["--capacity", &records, "--rate", &rate];
+    let kind = FileKind::of_saved(first.kind()).map_or("", FileKind::name);
+    let words: &[&str] = match first.kind() {
+        Saved::OnceCuckoo => &["new", "NEW", "--kind", kind],
+        _ => &["build", "-o", "NEW", "--kind", kind],
+    };
+    command(&[words, &sizes].concat(), first, more)
+}
+
 /// The command that builds a filter from which records can be removed, in place of another.
 pub(super) fn command_for_removal(other: &Info) -> String {
     building(&["build", "-o", "NEW", "--kind", Kind::Cuckoo.name()], other, &[])
@@ -32,15 +58,22 @@ pub(super) fn command_for_removal(other: &Info) -> String {
 
 /// A command that builds a filter with the capacity of another, unless that grows, and its policy.
 fn building(words: &[&str], like: &Info, more: &[&str]) -> String {
-    let mut command = format!("tamis {}", words.join(" "));
+    let mut sized = words.to_vec();
+    let capacity = like.capacity().to_string();
     match FileKind::of_saved(like.kind()) {
         // They grow.
         None | Some(FileKind::Scalable | FileKind::ScalableCuckoo) => {}
         Some(FileKind::Rotating) if words.contains(&FileKind::Rotating.name()) => {
-            command += &format!(" --window {}", like.capacity());
+            sized.extend(["--window", &capacity]);
         }
-        Some(_) => command += &format!(" --capacity {}", like.capacity()),
+        Some(_) => sized.extend(["--capacity", &capacity]),
     }
+    command(&sized, like, more)
+}
+
+/// A command with the policy of a filter, more options and the records.
+fn command(words: &[&str], like: &Info, more: &[&str]) -> String {
+    let mut command = format!("tamis {}", words.join(" "));
     if !like.policy().name().is_empty() {
         command += &format!(" --url {}", quoted(like.policy().name()));
     }

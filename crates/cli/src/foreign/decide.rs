@@ -6,7 +6,7 @@ use tamis::formats::foreign::{Filter, KeyType};
 use tamis::hash::Rapid;
 
 use super::{Foreign, held};
-use crate::pipeline::{Chunk, Decider, Hasher, Plan, Printed, Turnstile, Why};
+use crate::pipeline::{Chunk, Decider, Hasher, Plan, Printed, Taken, Turnstile, Why};
 
 /// The hash function for keys, whose hashes no such filter uses.
 static UNUSED: Hasher = Hasher::Fixed(Rapid::with_seed(0));
@@ -14,7 +14,7 @@ static UNUSED: Hasher = Hasher::Fixed(Rapid::with_seed(0));
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) struct ForeignLookup<'f> {
     filter: &'f (dyn Filter + Send + Sync),
-    key_type: KeyType,
+    taken: Taken,
     inverted: bool,
 }
 
@@ -24,7 +24,7 @@ impl<'f> ForeignLookup<'f> {
         key_type: KeyType,
         inverted: bool,
     ) -> Self {
-        Self { filter, key_type, inverted }
+        Self { filter, taken: taken_by(filter, key_type), inverted }
     }
 }
 
@@ -35,7 +35,7 @@ impl Decider for ForeignLookup<'_> {
 
     fn plan(&self) -> Plan {
         // A record without a key is surely not in the filter.
-        Plan { keyless: self.inverted, ..plan(Printed::Fresh, self.key_type) }
+        Plan { keyless: self.inverted, ..plan(Printed::Fresh, self.taken) }
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
@@ -44,8 +44,8 @@ impl Decider for ForeignLookup<'_> {
         }
         let (entries, keys, fresh) = chunk.keyed();
         for (number, entry) in entries.iter().enumerate() {
-            // A key that the system does not have, such as an empty one, is not in the filter.
-            let key = keys.get(number, self.key_type);
+            // Each key was one that is taken when it was kept.
+            let key = keys.get(number, self.taken.key_type);
             let found = key.is_ok_and(|key| self.filter.contains(key).unwrap_or(false));
             fresh[entry.record as usize] = found != self.inverted;
         }
@@ -55,7 +55,7 @@ impl Decider for ForeignLookup<'_> {
 /// Changes a filter record by record, in input order: the answers and the bytes of the filter depend on the order.
 pub(crate) struct Change<'f> {
     filter: &'f Mutex<Foreign>,
-    key_type: KeyType,
+    taken: Taken,
     how: How,
     /// Whether a chunk was cut, because the input is wrong after its last record, or the filter refused a record.
     /// Nothing after it is decided, so that the filter has exactly the records before.
@@ -75,7 +75,8 @@ pub(crate) enum How {
 
 impl<'f> Change<'f> {
     pub(crate) fn new(filter: &'f Mutex<Foreign>, key_type: KeyType, how: How) -> Self {
-        Self { filter, key_type, how, cut: Turnstile::new(false) }
+        let taken = taken_by(&*held(filter).filter, key_type);
+        Self { filter, taken, how, cut: Turnstile::new(false) }
     }
 }
 
@@ -86,7 +87,7 @@ impl Decider for Change<'_> {
 
     fn plan(&self) -> Plan {
         let printed = if self.how == How::InsertNew { Printed::Fresh } else { Printed::None };
-        plan(printed, self.key_type)
+        plan(printed, self.taken)
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
@@ -102,8 +103,8 @@ impl Decider for Change<'_> {
         let (entries, keys, fresh) = chunk.keyed();
         let mut refused = None;
         for (number, entry) in entries.iter().enumerate() {
-            // Each key was of this type when it was kept.
-            let Ok(key) = keys.get(number, self.key_type) else { continue };
+            // Each key was one that is taken when it was kept.
+            let Ok(key) = keys.get(number, self.taken.key_type) else { continue };
             let done = match self.how {
                 How::Insert => filter.insert(key),
                 How::InsertNew => match filter.contains(key) {
@@ -128,7 +129,12 @@ impl Decider for Change<'_> {
     }
 }
 
-/// The plan for keys of this type.
-const fn plan(printed: Printed, key_type: KeyType) -> Plan {
-    Plan { printed, keyless: true, sharded: false, limit: None, keys: Some(key_type) }
+/// The keys of this type that a filter takes.
+fn taken_by(filter: &dyn Filter, key_type: KeyType) -> Taken {
+    Taken { key_type, empty: filter.takes_empty(key_type) }
+}
+
+/// The plan for such keys.
+const fn plan(printed: Printed, taken: Taken) -> Plan {
+    Plan { printed, keyless: true, sharded: false, limit: None, keys: Some(taken) }
 }

@@ -22,6 +22,8 @@ pub enum NoKey {
     Deep,
     /// The key is not an absolute URL.
     Url,
+    /// The key is empty, and the filter takes no empty keys.
+    Empty,
     /// The key is not valid UTF-8.
     Utf8,
     /// The key is not a decimal integer of 32 bits.
@@ -45,6 +47,7 @@ impl fmt::Display for NoKey {
             Self::Pointer => "nothing at the --json-key pointer",
             Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
             Self::Url => "the key is not an absolute URL, which --url expects",
+            Self::Empty => "the key is empty, and the system of the filter has no empty keys",
             Self::Utf8 => "the key is not UTF-8, which --key-type utf8 expects",
             Self::I32 => "the key is not a decimal integer of 32 bits, which --key-type i32 expects",
             Self::I64 => "the key is not a decimal integer of 64 bits, which --key-type i64 expects",

@@ -13,8 +13,8 @@ use super::hasher::Hasher;
 use super::keys::Keys;
 use super::plan::{Plan, Printed};
 use super::records::Records;
-use crate::Error;
 use crate::key::{Key, NoKey, Scratch};
+use crate::{Error, memory};
 
 /// How the records of a chunk are read and hashed.
 pub(super) struct Rules<'r> {
@@ -55,6 +55,12 @@ pub(crate) enum Why {
     Growth(Error),
     /// A filter of fixed size refused the item.
     Insert(InsertError),
+    /// The item would bring the rate of a filter of fixed size too far above the one that was asked for.
+    Overfull {
+        filter: String,
+        items: u64,
+        rate: f64,
+    },
     /// A filter of another system refused the item.
     Foreign(foreign::Error),
     /// A filter in Redis has no verdict on some records, of which this is the first. The others of the chunk have one.
@@ -164,12 +170,27 @@ impl Chunk<'_> {
             }
         }
         self.printed = rules.plan.printed;
+        let (records, entries) = (self.ends.len(), self.entries.len());
+        if self.second.try_reserve(records).is_err() || self.sorted.try_reserve(entries).is_err() {
+            self.abandon();
+            counts = [0; SHARDS as usize];
+        }
         if self.printed == Printed::Second {
             self.second.resize(self.ends.len(), false);
         }
         if rules.plan.sharded {
             self.sort(counts);
         }
+    }
+
+    /// Stops the chunk before its first record, because there is no memory for it.
+    fn abandon(&mut self) {
+        let needed = self.ends.len() * size_of::<Entry>();
+        self.ends.clear();
+        self.fresh.clear();
+        self.entries.clear();
+        self.keyless = None;
+        self.stop = Some(Stop { record: 0, why: Why::Read(memory::short(needed)) });
     }
 
     /// [`Chunk::scan`] up to the sort, with this hash function; counts the entries of each shard.
@@ -182,9 +203,22 @@ impl Chunk<'_> {
     ) {
         let bytes = &self.bytes[..self.used];
         let mut start = 0;
+        // The number of records for which there is memory.
+        let mut room = 0;
         for end in memchr::memchr_iter(rules.separator, bytes) {
             let record = &bytes[start..end];
             let number = self.ends.len();
+            if number >= room {
+                let of_keys = rules.plan.keys.map(|_| &mut self.keys);
+                let grown =
+                    grow(&mut self.ends, &mut self.fresh, &mut self.entries, of_keys, bytes.len());
+                let Some(grown) = grown else {
+                    let why = Why::Read(memory::short(number * size_of::<Entry>()));
+                    self.stop = Some(Stop { record: number, why });
+                    break;
+                };
+                room = grown;
+            }
             // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
             if record.len() as u64 > rules.max_record {
                 self.stop = Some(Stop { record: number, why: Why::TooLong(rules.max_record) });
@@ -336,6 +370,22 @@ impl Chunk<'_> {
         }
         kept
     }
+}
+
+/// Makes room for one more record, and for keys of this length together. Returns the number of records for which there is
+/// room, or `None` if the allocation failed.
+fn grow(
+    ends: &mut Vec<usize>,
+    fresh: &mut Vec<bool>,
+    entries: &mut Vec<Entry>,
+    keys: Option<&mut Keys>,
+    bytes: usize,
+) -> Option<usize> {
+    ends.try_reserve(1).ok()?;
+    fresh.try_reserve(1).ok()?;
+    entries.try_reserve(1).ok()?;
+    let keys = keys.map_or(Some(usize::MAX), |keys| keys.reserve(bytes));
+    Some(ends.capacity().min(fresh.capacity()).min(entries.capacity()).min(keys?))
 }
 
 /// Items to decide, and where their verdicts go.

@@ -4,6 +4,7 @@ use core::str;
 
 use tamis::formats::foreign::{Key, KeyType};
 
+use super::plan::Taken;
 use crate::key::NoKey;
 
 /// Keys in input order, each of the type that was asked for.
@@ -21,9 +22,20 @@ impl Keys {
         self.ends.clear();
     }
 
-    /// Appends a key, if its text is one of this type.
-    pub(super) fn push(&mut self, text: &[u8], key_type: KeyType) -> Result<(), NoKey> {
-        typed(text, key_type)?;
+    /// Makes room for one more key, and for keys of this length together. Returns the number of keys for which there is
+    /// room, or `None` if the allocation failed.
+    pub(super) fn reserve(&mut self, bytes: usize) -> Option<usize> {
+        self.ends.try_reserve(1).ok()?;
+        self.bytes.try_reserve(bytes.saturating_sub(self.bytes.len())).ok()?;
+        Some(self.ends.capacity())
+    }
+
+    /// Appends a key, if its text is one of those taken.
+    pub(super) fn push(&mut self, text: &[u8], taken: Taken) -> Result<(), NoKey> {
+        typed(text, taken.key_type)?;
+        if text.is_empty() && !taken.empty {
+            return Err(NoKey::Empty);
+        }
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
         Ok(())
@@ -69,12 +81,26 @@ mod tests {
             (b"0x1", KeyType::I64, Err(NoKey::I64)),
         ] {
             keys.clear();
-            assert_eq!(keys.push(b"1", KeyType::I64), Ok(()));
-            assert_eq!(keys.push(text, key_type), key.map(|_| ()));
+            let taken = |key_type| Taken { key_type, empty: true };
+            assert_eq!(keys.push(b"1", taken(KeyType::I64)), Ok(()));
+            assert_eq!(keys.push(text, taken(key_type)), key.map(|_| ()));
             if key.is_ok() {
                 assert_eq!(keys.get(1, key_type), key);
             }
             assert_eq!(keys.get(0, KeyType::I64), Ok(Key::I64(1)));
+        }
+    }
+
+    #[test]
+    fn an_empty_key_is_one_only_if_it_is_taken() {
+        for (key_type, refused) in [
+            (KeyType::Bytes, NoKey::Empty),
+            (KeyType::Text, NoKey::Empty),
+            (KeyType::I64, NoKey::I64),
+        ] {
+            let taken = Taken { key_type, empty: false };
+            assert_eq!(Keys::default().push(b"", taken), Err(refused));
+            assert_eq!(Keys::default().push(b"1", taken), Ok(()));
         }
     }
 }

@@ -13,8 +13,16 @@ pub(crate) struct Plan {
     pub(crate) sharded: bool,
     /// The number of items after which the next fresh record with a key is an error.
     pub(crate) limit: Option<u64>,
-    /// The type of the keys that the decider sees; without it, it sees only their hashes.
-    pub(crate) keys: Option<KeyType>,
+    /// The keys that the decider sees; without them, it sees only hashes.
+    pub(crate) keys: Option<Taken>,
+}
+
+/// Which keys a decider takes. A record with another key has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) key_type: KeyType,
+    /// Whether an empty key is one.
+    pub(crate) empty: bool,
 }
 
 /// Which records are printed.

@@ -138,6 +138,9 @@ impl<'w, W: Write> Sink<'w, W> {
                 Err(Error::Growth { name: name(), line, source: Box::new(source) })
             }
             Some(Why::Insert(source)) => Err(Error::Insert { name: name(), line, source }),
+            Some(Why::Overfull { filter, items, rate }) => {
+                Err(Error::Overfull { record: Some((name(), line)), filter, items, rate })
+            }
             Some(Why::Foreign(source)) => Err(Error::ForeignItem { name: name(), line, source }),
             #[cfg(feature = "redis")]
             Some(Why::Remote { record, source, fate }) => {

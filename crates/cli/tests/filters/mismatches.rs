@@ -78,18 +78,18 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "merge -o out f url",
-        "url: has the URL policy crawl-1, but f has none; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "url: has the URL policy crawl-1, but f has none; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 FILE...",
     ),
     (
         "merge -o out url f",
-        "f: has the URL policy none, but url has crawl-1; to merge them, build it again with the --rate and --seed of url: tamis build -o NEW --kind blocked --capacity 1000 --url crawl-1 FILE...",
+        "f: has the URL policy none, but url has crawl-1; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 --url crawl-1 FILE...",
     ),
     // Seed.
     ("new f in --seed 1", "f: has another seed than --seed; run: tamis new f in"),
     ("new --seed=1 table in", "table: has another seed than --seed; run: tamis new table in"),
     (
         "merge -o out f seed",
-        "seed: has another seed than f; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "seed: has another seed than f; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 FILE...",
     ),
     (
         "merge -o out table tableseed",
@@ -114,7 +114,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "merge -o out f keyed",
-        "keyed: has the hash siphash-1-3, but f has rapidhash-v3; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "keyed: has the hash siphash-1-3, but f has rapidhash-v3; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 FILE...",
     ),
     (
         "new f in --seed random",
@@ -122,16 +122,16 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "merge -o out keyed f",
-        "f: has another hash than keyed, whose key is random; to merge them, build both with one number as their --seed: tamis build -o NEW --kind blocked --capacity 1000 --seed NUMBER FILE...",
+        "f: has another hash than keyed, whose key is random; to merge them, build each of them again with one number as their --seed: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.8e-5 --seed NUMBER FILE...",
     ),
     // Geometry.
     (
         "merge -o out f large",
-        "large: has a geometry of 16000 bytes for 5000 items, but f has 3200 bytes for 1000 items; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "large: has a geometry of 16000 bytes for 5000 items, but f has 3200 bytes for 1000 items; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 6000 --rate 9.8e-5 FILE...",
     ),
     (
         "merge -o out f rate",
-        "rate: has a geometry of 3840 bytes for 1000 items, but f has 3200 bytes for 1000 items; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "rate: has a geometry of 3840 bytes for 1000 items, but f has 3200 bytes for 1000 items; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.7e-6 FILE...",
     ),
     (
         "merge -o out table table9",
@@ -148,7 +148,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     // Kind.
     (
         "merge -o out f kind",
-        "kind: has the type OnceBloomFilter, but f has BlockedBloomFilter; to merge them, build it again with the --rate and --seed of f: tamis build -o NEW --kind blocked --capacity 1000 FILE...",
+        "kind: has the type OnceBloomFilter, but f has BlockedBloomFilter; to merge them, build each of them again with room for the records of all: tamis build -o NEW --kind blocked --capacity 2000 --rate 9.0e-5 FILE...",
     ),
     (
         "merge -o out table f",

@@ -12,7 +12,7 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::{Error, Filter, Format, Key, KeyType, rates};
 
 /// The most words: an array of Java holds them and the preamble, and its length is an `i32`.
 const MAX_WORDS: i64 = i32::MAX as i64 - 4;
@@ -246,6 +246,10 @@ impl Filter for DataSketchesFilter {
         // The system counts the set bits again.
         filled.set = filled.bits.ones(0..self.rule.bits()) as i64;
         Ok(())
+    }
+
+    fn takes_empty(&self, key_type: KeyType) -> bool {
+        key_type == KeyType::Bytes
     }
 
     fn format(&self) -> Format {

@@ -174,6 +174,30 @@ pub trait Filter: Any + fmt::Debug {
     /// bucket and a fingerprint that are found. With several parts of the rates `r`, it is `1 - Π (1 - r)`.
     fn false_positive_rate(&self) -> f64;
 
+    /// Returns whether the system has an empty key of a type. It has no empty integer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{DataSketchesFilter, Error, Filter, HadoopFilter, HadoopHash, Key, KeyType};
+    /// let hadoop = HadoopFilter::new(100, 3, HadoopHash::Murmur)?;
+    /// assert!(!hadoop.takes_empty(KeyType::Bytes));
+    /// assert_eq!(hadoop.contains(Key::Bytes(b"")), Err(Error::EmptyKey));
+    /// // This system ignores the empty string, and has the empty bytes.
+    /// let sketch = DataSketchesFilter::new(100, 0.01, 1)?;
+    /// assert_eq!([KeyType::Text, KeyType::Bytes].map(|kind| sketch.takes_empty(kind)), [false, true]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn takes_empty(&self, key_type: KeyType) -> bool {
+        let key = match key_type {
+            KeyType::Bytes => Key::Bytes(b""),
+            KeyType::Text => Key::Text(""),
+            KeyType::I32 | KeyType::I64 => return false,
+        };
+        !matches!(self.contains(key), Err(Error::EmptyKey | Error::Key { .. }))
+    }
+
     /// Returns whether the system has keys of a type.
     fn takes(&self, key_type: KeyType) -> bool {
         let key = match key_type {

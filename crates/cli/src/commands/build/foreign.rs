@@ -24,7 +24,7 @@ pub(super) fn build(
     let filter = args.empty(named, capacity)?;
     filter.require_keys(args.keys, &args.output)?;
     // The system provides its pages only as they are written.
-    memory::check(filter.filter.encoded_len())?;
+    memory::check(filter.filter.encoded_len() + filter.growth())?;
     let files = core::mem::take(&mut args.files);
     Roles::of(&files).save_to(&args.output, "filter")?;
     let inputs = input::inputs(files, args.records.no_decompress)?;
@@ -55,6 +55,9 @@ impl BuildArgs {
             let name = format.system();
             Err(Error::Usage(format!("{option} has no meaning for filters of {name}: omit it")))
         };
+        if self.overfull {
+            return unneeded("--overfull");
+        }
         if self.rate.is_some() && !format.takes_rate() {
             return unneeded("--rate");
         }

@@ -14,7 +14,7 @@ use crate::outlet::Outlet;
 use crate::output::Packed;
 use crate::pipeline::Records;
 use crate::screen::{self, Screen};
-use crate::{Error, input, output};
+use crate::{Error, input, memory, output};
 
 /// Runs `tamis new` on a filter that exists.
 pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Result<(), Error> {
@@ -28,6 +28,9 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     };
     let (file, pending) = output::open(args.output.as_deref())?;
 
+    filter.check_growth(&args.filter)?;
+    // One thread for signals, one that saves.
+    memory::check_run(2)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let filter = Mutex::new(filter);
     let output = Packed::new(Outlet::new(&file), args.output.as_deref());
@@ -62,6 +65,10 @@ impl NewArgs {
             ("--rate", self.rate.is_some()),
             ("--seed", self.seed.is_some()),
         ];
+        if self.overfull {
+            let only = "--overfull is for filters of tamis: omit it";
+            return Err(Error::Usage(only.into()));
+        }
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((option, _)) => Err(Error::Usage(format!(

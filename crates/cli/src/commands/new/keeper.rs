@@ -271,6 +271,7 @@ impl Watch for Keeping<'_, '_> {
                 | Error::NoKey { .. }
                 | Error::TooLong { .. }
                 | Error::ForeignItem { .. }
+                | Error::Overfull { .. }
         );
         if at_record
             && !self.screen.is_pending()

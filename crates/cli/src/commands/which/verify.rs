@@ -12,7 +12,7 @@ use tamis::formats::foreign::{self, KeyType};
 use tamis::hash::AnyStable;
 
 use crate::input::{Input, Lazy, inputs, shown};
-use crate::pipeline::{self, Chunk, Decider, Gate, Hasher, Plan, Printed, Records};
+use crate::pipeline::{self, Chunk, Decider, Gate, Hasher, Plan, Printed, Records, Taken};
 use crate::{Error, units};
 
 /// What was found in the files.
@@ -162,7 +162,7 @@ impl Decider for Search<'_> {
     }
 
     fn plan(&self) -> Plan {
-        let keys = Some(KeyType::Bytes);
+        let keys = Some(Taken { key_type: KeyType::Bytes, empty: true });
         Plan { printed: Printed::None, keyless: true, sharded: false, limit: None, keys }
     }
 
@@ -212,7 +212,7 @@ fn open(path: &Path, raw: bool) -> Result<Input<Lazy>, Error> {
         }
         _ => {}
     }
-    let input = inputs(vec![path.to_owned()], raw, None)?.list.pop();
+    let input = inputs(vec![path.to_owned()], raw)?.list.pop();
     input.ok_or_else(|| refused("is not there".into()))
 }
 

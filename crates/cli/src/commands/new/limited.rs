@@ -1,0 +1,121 @@
+//! Stops `tamis new` before the record that a filter of fixed size has no room for.
+//!
+//! A filter of fixed size cannot remove items, so nothing that is not printed may be inserted. The shards insert the
+//! records of several chunks at the same time, so they decide a chunk only if all records under way have room, even if
+//! all are new. From the first chunk on that may go beyond, chunks are decided one by one and in input order.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::dedup::Sharded;
+use crate::filters::{AnyFilter, Room};
+use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Turnstile, Why};
+
+/// The shards of a filter of fixed size, and how many items it takes.
+pub(super) struct Limited<'f> {
+    sharded: Sharded<'f>,
+    filter: &'f AnyFilter,
+    /// The name of the filter in messages.
+    name: String,
+    room: Room,
+    /// The items of the filter, if all records of the chunks in the shards are new.
+    items: Mutex<u64>,
+    entrance: Turnstile<Entrance>,
+    /// Whether a record was refused. Nothing after it is decided.
+    exit: Turnstile<bool>,
+}
+
+/// What is known when a chunk enters.
+#[derive(Default)]
+struct Entrance {
+    /// Whether the chunks from here on are decided one by one.
+    one_by_one: bool,
+    /// Whether a chunk before was cut, because the input is wrong after its last record.
+    cut: bool,
+}
+
+impl<'f> Limited<'f> {
+    /// Takes the shards of a filter. The number of items in it is an estimate.
+    pub(super) fn new(
+        sharded: Sharded<'f>,
+        filter: &'f AnyFilter,
+        name: String,
+        room: Room,
+    ) -> Self {
+        // The conversion saturates: the estimate of a filter with all bits set is infinite.
+        let items = Mutex::new(filter.figures().items().round() as u64);
+        let (entrance, exit) = (Turnstile::new(Entrance::default()), Turnstile::new(false));
+        Self { sharded, filter, name, room, items, entrance, exit }
+    }
+
+    fn items(&self) -> MutexGuard<'_, u64> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides a chunk in input order, while no other is decided. Returns the first record that has no room.
+    fn decide_in_order(&self, Batch { entries, fresh, .. }: Batch<'_>) -> Option<u32> {
+        let mut items = self.items();
+        let mut left = &*entries;
+        while !left.is_empty() {
+            let room = self.room.items.saturating_sub(*items);
+            if room == 0 {
+                let absent = self.filter.first_absent(left.iter().map(|entry| entry.hash));
+                return absent.map(|number| left[number].record);
+            }
+            // As many records as have room even if all are new.
+            let count = left.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+            let (part, rest) = left.split_at(count);
+            self.filter.insert_new(part.iter().map(|entry| entry.hash), |number, new| {
+                let new = new.unwrap_or(false);
+                fresh[part[number].record as usize] = new;
+                *items += u64::from(new);
+            });
+            left = rest;
+        }
+        None
+    }
+}
+
+impl Decider for Limited<'_> {
+    fn hasher(&self) -> &Hasher {
+        self.sharded.hasher()
+    }
+
+    fn plan(&self) -> Plan {
+        self.sharded.plan()
+    }
+
+    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+        let count = chunk.batch().entries.len() as u64;
+        // Decide in the order of the chunks whether this one may go through the shards.
+        let Some(mut entrance) = self.entrance.enter(chunk.turn) else { return };
+        let after_cut = entrance.cut;
+        entrance.cut |= chunk.is_cut();
+        let mut items = self.items();
+        entrance.one_by_one |= items.saturating_add(count) > self.room.items;
+        let one_by_one = entrance.one_by_one;
+        if !one_by_one {
+            *items += count;
+        }
+        drop(items);
+        drop(entrance);
+
+        if !one_by_one {
+            self.sharded.decide(chunk, failed);
+        }
+        // When a chunk enters here, all chunks before it are decided, and the number of items is exact for them.
+        let Some(mut refused) = self.exit.enter(chunk.turn) else { return };
+        if !one_by_one {
+            let Batch { entries, fresh, .. } = chunk.batch();
+            let new = entries.iter().filter(|entry| fresh[entry.record as usize]).count();
+            *self.items() -= count - new as u64;
+        } else if !after_cut
+            && !*refused
+            && !failed()
+            && let Some(record) = self.decide_in_order(chunk.batch())
+        {
+            *refused = true;
+            let (filter, Room { items, rate }) = (self.name.clone(), self.room);
+            chunk.stop(record, Why::Overfull { filter, items, rate });
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Memory that is not there is an error in one line, never an abort and never "damaged"; what is not a regular file is no
+//! filter; and what the system of a filter does not have is no key.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use crate::common::{Files, tamis};
+
+/// Runs a command with a limit on its address space, in KiB.
+fn limited(files: &Files, kib: u64, args: &[&str]) -> Output {
+    Command::new("sh")
+        .args(["-c", &format!("ulimit -c 0; ulimit -v {kib}; exec \"$0\" \"$@\"")])
+        .arg(assert_cmd::cargo::cargo_bin!("tamis"))
+        .args(args)
+        .current_dir(&files.0)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs")
+}
+
+/// The smallest limit, in KiB, at which the program says its version; a process needs about as much to start.
+fn start(files: &Files) -> u64 {
+    let mut limits = (1..200).map(|step| 1024 * step);
+    limits.find(|&kib| limited(files, kib, &["--version"]).status.success()).expect("a limit")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The files of all tests: records, and filters of several kinds with them.
+fn filters() -> Files {
+    let files = Files::new();
+    let lines: String = (0..60_000).map(|line| format!("https://example.org/{line}\n")).collect();
+    files.write("in", lines);
+    files.run(&["new", "-q", "table", "in", "-o", "out"]);
+    for kind in ["blocked", "cuckoo", "counting", "scalable", "scalable-cuckoo"] {
+        files.run(&["build", "-q", "-o", kind, "--kind", kind, "in"]);
+    }
+    files.run(&["build", "-q", "-o", "guava", "--to", "guava", "--capacity", "4M", "in"]);
+    files.run(&["convert", "-q", "--from", "guava", "-o", "wrapped", "guava"]);
+    files.run(&["index", "-q", "-o", "index", "in"]);
+    files
+}
+
+/// Commands that take memory in different ways.
+const COMMANDS: [&str; 19] = [
+    "dedup -q in -o out",
+    "dedup -q --threads 4 --rate 1e-6 in -o out",
+    "new -q created in",
+    "new -q table in",
+    "new -q --from guava guava in",
+    "new -q --kind blocked --capacity 1M bloom in",
+    "build -q -o built in",
+    "build -q -o built --capacity 1M in",
+    "build -q -o built --to redisbloom:cf --capacity 1M in",
+    "query -q counting in -o out",
+    "query -q --from guava guava in -o out",
+    "remove -q cuckoo in",
+    "merge -q -o merged blocked blocked",
+    "convert -q -o converted scalable",
+    "convert -q -o converted wrapped",
+    "index -q -o indexed in",
+    "which -q index --keys in",
+    "info scalable-cuckoo",
+    "info --from guava guava",
+];
+
+/// Each command either runs or says in one line that memory is short, at any limit with which the process starts.
+#[test]
+fn a_lack_of_memory_is_one_clear_line() {
+    let files = filters();
+    let before = fs::read(files.path("guava")).expect("saved");
+    let start = start(&files);
+    for command in COMMANDS {
+        let args: Vec<&str> = command.split(' ').collect();
+        let mut short = 0;
+        for step in 0..16 {
+            let kib = start + 1500 * step;
+            let output = limited(&files, kib, &args);
+            let stderr = text(&output.stderr);
+            match output.status.code() {
+                Some(0) => {}
+                Some(1 | 2) => {
+                    short += 1;
+                    assert_eq!(stderr.lines().count(), 1, "{command} {kib}: {stderr}");
+                    assert!(stderr.contains("out of memory"), "{command} {kib}: {stderr}");
+                    assert!(stderr.contains("needs"), "{command} {kib}: {stderr}");
+                    for wrong in ["damaged", "not valid", "panicked"] {
+                        assert!(!stderr.contains(wrong), "{command} {kib}: {stderr}");
+                    }
+                }
+                _ => panic!("{command} {kib}: {}: {stderr}", output.status),
+            }
+        }
+        assert!(short > 0, "{command} always ran");
+        // With enough, it runs, whatever the runs before have left.
+        fs::write(files.path("guava"), &before).expect("written");
+        let output = limited(&files, 4_000_000, &args);
+        assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+        files.run(&["build", "-q", "-o", "cuckoo", "--kind", "cuckoo", "in"]);
+    }
+}
+
+/// A filter that fits is read: the file twice, and little more.
+#[test]
+fn a_filter_that_fits_is_read() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "-o", "guava", "--to", "guava", "--capacity", "60M", "in"]);
+    let file = fs::metadata(files.path("guava")).expect("saved").len() / 1024;
+    let start = start(&files);
+    for args in [
+        &["info", "--from", "guava", "guava"][..],
+        &["convert", "-q", "--from", "guava", "-o", "wrapped", "guava"],
+        &["info", "wrapped"],
+    ] {
+        let fits = limited(&files, start + 2 * file + 6000, args);
+        assert!(fits.status.success(), "{args:?}: {}", text(&fits.stderr));
+        let less = limited(&files, start + 2 * file - 6000, args);
+        let stderr = text(&less.stderr);
+        assert_eq!(less.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains("out of memory: it needs ") && stderr.contains("are available"));
+    }
+}
+
+/// 24 bytes that become 256 MiB at the first key.
+#[test]
+fn a_tiny_header_of_a_large_filter_is_refused_before_the_run() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    let tiny = ["build", "-q", "-o", "f", "--to", "datasketches", "--seed", "1", "--rate", "0.5"];
+    files.write("none", "");
+    files.run(&[&tiny[..], &["--capacity", "1G", "none"]].concat());
+    assert_eq!(fs::metadata(files.path("f")).expect("saved").len(), 24);
+    // To look at it takes nothing.
+    assert!(limited(&files, 100_000, &["info", "--from", "datasketches", "f"]).status.success());
+    let new = ["new", "-q", "--from", "datasketches", "f", "in"];
+    let output = limited(&files, 150_000, &new);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("tamis: f: out of memory: it needs 17") && output.stdout.is_empty());
+    assert_eq!(fs::metadata(files.path("f")).expect("kept").len(), 24);
+}
+
+/// To open a pipe would wait for its other end, and a device never ends.
+#[test]
+fn pipes_and_devices_are_no_filters() {
+    let files = filters();
+    assert!(Command::new("mkfifo").arg(files.path("pipe")).status().expect("it runs").success());
+    std::os::unix::fs::symlink(files.path("pipe"), files.path("link")).expect("created");
+    for filter in ["pipe", "link", "/dev/zero", "/dev/null"] {
+        for from in [&[][..], &["--from", "redisbloom:cf"]] {
+            for command in [
+                "info F",
+                "query F in",
+                "new F in",
+                "remove F in",
+                "merge -o o F F",
+                "convert -o o F",
+            ] {
+                let args: Vec<&str> = command
+                    .split(' ')
+                    .map(|word| if word == "F" { filter } else { word })
+                    .collect();
+                let mut run = tamis();
+                run.current_dir(&files.0).args(&args).args(from);
+                // The time only ends a command that waits.
+                let output = run.timeout(std::time::Duration::from_secs(60)).assert().code(2);
+                let stderr = text(&output.get_output().stderr);
+                assert!(
+                    stderr.contains("a device") && stderr.contains(filter),
+                    "{args:?}: {stderr}"
+                );
+                assert_eq!(stderr.lines().count(), 1, "{stderr}");
+            }
+        }
+        let mut which = tamis();
+        which.current_dir(&files.0).args(["which", filter, "x"]);
+        which.timeout(std::time::Duration::from_secs(60)).assert().code(2);
+    }
+    for pipe in ["pipe", "link"] {
+        let mut build = tamis();
+        build.current_dir(&files.0).args(["build", "-o", pipe, "in"]);
+        build.timeout(std::time::Duration::from_secs(60)).assert().code(2);
+    }
+}
+
+/// Standard input may be endless: it is read as far as memory allows.
+#[test]
+fn endless_input_of_convert_ends_with_an_error() {
+    let files = Files::new();
+    let mut run = Command::new("sh")
+        .args(["-c", "ulimit -c 0; ulimit -v 200000; exec \"$0\" \"$@\""])
+        .arg(assert_cmd::cargo::cargo_bin!("tamis"))
+        .args(["convert", "--from", "guava", "-o", "f", "-"])
+        .current_dir(&files.0)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut input = run.stdin.take().expect("piped");
+    let zeros = vec![0; 1 << 20];
+    while input.write_all(&zeros).is_ok() {}
+    let output = run.wait_with_output().expect("it ends");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("tamis: standard input: out of memory: it needs "), "{stderr}");
+    assert!(!files.path("f").exists());
+}
+
+/// Hadoop has no empty keys, and DataSketches ignores the empty string.
+#[test]
+fn a_key_that_the_system_does_not_have_is_a_record_without_a_key() {
+    for (system, key_type) in
+        [("hadoop:bloom", "bytes"), ("hadoop:counting", "utf8"), ("datasketches", "utf8")]
+    {
+        let files = Files::new();
+        files.write("in", "a\n\nb\n\n");
+        let keys = ["--key-type", key_type, "--stats", "json", "in"];
+        let from = ["--from", system, "f"];
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        let build = ["build", "-o", "f", "--to", system, "--capacity", "100"];
+        let (_, stats) = files.run(&[&build[..], &keys].concat());
+        assert_eq!((&json(&stats)["keyless"], &json(&stats)["inserted"]), (&2.into(), &2.into()));
+        // It is in no filter, and printed again by each run.
+        let (found, stats) = files.run(&[&["query"], &from[..], &keys].concat());
+        assert_eq!((&*found, &json(&stats)["keyless"]), ("a\nb\n", &2.into()), "{system}");
+        assert_eq!(files.run(&[&["query", "-v"], &from[..], &keys].concat()).0, "\n\n");
+        let (news, stats) = files.run(&[&["new"], &from[..], &keys].concat());
+        let warning = json(&stats)["first_keyless"].as_str().expect("a text").to_owned();
+        assert_eq!((&*news, &json(&stats)["new"]), ("\n\n", &0.into()), "{system}");
+        assert!(warning.contains("in, line 2: the key is empty"), "{warning}");
+        if system == "hadoop:counting" {
+            let (_, stats) = files.run(&[&["remove"], &from[..], &keys].concat());
+            let stats = json(&stats);
+            assert_eq!((&stats["keyless"], &stats["removed"]), (&2.into(), &2.into()));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Filters of fixed size stop before their rate is twice the one that was asked for, unless `--overfull` is given; and
+//! filters that are built as `merge` advises merge at the rate.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::common::{Files, tamis};
+
+/// Each kind of fixed size that takes any number of items.
+const KINDS: [&str; 4] = ["blocked", "once", "bloom", "counting"];
+
+/// Distinct lines, each twice.
+fn twice(range: core::ops::Range<u64>) -> String {
+    range.fold(String::new(), |mut text, number| {
+        writeln!(text, "https://example.org/{number}\nhttps://example.org/{number}").expect("text");
+        text
+    })
+}
+
+/// Distinct lines.
+fn once(range: core::ops::Range<u64>) -> String {
+    range.map(|number| format!("https://example.org/{number}\n")).collect()
+}
+
+/// Runs a command that fails with 1; returns what it prints.
+fn failing(files: &Files, args: &[&str]) -> (String, String) {
+    let output = tamis().current_dir(&files.0).args(args).assert().code(1);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (text(&output.get_output().stdout), text(&output.get_output().stderr))
+}
+
+/// A number from the JSON of `tamis info`.
+fn number(files: &Files, filter: &str, field: &str) -> f64 {
+    let json = files.run(&["info", "--json", filter]).0;
+    let value: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    value[field].as_f64().expect("a number")
+}
+
+#[test]
+fn build_refuses_what_doubles_the_rate_and_keeps_the_old_file() {
+    let files = Files::new();
+    files.write("few", twice(0..1000));
+    files.write("many", twice(0..2000));
+    for kind in KINDS {
+        let sized = ["build", "-q", "--kind", kind, "--capacity", "1000", "--rate", "1e-4"];
+        let build = |input| [&sized[..], &["-o", "f", input]].concat();
+        // As many as it was built for, also in copies.
+        files.run(&build("few"));
+        let before = fs::read(files.path("f")).expect("saved");
+        let (_, text) = failing(&files, &build("many"));
+        assert!(text.starts_with("tamis: f: with more than 1,"), "{kind}: {text}");
+        assert!(text.contains("is above 2.0e-4") && text.contains("--overfull"), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(fs::read(files.path("f")).expect("kept") == before, "{kind}");
+        // The advice.
+        files.run(&["build", "-q", "--kind", kind, "--rate", "1e-4", "-o", "g", "many"]);
+        assert!(number(&files, "g", "false_positive_rate") < 2e-4, "{kind}");
+        files.run(&[&build("many")[..], &["--overfull"]].concat());
+        assert!(number(&files, "f", "false_positive_rate") > 2e-4, "{kind}");
+    }
+}
+
+/// Whatever the threads and chunks do, the filter has exactly what was printed: everything printed is in it, and the run
+/// that may overfill it prints all the rest.
+#[test]
+fn new_stops_before_the_record_that_doubles_the_rate() {
+    let files = Files::new();
+    // Several chunks, so that the limit is passed in the middle of one that is decided by the shards or not.
+    let input = twice(0..60_000);
+    files.write("in", &input);
+    let lines: Vec<&str> = input.lines().step_by(2).collect();
+    for kind in KINDS {
+        for threads in ["1", "4"] {
+            let sized = ["--kind", kind, "--capacity", "40k", "--rate", "1e-7"];
+            let new = |name: &'static str| {
+                [&["new", "-q", "--threads", threads, name, "in"], &sized[..]].concat()
+            };
+            let (first, text) = failing(&files, &new("f"));
+            let printed: Vec<&str> = first.lines().collect();
+            let count = printed.len();
+            assert!((40_000..44_000).contains(&count), "{kind}: {count}");
+            assert!(text.starts_with("tamis: in, line ") && text.contains(" f: with more than "));
+            assert!(text.contains("2.0e-7") && text.contains("--overfull"), "{text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+            // The line is that of the first record that was not printed and is new.
+            let line = text["tamis: in, line ".len()..].split(':').next().expect("a line");
+            let line: usize = line.replace(',', "").parse().expect("a number");
+            let printed: HashSet<&str> = printed.into_iter().collect();
+            assert!(!printed.contains(input.lines().nth(line - 1).expect("a line")));
+            // What was printed is in the filter.
+            let rest = files.run(&["query", "-q", "-v", "f", "in"]).0;
+            let rest: HashSet<&str> = rest.lines().collect();
+            assert!(rest.is_disjoint(&printed), "{kind}");
+            // Nothing else is: all lines are one or the other, but for false positives.
+            assert!(rest.len() + printed.len() >= lines.len() - 2, "{kind}: {}", rest.len());
+            assert!(number(&files, "f", "false_positive_rate") < 2.2e-7, "{kind}");
+
+            // A filter that is full already prints nothing, and is not changed.
+            let before = fs::read(files.path("f")).expect("saved");
+            files.write("more", twice(100_000..110_000));
+            let (more, text) = failing(&files, &["new", "-q", "f", "more"]);
+            assert!(more.lines().count() < 1000, "{kind}: {}", more.lines().count());
+            assert!(text.starts_with("tamis: more, line "), "{text}");
+            fs::write(files.path("f"), before).expect("written");
+            // What is in it is no news.
+            files.write("seen", first.as_bytes());
+            assert_eq!(files.run(&["new", "-q", "f", "seen"]).0, "");
+            // All the rest, if it may be overfull.
+            let (last, _) = files.run(&[&new("f")[..], &["--overfull"]].concat());
+            assert!(first.lines().count() + last.lines().count() >= lines.len() - 200, "{kind}");
+            fs::remove_file(files.path("f")).expect("saved");
+        }
+    }
+}
+
+/// A record without a key is printed and takes no room; an error in the input before the limit counts first.
+#[test]
+fn records_without_a_key_take_no_room() {
+    let files = Files::new();
+    let mut input = String::new();
+    (0..3000).for_each(|number| writeln!(input, "x\n{number},b").expect("text"));
+    files.write("in", &input);
+    let new = ["new", "-q", "f", "in", "--key-field", "2", "--delimiter", ",", "--capacity", "9"];
+    assert_eq!(files.run(&[&new[..], &["--rate", "1e-3"]].concat()).0.lines().count(), 3001);
+}
+
+/// The kinds that grow, forget or refuse items themselves have no such limit.
+#[test]
+fn other_kinds_are_not_limited() {
+    let files = Files::new();
+    files.write("in", twice(0..5000));
+    for size in [
+        &["--kind", "scalable", "--capacity", "10"][..],
+        &["--kind", "scalable-cuckoo", "--capacity", "10"],
+        &["--window", "100"],
+        &["--capacity", "10"],
+    ] {
+        let (news, _) = files.run(&[&["new", "-q", "f", "in"], size].concat());
+        assert!(news.lines().count() > 4900, "{size:?}");
+        fs::remove_file(files.path("f")).expect("saved");
+    }
+    files.write("few", "a\nb\n");
+    for args in [
+        &["build", "-o", "f", "few", "--to", "guava", "--capacity", "10", "--overfull"][..],
+        &["new", "g", "few", "--from", "guava", "--overfull"],
+    ] {
+        files.run(&["build", "-q", "-o", "g", "few", "--to", "guava", "--capacity", "10"]);
+        let output = tamis().current_dir(&files.0).args(args).assert().code(2);
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains("--overfull") && text.contains("omit it"), "{text}");
+    }
+}
+
+/// Follows the advice of `merge` to the letter.
+#[test]
+fn filters_that_are_built_as_merge_advises_merge_at_the_rate() {
+    let files = Files::new();
+    files.write("one", once(0..1000));
+    files.write("two", once(500..6000));
+    for kind in ["blocked", "once", "bloom", "counting", "cuckoo"] {
+        for rate in ["1e-6", "1e-3"] {
+            let build = |name, capacity| {
+                let input = name;
+                let output = if input == "one" { "f" } else { "g" };
+                let sized = ["build", "-q", "-o", output, "--kind", kind, "--rate", rate];
+                files.run(&[&sized[..], &["--capacity", capacity, input]].concat());
+            };
+            build("one", "2000");
+            build("two", "12k");
+            let mut command = tamis();
+            let output = command.current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]);
+            let output = output.assert().code(2);
+            let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+            let advice = text.trim_end().rsplit_once(": tamis ").expect("a command").1;
+            assert!(advice.contains("--capacity 14000"), "{advice}");
+            for (name, input) in [("f", "one"), ("g", "two")] {
+                let advice = advice.replace("NEW", name).replace("FILE...", input);
+                files.run(&advice.split(' ').collect::<Vec<_>>());
+            }
+            files.run(&["merge", "-q", "-o", "m", "f", "g"]);
+            let rate: f64 = rate.parse().expect("a number");
+            let merged = number(&files, "m", "false_positive_rate");
+            assert!(merged <= rate, "{kind}: {merged} for {rate}: {advice}");
+        }
+    }
+}
+
+/// A filter may hold more than it was built for: the advice counts what it holds.
+#[test]
+fn the_advice_of_merge_counts_the_items_of_an_overfull_filter() {
+    let files = Files::new();
+    files.write("one", twice(0..1000));
+    files.write("two", twice(1000..6000));
+    files.run(&["build", "-q", "-o", "f", "--capacity", "1000", "one"]);
+    files.run(&["build", "-q", "-o", "g", "--capacity", "2000", "--overfull", "two"]);
+    let output =
+        tamis().current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]).assert().code(2);
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let capacity = text.split("--capacity ").nth(1).and_then(|rest| rest.split(' ').next());
+    let capacity: u64 = capacity.expect("a capacity").parse().expect("a number");
+    assert!((5700..6500).contains(&capacity), "{text}");
+}
