@@ -124,12 +124,13 @@ impl DedupArgs {
                  not store lines; use 'sort | uniq -u'",
             );
         }
-        let Records { separator, max_record, key, strict, threads, chunk } =
+        let Records { separator, max_record, key, header, strict, threads, chunk, .. } =
             self.records.records("dedup")?;
         Ok(Options {
             separator,
             max_record,
             key,
+            header,
             repeated: self.repeated,
             strict,
             filter: filter(self.window, self.kind, self.rate),

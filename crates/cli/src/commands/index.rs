@@ -17,7 +17,7 @@ use super::report::Report;
 use crate::args::IndexArgs;
 use crate::filters::{AnyFilter, Collect, Copies};
 use crate::input::{Input, Lazy, shown};
-use crate::pipeline::{self, Done, Gate, Hasher, Keyless, Records, Tally, Turnstile, Watch};
+use crate::pipeline::{self, Done, Gate, Hasher, Notes, Records, Tally, Turnstile, Watch};
 use crate::screen::Screen;
 use crate::units::{bytes, counted};
 use crate::{Error, Kind, input, output};
@@ -32,9 +32,13 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     check_files(&files, &args.output)?;
     output::check(&args.output)?;
     let inputs = input::inputs(files.clone(), args.records.no_decompress, None)?;
+    if records.header {
+        // The run of each file knows only its own header.
+        pipeline::check_headers(&inputs.list, &records)?;
+    }
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let failed = |error| unsaved(&args.output, error);
-    let options = Options::new().policy(records.key.policy.saved());
+    let options = Options::new().policy(records.key.form.saved());
     let set = options.create_set(&args.output).map_err(failed)?;
 
     // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
@@ -54,7 +58,7 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
             error: None,
             screen,
             tally: Tally::default(),
-            keyless: None,
+            notes: Notes::default(),
             keys: 0,
             filter_bytes: 0,
             false_files: 0.0,
@@ -78,8 +82,8 @@ pub(crate) fn index(mut args: IndexArgs) -> Result<(), Error> {
     }
 
     // Report.
-    let Indexed { tally, keyless, keys, filter_bytes, false_files, .. } = indexed;
-    let done = Done { tally, keyless, threads };
+    let Indexed { tally, notes, keys, filter_bytes, false_files, .. } = indexed;
+    let done = Done { tally, notes, threads };
     let mut report = Report::of_records(&done, start, "left out");
     report.text.push_str(&format!(
         " of {}, {}; {} has filters of {}; for a key in no file, {false_files:.2} files are expected",
@@ -141,7 +145,7 @@ struct Indexed {
     error: Option<Error>,
     screen: Screen,
     tally: Tally,
-    keyless: Option<Keyless>,
+    notes: Notes,
     keys: u64,
     filter_bytes: u64,
     /// The sum of the false-positive rates.
@@ -214,7 +218,7 @@ impl Indexed {
                 self.keys += keys;
                 self.filter_bytes += filter.figures().size_in_bytes();
                 self.false_files += filter.figures().false_positive_rate();
-                self.keyless = self.keyless.take().or(done.keyless);
+                self.notes.merge(done.notes);
                 self.tally.lines += done.tally.lines;
                 self.tally.keyless += done.tally.keyless;
                 self.tally.bytes_in += done.tally.bytes_in;

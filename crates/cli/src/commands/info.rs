@@ -8,10 +8,11 @@ use tamis::hash::StableHasher;
 
 use crate::Error;
 use crate::args::InfoArgs;
-use crate::filters::{Figures, Reader, policy_name};
+use crate::filters::{Figures, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::rate_of_generations;
 use crate::input::shown;
+use crate::policy;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
@@ -40,10 +41,7 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
 fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
     let filter = address.open()?;
     let figures = filter.figures().map_err(|source| address.refused(source))?;
-    let url = match filter.policy() {
-        tamis::formats::Policy::NONE => "none".to_owned(),
-        policy => policy.name().to_owned(),
-    };
+    let (url, ignore_case) = policy::split(filter.policy());
     let hash = filter.hasher().algorithm().name();
     if json {
         let value = json!({
@@ -52,6 +50,7 @@ fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
             "filter_bytes": figures.size_in_bytes,
             "hash": hash,
             "url": url,
+            "ignore_case": ignore_case,
             "capacity": filter.capacity(),
             "grows": filter.grows(),
             "shards": filter.shards(),
@@ -66,7 +65,7 @@ fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
         return Ok(format!("{value}\n"));
     }
     let growth = if filter.grows() { ", then it grows" } else { "" };
-    let rows = [
+    let mut rows = vec![
         ("filter", address.to_string()),
         ("kind", "redis (a Bloom filter in Redis)".to_owned()),
         ("shards", grouped(filter.shards().into())),
@@ -80,6 +79,9 @@ fn of_remote(address: &Address, json: bool) -> Result<String, Error> {
         ("saturation", format!("{:.3}", figures.saturation)),
         ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
     ];
+    if ignore_case {
+        rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
+    }
     Ok(table(rows))
 }
 
@@ -193,15 +195,16 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         _ => "",
     };
     let capacity = format!("{}{growth}", counted(info.capacity(), "item"));
+    let (url, ignore_case) = policy::split(info.policy());
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
-    let rows = [
+    let mut rows = vec![
         ("file", format!("{name}, {}", bytes(info.file_len()))),
         ("kind", format!("{} ({})", filter.name(), info.kind())),
         ("layout", layout(info).to_owned()),
         ("geometry", geometry),
         ("memory", bytes(filter.size_in_bytes())),
         ("hash", info.algorithm().name().to_owned()),
-        ("URL policy", policy_name(info)),
+        ("URL policy", url),
         ("capacity", capacity),
         ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
         ("fill", filter.fill().map_or("unknown".into(), |fill| format!("{:.1} %", 100.0 * fill))),
@@ -216,10 +219,14 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ),
         ("live", live.to_owned()),
     ];
+    if ignore_case {
+        rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
+    }
     table(rows)
 }
 
 fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
+    let (url, ignore_case) = policy::split(info.policy());
     let mut value = json!({
         "file": name,
         "file_bytes": info.file_len(),
@@ -228,7 +235,8 @@ fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
         "layout": layout(info),
         "filter_bytes": filter.size_in_bytes(),
         "hash": info.algorithm().name(),
-        "url": policy_name(info),
+        "url": url,
+        "ignore_case": ignore_case,
         "capacity": info.capacity(),
         "items": filter.items(),
         "items_exact": filter.counts(),

@@ -21,7 +21,7 @@ use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
 use crate::foreign::Opened;
 use crate::pipeline::{Gate, Hasher, Plan, Printed, Seed};
-use crate::policy::Policy;
+use crate::policy::Form;
 use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
@@ -32,7 +32,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("new", args.keys.takes_all())?;
-    let policy = records.key.policy;
+    let form = records.key.form;
     if let Some(address) = Address::of(&args.filter)? {
         return remote::new(args, &address, &records, start);
     }
@@ -40,7 +40,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     output::check(&args.filter)?;
     match args.opened()? {
         Some(Opened::Theirs(_)) => return foreign::new(args, &records, start),
-        Some(Opened::Ours(header)) => args.check(&header, choice, policy)?,
+        Some(Opened::Ours(header)) => args.check(&header, choice, form)?,
         None => {}
     }
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
@@ -49,7 +49,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // Another run may have to end first, and the filter is another one then.
     let lock =
         Arc::new(Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?);
-    let filter = args.open(choice, policy)?;
+    let filter = args.open(choice, form)?;
     let (output, pending) = output::open(args.output.as_deref())?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
@@ -58,7 +58,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let gate = Gate::default();
     let save = || {
         flushed(&output)?;
-        filter.save(&args.filter, policy.saved())
+        filter.save(&args.filter, form.saved())
     };
     // With `-o FILE`, what is printed counts only at the end.
     let keeper = Keeper::new(&gate, &save, Some(&lock), screen.is_pending());
@@ -103,8 +103,8 @@ impl NewArgs {
     }
 
     /// Returns an error if the options ask for another filter than the one that exists.
-    fn check(&self, header: &Header<'_>, choice: Choice, policy: Policy) -> Result<(), Error> {
-        header.require_policy(policy)?;
+    fn check(&self, header: &Header<'_>, choice: Choice, form: Form) -> Result<(), Error> {
+        header.require_form(form)?;
         header.require_saved()?;
         let (found, expected) = (header.info.algorithm(), self.algorithm());
         if let Some(expected) = expected
@@ -184,7 +184,7 @@ impl NewArgs {
     }
 
     /// Loads the filter, or creates it in memory.
-    fn open(&self, choice: Choice, policy: Policy) -> Result<AnyFilter, Error> {
+    fn open(&self, choice: Choice, form: Form) -> Result<AnyFilter, Error> {
         let Some(opened) = self.opened()? else {
             let seed = self.seed.unwrap_or(Seed::Fixed(0));
             let hasher = AnyStable::from(Hasher::new(seed)?);
@@ -196,7 +196,7 @@ impl NewArgs {
             };
         };
         let Opened::Ours(header) = opened else { return Err(foreign::replaced(&self.filter)) };
-        self.check(&header, choice, policy)?;
+        self.check(&header, choice, form)?;
         let filter = AnyFilter::load(&header)?;
         // The seed is secret: it is compared, but never printed.
         if let Some(Seed::Fixed(seed)) = self.seed

@@ -23,7 +23,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<(), Error> {
     }
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
-        header.require_policy(records.key.policy)?;
+        header.require_form(records.key.form)?;
         header.require_saved()?;
     }
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
@@ -63,7 +63,7 @@ fn query_remote(
     let onto = if output::is_file(args.output.as_deref()) { None } else { input::output_file() };
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress, onto.as_ref())?;
-    let asked = address.builder().policy(records.key.policy.saved());
+    let asked = address.builder().policy(records.key.form.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
     let mut report = args.run(inputs, records, &RemoteLookup::new(&filter, args.invert), start)?;
     report.describe_remote(&filter, address);
