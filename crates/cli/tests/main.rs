@@ -8,6 +8,7 @@ mod failures;
 mod files;
 mod filters;
 mod golden_table;
+mod header;
 mod index;
 mod keys;
 mod lost;
