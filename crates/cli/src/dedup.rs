@@ -32,7 +32,7 @@ mod window;
 
 pub use self::options::{Filter, Options};
 pub use self::summary::Summary;
-pub use crate::pipeline::{CHUNK, Keyless, Seed, Tally, Watch};
+pub use crate::pipeline::{CHUNK, Noted, Notes, Seed, Tally, Watch};
 
 pub(crate) use self::repeated::Filters;
 pub(crate) use self::shard::{Fill, Shard};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tamis::formats::{LoadError, SaveError, foreign};
 use tamis::{BuildError, InsertError, MergeError};
 
-use crate::key::NoKey;
+use crate::key::{Flaw, NoKey};
+use crate::pipeline::Undelimited;
 use crate::units::{bytes, counted, grouped, rate_up};
 use crate::{FileKind, Kind};
 
@@ -51,8 +52,24 @@ pub enum Error {
         line: u64,
         /// The limit in bytes.
         limit: u64,
+        /// Whether a quoted field is open there.
+        open: bool,
     },
-    /// A record has no key, with `--strict`; or, always, a quoted field makes it unclear where the record ends.
+    /// A row of CSV is malformed, with `--strict`.
+    Malformed {
+        /// The file, as it was given.
+        name: Arc<str>,
+        /// The line, from 1.
+        line: u64,
+        /// What was found.
+        found: Flaw,
+    },
+    /// No record has the byte between fields, with `--strict`. This is found at the end of the input.
+    Undelimited {
+        /// The byte.
+        delimiter: u8,
+    },
+    /// A record has no key, with `--strict`.
     NoKey {
         /// The file, as it was given.
         name: Arc<str>,
@@ -273,6 +290,8 @@ impl Error {
             | Self::Output { .. }
             | Self::TooLong { .. }
             | Self::NoKey { .. }
+            | Self::Malformed { .. }
+            | Self::Undelimited { .. }
             | Self::Filter { .. }
             | Self::Memory { .. }
             | Self::Allocation { .. }
@@ -294,18 +313,32 @@ impl fmt::Display for Error {
             Self::Read { name, line, source } => {
                 write!(f, "{name}, line {}: cannot read further: {source}", grouped(*line))
             }
-            Self::TooLong { name, line, limit } => write!(
-                f,
-                "{name}, line {}: longer than --max-line, which is {}; raise it if the line is valid",
-                grouped(*line),
-                counted(*limit, "byte")
-            ),
-            Self::NoKey { name, line, found } => {
-                write!(f, "{name}, line {}: {found}", grouped(*line))?;
-                if found.is_fatal() {
-                    return Ok(());
+            Self::TooLong { name, line, limit, open } => {
+                let (line, limit) = (grouped(*line), counted(*limit, "byte"));
+                write!(f, "{name}, line {line}: longer than --max-line, which is {limit}; ")?;
+                if *open {
+                    write!(
+                        f,
+                        "a quoted field is open there; close it, or treat quotes as ordinary bytes with --no-csv"
+                    )
+                } else {
+                    write!(f, "raise it if the line is valid")
                 }
-                write!(f, "; without --strict this is a warning")
+            }
+            Self::Malformed { name, line, found } => {
+                write!(
+                    f,
+                    "{name}, line {}: {found}; without --strict this is a warning",
+                    grouped(*line)
+                )
+            }
+            Self::Undelimited { delimiter } => write!(f, "{}", Undelimited(*delimiter)),
+            Self::NoKey { name, line, found } => {
+                write!(
+                    f,
+                    "{name}, line {}: {found}; without --strict this is a warning",
+                    grouped(*line)
+                )
             }
             Self::Full { name, line, capacity } => write!(
                 f,

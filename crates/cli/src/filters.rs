@@ -29,7 +29,7 @@ mod room;
 pub(crate) use self::collect::Collect;
 pub(crate) use self::decide::{Insert, Lookup, Remove};
 pub(crate) use self::figures::Figures;
-pub(crate) use self::header::{Header, policy_name};
+pub(crate) use self::header::Header;
 pub(crate) use self::lock::Lock;
 pub(crate) use self::next::{Union, command_without};
 pub(crate) use self::reader::Reader;

@@ -14,12 +14,14 @@ use crate::packing::{HEAD, Packing};
 pub struct Input<R> {
     pub(crate) name: Arc<str>,
     pub(crate) reader: R,
+    /// The same bytes once more, if that is possible: those of a plain file.
+    pub(crate) again: Option<Opener>,
 }
 
 impl<R: Read> Input<R> {
     /// Makes an input of the bytes of `reader`, called `name` in messages.
     pub fn new(name: impl Into<Arc<str>>, reader: R) -> Self {
-        Self { name: name.into(), reader }
+        Self { name: name.into(), reader, again: None }
     }
 }
 
@@ -32,17 +34,17 @@ pub(crate) fn promised(path: &Path) -> Option<Packing> {
     }
 }
 
-/// A file that is opened at its first read, so that only one of a long list of files is open at a time.
-pub(crate) struct Lazy {
+/// How a file is opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Opener {
     path: PathBuf,
     /// Whether compressed bytes are read as they are.
     raw: bool,
-    reader: Option<Box<dyn Read + Send>>,
 }
 
-impl Lazy {
+impl Opener {
     /// Opens the file and, unless `raw`, decompresses it.
-    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         let mut file =
             if is_stdin(&self.path) { unbuffered_stdin()? } else { File::open(&self.path)? };
         if self.raw {
@@ -59,6 +61,12 @@ impl Lazy {
     }
 }
 
+/// A file that is opened at its first read, so that only one of a long list of files is open at a time.
+pub(crate) struct Lazy {
+    opener: Opener,
+    reader: Option<Box<dyn Read + Send>>,
+}
+
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -66,7 +74,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 impl Read for Lazy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.reader.is_none() {
-            self.reader = Some(self.open()?);
+            self.reader = Some(self.opener.open()?);
         }
         match &mut self.reader {
             Some(reader) => reader.read(buffer),
@@ -96,7 +104,10 @@ pub(crate) fn inputs(paths: Vec<PathBuf>, raw: bool) -> Result<Inputs, Error> {
         let plain = if stdin { None } else { check(&path, raw).map_err(refused)? };
         // One input of unknown size makes the sum unknown.
         bytes = bytes.zip(plain).and_then(|(sum, one)| sum.checked_add(one));
-        list.push(Input::new(name, Lazy { path, raw, reader: None }));
+        let is_file = !stdin && path.is_file();
+        let opener = Opener { path, raw };
+        let again = is_file.then(|| opener.clone());
+        list.push(Input { name: name.into(), reader: Lazy { opener, reader: None }, again });
     }
     Ok(Inputs { list, bytes })
 }

@@ -2,22 +2,29 @@
 
 use core::str;
 
-use crate::policy::Policy;
+use crate::policy::{Form, Policy};
 
 mod fields;
 mod json;
 mod no_key;
+mod rows;
 
 pub use self::fields::{Fields, Quotes};
 pub use self::no_key::NoKey;
+pub use self::rows::Flaw;
+
+pub(crate) use self::fields::byte_name;
+pub(crate) use self::rows::{Cutter, Format, Row, Rows, is_open};
 
 /// Which part of a record is its key, and the key's normal form.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// The part.
     pub part: Part,
-    /// The normal form of a key that is a URL.
-    pub policy: Policy,
+    /// Its normal form.
+    pub form: Form,
+    /// Whether a CR at the end of a record is no part of it.
+    pub crlf: bool,
 }
 
 /// The part of a record that is its key.
@@ -29,11 +36,11 @@ pub enum Part {
     Hex,
     /// Some of its fields.
     Fields(Fields),
-    /// The value at this JSON pointer (RFC 6901), as compact JSON text with the names in every object sorted, only the
+    /// The values at these JSON pointers (RFC 6901), as compact JSON text with the names in every object sorted, only the
     /// escapes that a string needs, and numbers as they were written: `"1"`, `1`, `1.0` and `1e0` all differ. If
-    /// members have the same name, the last one counts. Under a URL policy the value must be a string, and the key is
-    /// its decoded text.
-    Json(String),
+    /// members have the same name, the last one counts. Under a URL policy there is one value, which must be a string, and
+    /// the key is its decoded text.
+    Json(Vec<String>),
 }
 
 /// The buffers in which keys are built, kept from one record to the next.
@@ -46,8 +53,14 @@ pub(crate) struct Scratch {
 impl Key {
     /// Makes the whole record, unchanged, its key.
     #[must_use]
-    pub fn record() -> Self {
-        Self { part: Part::Record, policy: Policy::None }
+    pub const fn record() -> Self {
+        Self::of_part(Part::Record)
+    }
+
+    /// Makes this part of the record its key, unchanged.
+    #[must_use]
+    pub const fn of_part(part: Part) -> Self {
+        Self { part, form: Form::PLAIN, crlf: false }
     }
 
     /// Returns the key of `record`: a part of it, or built in `scratch`.
@@ -58,16 +71,21 @@ impl Key {
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
         // Only this case is inlined, so that whole records pay nothing for the others.
-        match (&self.part, self.policy) {
-            (Part::Record, Policy::None) => Ok(record),
+        match (&self.part, self.form, self.crlf) {
+            (Part::Record, Form::PLAIN, false) => Ok(record),
             _ => self.part_of(record, scratch),
         }
     }
 
     /// [`Key::of`] for a key that is a part of the record, or must be built.
     fn part_of<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
-        match (&self.part, self.policy) {
-            (Part::Fields(fields), Policy::None) => fields.of(record, &mut scratch.fields),
+        let record = match record {
+            [line @ .., b'\r'] if self.crlf => line,
+            record => record,
+        };
+        match (&self.part, self.form) {
+            (Part::Record, Form::PLAIN) => Ok(record),
+            (Part::Fields(fields), Form::PLAIN) => fields.of(record, &mut scratch.fields),
             _ => self.built(record, scratch),
         }
     }
@@ -80,24 +98,105 @@ impl Key {
             Part::Record => self.normal(record, scratch)?,
             Part::Fields(fields) => self.normal(fields.of(record, parts)?, scratch)?,
             Part::Hex => unhex(record, scratch)?,
-            Part::Json(pointer) => {
-                let value = json::Cursor::at_pointer(record, pointer)?;
-                if self.policy == Policy::None {
-                    value.canonical(scratch)?;
-                } else {
-                    self.normal(&value.string().ok_or(NoKey::Url)?, scratch)?;
+            Part::Json(pointers) => {
+                let document = json::Cursor::of_document(record)?;
+                match pointers.as_slice() {
+                    [pointer] if self.form.url != Policy::None => {
+                        let value = document.at_pointer(pointer)?;
+                        self.normal(&value.string().ok_or(NoKey::Url)?, scratch)?;
+                    }
+                    [pointer] => document.at_pointer(pointer)?.canonical(scratch)?,
+                    _ => {
+                        let mut value = Vec::new();
+                        for pointer in pointers {
+                            value.clear();
+                            document.at_pointer(pointer)?.canonical(&mut value)?;
+                            fields::append(&value, scratch);
+                        }
+                    }
                 }
             }
+        }
+        if self.form.ignore_case {
+            self.lower(scratch);
         }
         Ok(scratch)
     }
 
-    /// Appends the normal form of a URL.
+    /// Appends the normal form of a URL, or without a URL policy the bytes.
     fn normal(&self, url: &[u8], scratch: &mut Vec<u8>) -> Result<(), NoKey> {
+        if self.form.url == Policy::None {
+            scratch.extend_from_slice(url);
+            return Ok(());
+        }
         let url = str::from_utf8(url).map_err(|_| NoKey::Url)?;
-        let normal = self.policy.normal(url).ok_or(NoKey::Url)?;
+        let normal = self.form.url.normal(url).ok_or(NoKey::Url)?;
         scratch.extend_from_slice(normal.as_bytes());
         Ok(())
+    }
+
+    /// Makes the letters A to Z of a key small, but not the bytes that are the lengths of its parts.
+    fn lower(&self, key: &mut [u8]) {
+        let several = match &self.part {
+            Part::Fields(fields) => fields.is_several(),
+            Part::Json(pointers) => pointers.len() > 1,
+            Part::Record | Part::Hex => false,
+        };
+        if !several {
+            return key.make_ascii_lowercase();
+        }
+        let mut at = 0;
+        while let Some((length, _)) = key[at..].split_first_chunk() {
+            let start = at + length.len();
+            at = start + u64::from_le_bytes(*length) as usize;
+            key[start..at].make_ascii_lowercase();
+        }
+    }
+
+    /// Where records end, if their fields may be quoted.
+    pub(crate) fn format(&self, separator: u8) -> Option<Format> {
+        match &self.part {
+            Part::Fields(fields) if fields.quotes() != Quotes::Plain => {
+                Some(Format { delimiter: fields.delimiter(), separator })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether records are rows of CSV.
+    pub(crate) fn is_csv(&self) -> bool {
+        matches!(&self.part, Part::Fields(fields) if matches!(fields.quotes(), Quotes::Csv { .. }))
+    }
+
+    /// The byte between fields, if it is not known to be the right one: a name that was found in a header proves it.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match &self.part {
+            Part::Fields(fields) if !fields.is_named() => Some(fields.delimiter()),
+            _ => None,
+        }
+    }
+
+    /// Whether a CR at the end of a record makes the key another one.
+    pub(crate) fn has_cr(&self) -> bool {
+        let part = matches!(self.part, Part::Record | Part::Fields(_));
+        part && !self.crlf && !self.is_csv() && self.form.url == Policy::None
+    }
+
+    /// Returns the columns of a header: the names of the fields, or the whole record if there are none.
+    pub(crate) fn columns(&self, header: &[u8], separator: u8) -> Vec<Vec<u8>> {
+        match &self.part {
+            Part::Fields(fields) => fields.columns(header, separator),
+            _ => vec![fields::bare(header, separator).to_vec()],
+        }
+    }
+
+    /// Returns the same key for inputs with these columns, or says which name they do not have, or have twice.
+    pub(crate) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
+        let part = match &self.part {
+            Part::Fields(fields) => Part::Fields(fields.resolved(columns)?),
+            part => part.clone(),
+        };
+        Ok(Self { part, ..self.clone() })
     }
 }
 
@@ -119,7 +218,8 @@ mod tests {
     use super::*;
 
     fn key(part: Part, policy: Policy, record: &[u8]) -> Result<Vec<u8>, NoKey> {
-        Key { part, policy }.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
+        let form = Form { url: policy, ignore_case: false };
+        Key { form, ..Key::of_part(part) }.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
     }
 
     #[test]
@@ -135,7 +235,7 @@ mod tests {
     #[test]
     fn json_values_of_different_types_differ() {
         let json = |pointer: &str, record: &[u8]| {
-            key(Part::Json(pointer.into()), Policy::None, record)
+            key(Part::Json(vec![pointer.into()]), Policy::None, record)
                 .map(|key| String::from_utf8(key).expect("JSON text is UTF-8"))
         };
         let text = |text: &str| Ok(text.to_owned());
@@ -164,7 +264,7 @@ mod tests {
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"HTTP://A.example#x"), url);
         let part = Part::Fields(Fields::new(vec![1], b',', Quotes::Plain));
         assert_eq!(key(part, Policy::Whatwg1, b"1,HTTP://A.example#x,2"), url);
-        let part = Part::Json("/u".into());
+        let part = Part::Json(vec!["/u".into()]);
         assert_eq!(key(part.clone(), Policy::Whatwg1, br#"{"u":"HTTP://A.example#x"}"#), url);
         assert_eq!(key(part, Policy::Whatwg1, br#"{"u":1}"#), Err(NoKey::Url));
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"/relative"), Err(NoKey::Url));

@@ -12,6 +12,8 @@
 //!
 //! A decider whose answers depend on the order of the records uses turnstiles too.
 //!
+//! With headers, the first record of each input is read before its records, and is none of them (`header`).
+//!
 //! An error is kept in its chunk with the record at which it happened, and is reported at the sink, in input order
 //! too: everything before that record is printed, and nothing after it.
 
@@ -29,7 +31,9 @@ mod decider;
 mod entry;
 mod gate;
 mod hasher;
+mod header;
 mod keys;
+mod notes;
 mod plan;
 mod records;
 mod sink;
@@ -42,10 +46,13 @@ pub(crate) use self::entry::{Entry, SHARDS};
 pub(crate) use self::gate::Gate;
 pub(crate) use self::hasher::Hasher;
 pub use self::hasher::Seed;
+pub(crate) use self::header::check as check_headers;
+pub(crate) use self::notes::Undelimited;
+pub use self::notes::{Noted, Notes};
 pub(crate) use self::plan::{Plan, Printed, Taken};
 pub use self::records::CHUNK;
 pub(crate) use self::records::Records;
-pub use self::sink::{Keyless, Tally, Watch};
+pub use self::sink::{Tally, Watch};
 pub(crate) use self::turnstile::Turnstile;
 
 use self::chunk::Rules;
@@ -56,8 +63,8 @@ use self::source::Source;
 /// What a run has done.
 pub(crate) struct Done {
     pub(crate) tally: Tally,
-    /// The first record without a key.
-    pub(crate) keyless: Option<Keyless>,
+    /// What was noticed in the input.
+    pub(crate) notes: Notes,
     /// The number of worker threads that ran.
     pub(crate) threads: usize,
 }
@@ -75,14 +82,24 @@ pub(crate) fn run<R: Read + Send>(
     gate: &Gate,
     watch: &mut dyn Watch,
 ) -> Result<Done, Error> {
+    // The headers come first: they say which fields are the key.
+    let inputs: Vec<_> = inputs.into_iter().collect();
+    if records.header {
+        check_headers(&inputs, records)?;
+    }
+    let mut source = Source::new(inputs.into_iter(), records);
+    let header = source.header().map_err(|(name, why)| header::failed(&name, why))?;
+    let key = header.as_ref().map(|header| header.resolved(&records.key)).transpose()?;
+    let key = key.as_ref().unwrap_or(&records.key);
+
     let plan = decider.plan();
     let run = Run {
-        rules: Rules::new(records, decider.hasher(), plan),
-        source: Mutex::new(Source::new(inputs.into_iter(), records)),
+        rules: Rules::new(records, key, decider.hasher(), plan),
+        source: Mutex::new(source),
         giants: Mutex::new(()),
         decider,
         gate,
-        sink: Turnstile::new(Sink::new(output, watch, plan.limit)),
+        sink: Turnstile::new(Sink::new(output, watch, header, plan.limit)),
         failure: OnceLock::new(),
     };
     let threads = thread::scope(|scope| {
@@ -104,14 +121,15 @@ pub(crate) fn run<R: Read + Send>(
     if let Some(error) = run.failure.into_inner() {
         return Err(error);
     }
-    let (tally, keyless) = run.sink.into_inner().finish()?;
-    Ok(Done { tally, keyless, threads })
+    let sink = run.sink.into_inner();
+    let (tally, notes) = sink.finish(records.keep_header, key.delimiter(), records.strict)?;
+    Ok(Done { tally, notes, threads })
 }
 
 /// The state of one run that all its workers share.
 struct Run<'r, 'w, I, R, W, D> {
     rules: Rules<'r>,
-    source: Mutex<Source<I, R>>,
+    source: Mutex<Source<'r, I, R>>,
     /// Held by the one worker whose chunk is larger than usual because of a giant record.
     giants: Mutex<()>,
     decider: &'r D,

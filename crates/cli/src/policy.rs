@@ -17,6 +17,71 @@ pub enum Policy {
     Crawl1,
 }
 
+/// What is done to keys before they are compared. A saved filter names it, so that later commands do the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// The normal form of a key that is a URL.
+    pub url: Policy,
+    /// Whether the letters A to Z equal a to z.
+    pub ignore_case: bool,
+}
+
+/// The name of [`Form::ignore_case`] in a saved filter.
+const IGNORE_CASE: &str = "ignore-case";
+
+impl Form {
+    /// The bytes unchanged.
+    pub const PLAIN: Self = Self { url: Policy::None, ignore_case: false };
+
+    /// The form as a saved filter names it: `crawl-1`, `ignore-case`, or `crawl-1+ignore-case`.
+    pub(crate) fn saved(self) -> tamis::formats::Policy {
+        let name = match (self.url, self.ignore_case) {
+            (Policy::None, false) => return tamis::formats::Policy::NONE,
+            (url, false) => url.name().to_owned(),
+            (Policy::None, true) => IGNORE_CASE.to_owned(),
+            (url, true) => format!("{}+{IGNORE_CASE}", url.name()),
+        };
+        tamis::formats::Policy::new(&name).expect("names are short, in plain letters")
+    }
+
+    /// The form that a saved filter names, if it is one of these.
+    pub(crate) fn of_saved(saved: tamis::formats::Policy) -> Option<Self> {
+        let urls = Policy::value_variants().iter();
+        let mut forms =
+            urls.flat_map(|&url| [false, true].map(|ignore_case| Self { url, ignore_case }));
+        forms.find(|form| form.saved() == saved)
+    }
+
+    /// The options that ask for this form.
+    pub(crate) fn options(self) -> Vec<&'static str> {
+        let mut options = Vec::new();
+        if self.url != Policy::None {
+            options.extend(["--url", self.url.name()]);
+        }
+        if self.ignore_case {
+            options.push("--ignore-case");
+        }
+        options
+    }
+}
+
+/// The options that ask for the form of this name in a saved filter, for a message.
+pub(crate) fn shown(saved: tamis::formats::Policy) -> String {
+    match Form::of_saved(saved).map(Form::options).as_deref() {
+        None => format!("--url {}", saved.name()),
+        Some([]) => "--url none".to_owned(),
+        Some(options) => options.join(" "),
+    }
+}
+
+/// The URL policy of a form that a saved filter names, and whether the form ignores case.
+pub(crate) fn split(saved: tamis::formats::Policy) -> (String, bool) {
+    match Form::of_saved(saved) {
+        Some(Form { url, ignore_case }) => (url.name().to_owned(), ignore_case),
+        None => (saved.name().to_owned(), false),
+    }
+}
+
 /// The query names that crawl-1 drops: they say where a visitor came from, never what is shown. Names that begin with
 /// `utm_` are dropped too. ASCII case is ignored.
 const TRACKERS: [&str; 24] = [
@@ -56,27 +121,12 @@ pub(crate) fn help() -> String {
 
 impl Policy {
     /// The name, as on the command line.
-    pub(crate) const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Whatwg1 => "whatwg-1",
             Self::Crawl1 => "crawl-1",
         }
-    }
-
-    /// The policy, as a saved filter names it.
-    pub(crate) fn saved(self) -> tamis::formats::Policy {
-        match self {
-            Self::None => tamis::formats::Policy::NONE,
-            _ => {
-                tamis::formats::Policy::new(self.name()).expect("names are short, in plain letters")
-            }
-        }
-    }
-
-    /// The policy that a saved filter names, if it is one of these.
-    pub(crate) fn of_saved(saved: tamis::formats::Policy) -> Option<Self> {
-        Self::value_variants().iter().copied().find(|policy| policy.saved() == saved)
     }
 
     /// Returns the normal form of `url`, or `None` if it is not an absolute URL.

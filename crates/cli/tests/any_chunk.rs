@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use tamis_cli::dedup::{Filter, Options, run};
 use tamis_cli::input::Input;
 use tamis_cli::key::{Fields, Key, Part, Quotes};
-use tamis_cli::policy::Policy;
 use tamis_cli::{Error, Kind};
 
 /// A reader that returns a few bytes at a time, and is interrupted now and then.
@@ -62,7 +61,7 @@ proptest! {
         let sizes = [&sizes[..], &[5]].concat();
         let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
         let options = Options {
-            key: Key { part, policy: Policy::None },
+            key: Key::of_part(part),
             filter,
             capacity,
             separator,

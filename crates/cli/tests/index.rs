@@ -202,7 +202,7 @@ fn the_url_policy_is_kept() {
     assert!(said.contains("run: tamis which --url crawl-1 I http://a.example/"), "{said}");
     let (code, said) = files.refused(&["which", "-q", "I", "--url", "crawl-1", "no URL"]);
     assert_eq!(code, 1);
-    assert!(said.contains("1 record without a key left out"), "{said}");
+    assert!(said.contains("1 record without a key was left out"), "{said}");
     let (code, said) = files.refused(&["which", "I", "--url", "crawl-1", "--strict", "no URL"]);
     assert_eq!((code, said.contains("KEY, line 1: ")), (2, true), "{said}");
 }

@@ -10,6 +10,7 @@ mod failures;
 mod files;
 mod filters;
 mod golden_table;
+mod header;
 mod index;
 mod index_add;
 mod keys;

@@ -11,7 +11,6 @@ use tamis_cli::Kind;
 use tamis_cli::dedup::{Filter, Options, Seed, run};
 use tamis_cli::input::Input;
 use tamis_cli::key::{Fields, Key, Part, Quotes};
-use tamis_cli::policy::Policy;
 
 /// Returns the exact answer: the second record of each repeated key.
 fn second_of_each<'a>(
@@ -62,7 +61,7 @@ proptest! {
         let fields = Fields::new(vec![1], b',', Quotes::Plain);
         let part = if field { Part::Fields(fields) } else { Part::Record };
         let options = Options {
-            key: Key { part, policy: Policy::None },
+            key: Key::of_part(part),
             repeated: true,
             filter,
             capacity,
@@ -90,7 +89,7 @@ proptest! {
         prop_assert_eq!(tally.bytes_out, output.len() as u64);
         let first = records.iter().position(|record| key(record).is_none());
         prop_assert_eq!(
-            summary.first_keyless.map(|first| first.line),
+            summary.notes.keyless.map(|first| first.line),
             first.map(|place| place as u64 + 1)
         );
     }

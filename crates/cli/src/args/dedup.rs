@@ -133,12 +133,13 @@ impl DedupArgs {
                 "-v is --invert of 'tamis query', as in grep; -d prints repeated records, --verbose a longer summary",
             );
         }
-        let Records { separator, max_record, key, strict, threads, chunk } =
+        let Records { separator, max_record, key, header, strict, threads, chunk, .. } =
             self.records.records("dedup")?;
         Ok(Options {
             separator,
             max_record,
             key,
+            header,
             repeated: self.repeated,
             strict,
             filter: filter(self.window, self.kind, self.rate),

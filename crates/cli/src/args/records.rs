@@ -5,11 +5,11 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{MAX_THREADS, delimiter, field, pointer, threads};
+use super::values::{Column, MAX_THREADS, delimiter, field, pointer, threads};
 use crate::Error;
 use crate::key::{Fields, Key, Part, Quotes};
 use crate::pipeline::{CHUNK, Records};
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::units::size;
 
 // Not a doc comment: clap would print it as the description of the command.
@@ -29,34 +29,51 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     max_line: u64,
 
-    /// The key is this field, counted from 1, or these fields: records are duplicates if all of the fields are equal
-    #[arg(long, value_name = "N,...", value_parser = field, value_delimiter = ',')]
-    key_field: Vec<NonZero<usize>>,
+    /// The key is this field, counted from 1, or these fields, such as 1,3-5: records are duplicates if all of the fields
+    /// are equal. With --header, names of columns too, such as id,name
+    #[arg(long, value_name = "FIELD,...", value_parser = field, value_delimiter = ',')]
+    key_field: Vec<Column>,
 
     /// The byte between fields: the byte itself, or \t, \0 or \xHH [default: \t, with --csv a comma]
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
     delimiter: Option<u8>,
 
-    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, and "" inside it is a quote. Every row must end
-    /// on its line, or in NUL with -0
+    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, "" inside it is a quote, and a line end inside it is
+    /// part of it. Malformed rows are read as Python's csv module reads them, and counted
     #[arg(long, requires = "key_field")]
     csv: bool,
 
-    /// Treat a double quote as an ordinary byte. Without this or --csv, a quote at the start of any field is an error
-    /// if the delimiter is a comma or a semicolon
+    /// Treat a double quote as an ordinary byte. Without this or --csv, a record with a quote at the start of a field has no
+    /// key if the delimiter is a comma or a semicolon
     #[arg(long, requires = "key_field", conflicts_with = "csv")]
     no_csv: bool,
 
-    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. Values of different types differ ("1"
-    /// and 1), and so do numbers that are written differently. A value nested deeper than 127 cannot be a key
+    /// The first record of each input is a header, the same in all inputs: it is printed once, before the first record that
+    /// is printed, and has no key
+    #[arg(long, conflicts_with = "json_key")]
+    header: bool,
+
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id; given several times, the values. Values of
+    /// different types differ ("1" and 1), and so do numbers that are written differently. A value nested deeper than 127
+    /// cannot be a key
     #[arg(long, value_name = "POINTER", value_parser = pointer, conflicts_with = "key_field")]
-    json_key: Option<String>,
+    json_key: Vec<String>,
 
     /// The key is a URL; two URLs are equal if this normalisation makes them equal
     #[arg(long, value_name = "POLICY", value_enum)]
     url: Option<Policy>,
 
-    /// Treat a record without a key as an error. Otherwise a warning reports the number of such records
+    /// The letters A to Z in keys equal a to z; other letters stay as they are. A saved filter keeps this
+    #[arg(long)]
+    ignore_case: bool,
+
+    /// A CR at the end of a line is no part of its key: lines that end in CR LF equal those that end in LF. They are printed
+    /// as they are
+    #[arg(long)]
+    crlf: bool,
+
+    /// Treat a record without a key as an error, and a malformed row of CSV, and an input without any --delimiter. Otherwise
+    /// a warning reports them
     #[arg(long)]
     strict: bool,
 
@@ -117,8 +134,10 @@ impl RecordArgs {
         let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
         let delimiter = self.delimiter.unwrap_or(if self.csv { b',' } else { b'\t' });
         let policy = self.url.unwrap_or(Policy::None);
-        let part = match (self.key_field.as_slice(), &self.json_key) {
-            ([_, ..], _) | (_, Some(_)) if hex => {
+        let (indices, names) = self.columns();
+        let several = indices.len() + names.len() > 1 || self.json_key.len() > 1;
+        let part = match (self.key_field.as_slice(), self.json_key.as_slice()) {
+            ([_, ..], _) | (_, [_, ..]) if hex => {
                 return usage(
                     "with --input hex the whole line is the key: omit --key-field and --json-key",
                 );
@@ -129,22 +148,40 @@ impl RecordArgs {
             ([_, ..], _) if self.csv && matches!(delimiter, b'"' | b'\r') => {
                 return usage("--delimiter has a special meaning in CSV: choose another one");
             }
-            ([_, _, ..], _) if policy != Policy::None => {
-                return usage("--url takes one --key-field: the one that is a URL");
+            _ if several && policy != Policy::None => {
+                return usage("--url takes one --key-field or --json-key: the one that is a URL");
             }
-            (numbers @ [_, ..], _) => {
-                let indices = numbers.iter().map(|number| number.get() - 1).collect();
+            ([_, ..], _) => {
+                if let Some(name) = names.first().filter(|_| !self.header) {
+                    return usage(&format!(
+                        "--key-field {name} is a name, which needs --header; fields without one have numbers, from 1"
+                    ));
+                }
                 let quotes = match delimiter {
                     _ if self.csv => Quotes::Csv { separator },
                     b',' | b';' if !self.no_csv => Quotes::Refused,
                     _ => Quotes::Plain,
                 };
-                Part::Fields(Fields::new(indices, delimiter, quotes))
+                Part::Fields(Fields::new(indices, delimiter, quotes).named(names))
             }
-            (_, Some(pointer)) => Part::Json(pointer.clone()),
+            (_, [_, ..]) => {
+                // Their order makes no difference to which records are equal.
+                let mut pointers = self.json_key.clone();
+                pointers.sort_unstable();
+                pointers.dedup();
+                Part::Json(pointers)
+            }
             _ if hex => Part::Hex,
             _ => Part::Record,
         };
+        if hex && self.ignore_case {
+            return usage(
+                "with --input hex the key is bytes, which have no case: omit --ignore-case",
+            );
+        }
+        if self.crlf && separator != b'\n' {
+            return usage("--crlf is for records that end in a line end: omit it");
+        }
         if hex && policy != Policy::None {
             return usage("with --input hex the key is bytes, not a URL: omit --url");
         }
@@ -154,11 +191,36 @@ impl RecordArgs {
         Ok(Records {
             separator,
             max_record: self.max_line,
-            key: Key { part, policy },
+            key: Key {
+                part,
+                form: policy::Form { url: policy, ignore_case: self.ignore_case },
+                crlf: self.crlf,
+            },
+            header: self.header,
+            keep_header: false,
             strict: self.strict,
             threads: self.threads.unwrap_or_else(cores),
             chunk: CHUNK,
         })
+    }
+}
+
+impl RecordArgs {
+    /// The numbers of the key's fields, from 0, and the names of others.
+    fn columns(&self) -> (Vec<usize>, Vec<String>) {
+        let (mut indices, mut names) = (Vec::new(), Vec::new());
+        for column in &self.key_field {
+            match column {
+                Column::Numbers(numbers) => indices.extend(numbers.clone()),
+                Column::Name(name) => names.push(name.clone()),
+            }
+        }
+        (indices, names)
+    }
+
+    /// Returns the name of a field that only a header resolves.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.columns().1.pop()
     }
 }
 

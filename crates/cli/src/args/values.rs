@@ -1,6 +1,7 @@
 //! The parsers of the values of options that are neither numbers nor names.
 
 use core::num::NonZero;
+use core::ops::Range;
 use core::time::Duration;
 
 use crate::pipeline::Seed;
@@ -18,9 +19,40 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
-/// Parses the number of a field.
-pub(super) fn field(text: &str) -> Result<NonZero<usize>, String> {
-    text.parse().map_err(|_| "expected a number of at least 1: fields are counted from 1".into())
+/// The most fields that a range selects.
+const MAX_RANGE: usize = 1 << 16;
+
+/// A field, or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// The fields with these numbers, from 0.
+    Numbers(Range<usize>),
+    /// The field that has this name in the header.
+    Name(String),
+}
+
+/// Parses the number of a field, a range of them, or the name of one. What looks like a number is one.
+pub(super) fn field(text: &str) -> Result<Column, String> {
+    let number = |text: &str| {
+        let parsed = text.parse::<NonZero<usize>>();
+        parsed.map_err(|_| "expected a number of at least 1: fields are counted from 1".to_owned())
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    if text.is_empty() {
+        return number(text).map(|_| Column::Name(String::new()));
+    }
+    if !digits(first) || !digits(last) {
+        return Ok(Column::Name(text.to_owned()));
+    }
+    let (first, last) = (number(first)?.get(), number(last)?.get());
+    if last < first {
+        return Err(format!("the range ends before it begins; expected {last}-{first}"));
+    }
+    if last - first >= MAX_RANGE {
+        return Err(format!("expected a range of at most {MAX_RANGE} fields"));
+    }
+    Ok(Column::Numbers(first - 1..last))
 }
 
 /// Parses a seed.
@@ -67,10 +99,16 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 pub(super) fn pointer(text: &str) -> Result<String, String> {
     let escaped = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     if escaped && (text.is_empty() || text.starts_with('/')) {
-        Ok(text.to_owned())
-    } else {
-        Err("expected a JSON pointer: empty, or '/name/0/name' with ~0 for ~ and ~1 for /".into())
+        return Ok(text.to_owned());
     }
+    let expected = "expected a JSON pointer: empty, or '/name/0/name' with ~0 for ~ and ~1 for /";
+    // Other notations of a path: user.id, .user.id, $.user[0].id, user/id.
+    let path = text.strip_prefix('$').unwrap_or(text).replace('[', ".").replace(']', "");
+    let path = path.strip_prefix('.').unwrap_or(&path).replace('.', "/");
+    if text.starts_with('/') || path.is_empty() || path.contains(['~', '"', '\'', ' ']) {
+        return Err(expected.into());
+    }
+    Err(format!("{expected}; did you mean /{path}"))
 }
 
 #[cfg(test)]
@@ -105,8 +143,31 @@ mod tests {
         for text in ["", "/", "/a/0", "/a~1b~0", "//"] {
             assert_eq!(pointer(text).as_deref(), Ok(text));
         }
-        for text in ["a", "a/b", "/~", "/~2", "/a~"] {
+        for text in ["a", "a/b", "/~", "/~2", "/a~", "$", ".", "a b.c"] {
             assert!(pointer(text).is_err(), "{text}");
+        }
+        for (text, meant) in [
+            ("id", "/id"),
+            ("user.id", "/user/id"),
+            (".user.id", "/user/id"),
+            ("$.user[0].id", "/user/0/id"),
+            ("user/id", "/user/id"),
+        ] {
+            let error = pointer(text).expect_err("no pointer");
+            assert!(error.ends_with(&format!("; did you mean {meant}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn fields_are_numbers_ranges_or_names() {
+        for (text, range) in [("1", 0..1), ("2-4", 1..4), ("7-7", 6..7), ("01", 0..1)] {
+            assert_eq!(field(text), Ok(Column::Numbers(range)), "{text}");
+        }
+        for text in ["id", "1a", "-", "2-", "-4", "+1", "user-id", "1-2-3", "é"] {
+            assert_eq!(field(text), Ok(Column::Name(text.into())), "{text}");
+        }
+        for text in ["", "0", "0-2", "4-2", "1-65537", "18446744073709551616"] {
+            assert!(field(text).is_err(), "{text}");
         }
     }
 }

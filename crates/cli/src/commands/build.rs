@@ -59,7 +59,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
         None => args.counted(choice.kind(), inputs.list, &records, hasher, &mut screen)?,
     };
     screen.finish();
-    filter.save(&args.output, records.key.policy.saved())?;
+    filter.save(&args.output, records.key.form.saved())?;
     drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, new);

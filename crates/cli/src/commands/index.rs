@@ -19,7 +19,7 @@ use crate::args::IndexArgs;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{Input, Lazy, shown};
 use crate::output::Roles;
-use crate::pipeline::{self, Done, Gate, Keyless, Records, Tally, Turnstile, Watch};
+use crate::pipeline::{self, Done, Gate, Notes, Records, Tally, Turnstile, Watch};
 use crate::screen::{self, Screen};
 use crate::units::{bytes, counted};
 use crate::{Error, Kind, ending, input, output};
@@ -34,13 +34,17 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     Roles::of(files).save_to(&args.output, "index")?;
     output::check(&args.output)?;
     let inputs = input::inputs(files.clone(), args.records.no_decompress)?;
+    if records.header {
+        // The run of each file knows only its own header.
+        pipeline::check_headers(&inputs.list, &records)?;
+    }
     // No other run changes the index from the time when its files are read until it is replaced.
     let _lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
-    let before = Before::open(&args, records.key.policy)?;
+    let before = Before::open(&args, records.key.form)?;
     let hasher = before.hasher(&args)?;
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let failed = |error| unsaved(&args.output, error);
-    let options = Options::new().policy(records.key.policy.saved());
+    let options = Options::new().policy(records.key.form.saved());
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
     let (filter_bytes, false_files) = before.copy(&args, &mut set)?;
 
@@ -61,7 +65,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
             error: None,
             screen,
             tally: Tally::default(),
-            keyless: None,
+            notes: Notes::default(),
             keys: 0,
             filter_bytes,
             false_files,
@@ -85,8 +89,8 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     }
 
     // Report.
-    let Indexed { tally, keyless, keys, filter_bytes, false_files, .. } = indexed;
-    let done = Done { tally, keyless, threads };
+    let Indexed { tally, notes, keys, filter_bytes, false_files, .. } = indexed;
+    let done = Done { tally, notes, threads };
     let mut report = Report::of_records(&done, start, "left out");
     report.text.push_str(&format!(
         " of {}, {}; {} has filters of {}; for a key in no file, {false_files:.2} files are expected",
@@ -147,7 +151,7 @@ struct Indexed {
     error: Option<Error>,
     screen: Screen,
     tally: Tally,
-    keyless: Option<Keyless>,
+    notes: Notes,
     keys: u64,
     filter_bytes: u64,
     /// The sum of the false-positive rates.
@@ -220,7 +224,7 @@ impl Indexed {
                 self.keys += keys;
                 self.filter_bytes += filter.figures().size_in_bytes();
                 self.false_files += filter.figures().false_positive_rate();
-                self.keyless = self.keyless.take().or(done.keyless);
+                self.notes.merge(done.notes);
                 self.tally.lines += done.tally.lines;
                 self.tally.keyless += done.tally.keyless;
                 self.tally.bytes_in += done.tally.bytes_in;

@@ -8,11 +8,12 @@ use tamis::formats::{Geometry, Info, Kind};
 use super::remote;
 use crate::Error;
 use crate::args::InfoArgs;
-use crate::filters::{Figures, Reader, policy_name};
+use crate::filters::{Figures, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
 use crate::input::shown;
 use crate::output::Roles;
+use crate::policy;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
@@ -131,15 +132,16 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         _ => "",
     };
     let capacity = format!("{}{growth}", counted(info.capacity(), "item"));
+    let (url, ignore_case) = policy::split(info.policy());
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
-    let rows = [
+    let mut rows = vec![
         ("file", format!("{name}, {}", bytes(info.file_len()))),
         ("kind", format!("{} ({})", filter.name(), info.kind())),
         ("layout", layout(info).to_owned()),
         ("geometry", geometry),
         ("memory", bytes(filter.size_in_bytes())),
         ("hash", info.algorithm().name().to_owned()),
-        ("URL policy", policy_name(info)),
+        ("URL policy", url),
         ("capacity", capacity),
         ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
         ("fill", filter.fill().map_or("unknown".into(), |fill| format!("{:.1} %", 100.0 * fill))),
@@ -154,10 +156,14 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ),
         ("live", live.to_owned()),
     ];
+    if ignore_case {
+        rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
+    }
     table(rows)
 }
 
 fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
+    let (url, ignore_case) = policy::split(info.policy());
     let mut value = json!({
         "file": name,
         "file_bytes": info.file_len(),
@@ -166,7 +172,8 @@ fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
         "layout": layout(info),
         "filter_bytes": filter.size_in_bytes(),
         "hash": info.algorithm().name(),
-        "url": policy_name(info),
+        "url": url,
+        "ignore_case": ignore_case,
         "capacity": info.capacity(),
         "items": filter.items(),
         "items_exact": filter.counts(),

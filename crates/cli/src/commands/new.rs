@@ -25,7 +25,7 @@ use crate::input::shown;
 use crate::outlet::Outlet;
 use crate::output::{Packed, Roles};
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
-use crate::policy::Policy;
+use crate::policy::Form;
 use crate::remote::Address;
 use crate::screen::{self, Screen};
 use crate::units::grouped;
@@ -36,7 +36,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
     let records = args.records.records_with("new", args.keys.takes_all())?;
-    let policy = records.key.policy;
+    let form = records.key.form;
     if let Some(address) = Address::of(&args.filter)? {
         return remote::new(args, &address, &records, start);
     }
@@ -49,7 +49,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         // It is read again under the lock.
         Some(Opened::Theirs(_)) => true,
         Some(Opened::Ours(header)) => {
-            args.check(&header, choice, policy)?;
+            args.check(&header, choice, form)?;
             false
         }
         None => false,
@@ -61,7 +61,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let inputs = input::inputs(files, args.records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
     let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
-    let filter = args.open(choice, policy)?;
+    let filter = args.open(choice, form)?;
     let (file, pending) = output::open(args.output.as_deref())?;
 
     // One thread for signals, one that saves.
@@ -71,7 +71,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let output = Packed::new(Outlet::new(&file), args.output.as_deref());
     let save = || {
         output.get().flushed()?;
-        filter.save(&args.filter, policy.saved())
+        filter.save(&args.filter, form.saved())
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let (list, every) = (inputs.list, args.save_every);
@@ -114,8 +114,8 @@ impl NewArgs {
     }
 
     /// Returns an error if the options ask for another filter than the one that exists.
-    fn check(&self, header: &Header<'_>, choice: Choice, policy: Policy) -> Result<(), Error> {
-        header.require_policy(policy)?;
+    fn check(&self, header: &Header<'_>, choice: Choice, form: Form) -> Result<(), Error> {
+        header.require_form(form)?;
         header.require_saved()?;
         let (found, expected) = (header.info.algorithm(), self.algorithm());
         if let Some(expected) = expected
@@ -200,7 +200,7 @@ impl NewArgs {
     }
 
     /// Loads the filter, or creates it in memory.
-    fn open(&self, choice: Choice, policy: Policy) -> Result<AnyFilter, Error> {
+    fn open(&self, choice: Choice, form: Form) -> Result<AnyFilter, Error> {
         let Some(opened) = self.opened()? else {
             let seed = self.seed.unwrap_or(Seed::Fixed(0));
             let hasher = AnyStable::from(Hasher::new(seed)?);
@@ -212,7 +212,7 @@ impl NewArgs {
             };
         };
         let Opened::Ours(header) = opened else { return Err(foreign::replaced(&self.filter)) };
-        self.check(&header, choice, policy)?;
+        self.check(&header, choice, form)?;
         let filter = AnyFilter::load(&header)?;
         // The seed is secret: it is compared, but never printed.
         if let Some(Seed::Fixed(seed)) = self.seed

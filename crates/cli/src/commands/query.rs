@@ -26,7 +26,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     Roles::of(&args.files).and_filter(&args.filter).print_to(args.output.as_deref())?;
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {
-        header.require_policy(records.key.policy)?;
+        header.require_form(records.key.form)?;
         header.require_saved()?;
     }
     let files = core::mem::take(&mut args.files);

@@ -19,11 +19,11 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is read.
     let records = args.records.records_with("remove", args.keys.takes_all())?;
-    let policy = records.key.policy;
+    let form = records.key.form;
     let open = || -> Result<Opened<'_>, Error> {
         let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
         match &opened {
-            Opened::Ours(header) => check(header, policy)?,
+            Opened::Ours(header) => check(header, form)?,
             Opened::Theirs(filter) => filter.require_removal(&args.filter)?,
         }
         Ok(opened)
@@ -38,7 +38,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         Opened::Ours(header) => {
             let filter = AnyFilter::load(&header)?;
             let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
-            let save = || filter.save(&args.filter, policy.saved());
+            let save = || filter.save(&args.filter, form.saved());
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             report.describe(filter.figures(), &args.filter);
             report
@@ -85,10 +85,10 @@ fn run(
     Ok(report)
 }
 
-fn check(header: &Header<'_>, policy: crate::policy::Policy) -> Result<(), Error> {
+fn check(header: &Header<'_>, form: crate::policy::Form) -> Result<(), Error> {
     if !header.can_remove() {
         return Err(header.unremovable());
     }
-    header.require_policy(policy)?;
+    header.require_form(form)?;
     header.require_saved()
 }

@@ -30,21 +30,15 @@ impl Report {
     /// Begins the report of a run over records. `fate`: what was done with records without a key.
     pub(super) fn of_records(done: &Done, start: Instant, fate: &str) -> Self {
         let tally = done.tally;
-        let mut warnings = Vec::new();
-        if let Some(first) = &done.keyless {
-            let count = match tally.keyless {
-                1 => "1 record without a key was".into(),
-                count => format!("{} records without a key were", grouped(count)),
-            };
-            warnings.push(format!("{count} {fate}; the first: {first}"));
-        }
+        let warnings = done.notes.warnings(&tally, fate);
         let json = json!({
             "lines": tally.lines,
             "printed": tally.printed,
             "keyless": tally.keyless,
             "bytes_in": tally.bytes_in,
             "bytes_out": tally.bytes_out,
-            "first_keyless": done.keyless.as_ref().map(ToString::to_string),
+            "first_keyless": done.notes.keyless.as_ref().map(ToString::to_string),
+            "malformed": done.notes.malformed,
             "threads": done.threads,
             "seconds": start.elapsed().as_secs_f64(),
         });

@@ -1,14 +1,17 @@
 //! `tamis which`: the files of an index that may contain a key.
 
 use core::mem;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use tamis::formats::{FilterSet, LoadError, Options, SetError, SetInfo};
 
+mod keep;
 mod verify;
 
+use self::keep::Keep;
 use self::verify::{Verified, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
@@ -16,8 +19,8 @@ use crate::filters::Header;
 use crate::input::{Input, Lazy, shown};
 use crate::key::Scratch;
 use crate::output::Roles;
-use crate::pipeline::{Keyless, Records};
-use crate::policy::Policy;
+use crate::pipeline::{self, Gate, Noted, Notes, Records, Tally};
+use crate::policy::Form;
 use crate::units::{counted, grouped};
 use crate::{Error, input};
 
@@ -29,15 +32,20 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     let roles = Roles::default().and_index(&args.index);
     let roles = args.keys.iter().fold(roles, |roles, file| roles.and_keys(file));
     roles.print_to(None)?;
-    let set = open(&args.index, records.key.policy)?;
+    let set = open(&args.index, records.key.form)?;
     let file = args.keys.map(|file| input::inputs(vec![file], args.records.no_decompress));
     let file = file.transpose()?.and_then(|mut inputs| inputs.list.pop());
 
     // Read the keys.
     let with_key = args.with_key || file.is_some() || args.key.len() > 1;
     let mut asked = Asked::default();
+    if let Some(name) = args.records.name().filter(|_| !args.key.is_empty()) {
+        return Err(Error::Usage(format!(
+            "--key-field {name} is a name, and a KEY has no header: give the number of the field, or the records as --keys"
+        )));
+    }
     for (number, record) in (1..).zip(&args.key) {
-        asked.add(record.as_encoded_bytes(), "KEY", number, &records)?;
+        asked.add(record.as_encoded_bytes(), number, &records)?;
     }
     if let Some(file) = file {
         asked.read(file, &records)?;
@@ -63,13 +71,11 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
         counted(printed, "name"),
         counted(set.len() as u64, "file")
     );
-    if let Some(first) = &asked.keyless {
-        let count = counted(asked.without, "record");
-        report.warnings.push(format!("{count} without a key left out; the first: {first}"));
-    }
+    report.warnings = asked.notes.warnings(&asked.tally, "left out");
     report.put("keys", asked.keys.len());
     report.put("found", some);
-    report.put("keyless", asked.without);
+    report.put("keyless", asked.tally.keyless);
+    report.put("malformed", asked.notes.malformed);
     report.put("files", set.len());
     report.put("printed", printed);
     report.put("seconds", start.elapsed().as_secs_f64());
@@ -87,7 +93,7 @@ fn report_verified(report: &mut Report, verified: Verified) -> Option<Error> {
     if unknown > 0 {
         report.text.push_str(&format!(", {} could not be verified", grouped(unknown)));
     }
-    // Chance explains so many in at most a twentieth of all such runs.
+    // By chance there are as many in at most one of twenty such runs.
     if let Some(expected) = verified.expected.filter(|expected| wrong as f64 > 20.0 * expected) {
         report.warnings.push(format!(
             "no name is right, and by chance {expected:.1e} wrong ones are expected: give the options for records that \
@@ -102,11 +108,11 @@ fn report_verified(report: &mut Report, verified: Verified) -> Option<Error> {
 }
 
 /// Opens an index whose keys have the normal form of this command.
-pub(super) fn open(path: &Path, policy: Policy) -> Result<FilterSet<[u8]>, Error> {
+pub(super) fn open(path: &Path, form: Form) -> Result<FilterSet<[u8]>, Error> {
     let unreadable = |error| unreadable(path, error);
     let info = SetInfo::open(path).map_err(unreadable)?;
     if !info.is_empty() {
-        Header::of_set(path, info.info(0).map_err(unreadable)?).require_policy(policy)?;
+        Header::of_set(path, info.info(0).map_err(unreadable)?).require_form(form)?;
     }
     // Each filter is used once, so none is kept.
     Options::new().policy(info.policy()).open_set(path, 0).map_err(unreadable)
@@ -131,50 +137,42 @@ pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
 struct Asked {
     /// The records and their keys.
     keys: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The number of records without a key, and the first of them.
-    without: u64,
-    keyless: Option<Keyless>,
-    scratch: Scratch,
+    /// The counts of records.
+    tally: Tally,
+    notes: Notes,
 }
 
 impl Asked {
     /// Adds the records of a file.
-    fn read(&mut self, mut file: Input<Lazy>, records: &Records) -> Result<(), Error> {
-        let mut text = Vec::new();
-        let name = file.name.clone();
-        let failed = |source| Error::Read { name: name.clone(), line: 1, source };
-        file.reader.read_to_end(&mut text).map_err(failed)?;
-        if text.is_empty() {
-            return Ok(());
-        }
-        // The last record may end without its separator.
-        let text = text.strip_suffix(&[records.separator]).unwrap_or(&text);
-        for (line, record) in (1..).zip(text.split(|byte| *byte == records.separator)) {
-            self.add(record, &file.name, line, records)?;
-        }
+    fn read(&mut self, file: Input<Lazy>, records: &Records) -> Result<(), Error> {
+        // One thread, so that the keys come in order.
+        let records = Records { threads: 1, ..records.clone() };
+        let keep = Keep::default();
+        let (none, gate) = (io::sink(), Gate::default());
+        let done = pipeline::run([file], none, &records, &keep, &gate, &mut ())?;
+        self.keys.extend(keep.into_keys());
+        self.tally.lines += done.tally.lines;
+        self.tally.keyless += done.tally.keyless;
+        self.notes.merge(done.notes);
         Ok(())
     }
 
     /// Adds the key of a record.
-    fn add(
-        &mut self,
-        record: &[u8],
-        name: &str,
-        line: u64,
-        records: &Records,
-    ) -> Result<(), Error> {
-        if record.len() as u64 > records.max_record {
-            return Err(Error::TooLong { name: name.into(), line, limit: records.max_record });
+    fn add(&mut self, record: &[u8], line: u64, records: &Records) -> Result<(), Error> {
+        let name = || Arc::from("KEY");
+        let limit = records.max_record;
+        if record.len() as u64 > limit {
+            return Err(Error::TooLong { name: name(), line, limit, open: false });
         }
-        match records.key.of(record, &mut self.scratch) {
+        self.tally.lines += 1;
+        match records.key.of(record, &mut Scratch::default()) {
             Ok(key) => self.keys.push((record.to_vec(), key.to_vec())),
-            Err(found) if records.strict || found.is_fatal() => {
-                return Err(Error::NoKey { name: name.into(), line, found });
+            Err(found) if records.strict => {
+                return Err(Error::NoKey { name: name(), line, found });
             }
             Err(found) => {
-                self.without += 1;
-                let keyless = || Keyless { name: name.into(), line, found };
-                self.keyless.get_or_insert_with(keyless);
+                self.tally.keyless += 1;
+                self.notes.keyless.get_or_insert_with(|| Noted { name: name(), line, found });
             }
         }
         Ok(())

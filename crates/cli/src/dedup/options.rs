@@ -13,10 +13,13 @@ pub struct Options {
     pub max_record: u64,
     /// Which part of a record is compared: records with equal keys are duplicates.
     pub key: Key,
+    /// Whether the first record of each input is a header: it has no key, must be the same in all inputs, and is printed
+    /// once.
+    pub header: bool,
     /// Whether to print the second record of every key, once per repeated key, instead of the first.
     pub repeated: bool,
-    /// Whether a record without a key is an error. Otherwise it is printed; with [`repeated`](Self::repeated) it is
-    /// left out.
+    /// Whether a record without a key is an error, and so is a malformed row of CSV. Otherwise a record without a key is
+    /// printed; with [`repeated`](Self::repeated) it is left out.
     pub strict: bool,
     /// What the keys seen are kept in.
     pub filter: Filter,
@@ -38,6 +41,7 @@ impl Default for Options {
             separator: b'\n',
             max_record: 1 << 30,
             key: Key::record(),
+            header: false,
             repeated: false,
             strict: false,
             filter: Filter::Table,
@@ -57,6 +61,8 @@ impl Options {
             separator: self.separator,
             max_record: self.max_record,
             key: self.key.clone(),
+            header: self.header,
+            keep_header: self.header && !self.repeated,
             strict: self.strict,
             threads: self.threads,
             chunk: self.chunk,

@@ -6,7 +6,7 @@ use core::time::Duration;
 use serde_json::json;
 
 use super::options::{Filter, Options};
-use crate::pipeline::{Done, Keyless, Tally};
+use crate::pipeline::{Done, Notes, Tally};
 use crate::units::{bytes, counted, grouped};
 
 /// A warning is given if more lines than this are expected to be missing, or to be printed wrongly.
@@ -18,8 +18,8 @@ const NOTICED: f64 = 0.01;
 pub struct Summary {
     /// The counts of records and bytes.
     pub tally: Tally,
-    /// The first record without a key, if there was one.
-    pub first_keyless: Option<Keyless>,
+    /// What was noticed in the input.
+    pub notes: Notes,
     /// Whether the second record of each key was printed instead of the first.
     pub repeated: bool,
     /// The number of records expected to be missing from the output, because a filter took them for others that were
@@ -59,10 +59,10 @@ impl Summary {
         options: &Options,
         elapsed: Duration,
     ) -> Self {
-        let Done { tally, keyless: first_keyless, threads } = done;
+        let Done { tally, notes, threads } = done;
         Self {
             tally,
-            first_keyless,
+            notes,
             repeated: options.repeated,
             expected_lost: expected.lost,
             expected_extra: expected.extra,
@@ -78,15 +78,8 @@ impl Summary {
     /// The warnings, one line each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if let Some(first) = &self.first_keyless {
-            let count = match self.tally.keyless {
-                1 => "1 record without a key was".into(),
-                count => format!("{} records without a key were", grouped(count)),
-            };
-            let fate = if self.repeated { "left out" } else { "printed" };
-            warnings.push(format!("{count} {fate}; the first: {first}"));
-        }
+        let fate = if self.repeated { "left out" } else { "printed" };
+        let mut warnings = self.notes.warnings(&self.tally, fate);
         let remedy = self.remedy();
         for (number, fate) in [
             (self.expected_lost, "lost to false positives"),
@@ -124,7 +117,8 @@ impl Summary {
             "bytes_out": bytes_out,
             "repeated": self.repeated,
             "distinct": self.tally.items(),
-            "first_keyless": self.first_keyless.as_ref().map(ToString::to_string),
+            "first_keyless": self.notes.keyless.as_ref().map(ToString::to_string),
+            "malformed": self.notes.malformed,
             "warnings": self.warnings(),
             "expected_lost": self.expected_lost,
             "expected_extra": self.expected_extra,

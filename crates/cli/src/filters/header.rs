@@ -10,7 +10,7 @@ use tamis::hash::Algorithm;
 
 use super::next::{self, Union};
 use crate::input::shown;
-use crate::policy::Policy;
+use crate::policy::{self, Form};
 use crate::{Error, FileKind, memory};
 
 /// The bytes of a file that are read at a time.
@@ -54,19 +54,18 @@ impl<'p> Header<'p> {
     }
 
     /// Returns an error if the items of the filter had another normal form than the keys of this command.
-    pub(crate) fn require_policy(&self, policy: Policy) -> Result<(), Error> {
-        let (found, given) = (self.info.policy(), policy.saved());
+    pub(crate) fn require_form(&self, form: Form) -> Result<(), Error> {
+        let (found, given) = (self.info.policy(), form.saved());
         if found == given {
             return Ok(());
         }
-        let name = policy_name(&self.info);
-        let remedy = match Policy::of_saved(found) {
-            Some(policy) => format!("run: {}", next::command_with_url(policy)),
+        let remedy = match Form::of_saved(found) {
+            Some(form) => format!("run: {}", next::command_with_form(form)),
             None => "this version of tamis does not have that policy".into(),
         };
+        let [found, given] = [found, given].map(policy::shown);
         Err(self.refused(format!(
-            "its items were normalised with --url {name}, but this command has --url {}; {remedy}",
-            policy.name()
+            "its items were normalised with {found}, but this command has {given}; {remedy}"
         )))
     }
 
@@ -230,10 +229,10 @@ fn unreadable(name: String, source: LoadError) -> Error {
     }
 }
 
-/// The name of the URL policy of a filter, as on the command line.
-pub(crate) fn policy_name(info: &Info) -> String {
+/// The name of the policy of a filter.
+fn policy_name(info: &Info) -> String {
     match info.policy().name() {
-        "" => Policy::None.name().to_owned(),
+        "" => "none".to_owned(),
         name => name.to_owned(),
     }
 }

@@ -2,13 +2,16 @@
 
 use tamis::formats::{Info, Kind as Saved};
 
-use crate::policy::Policy;
+use crate::policy::Form;
 use crate::units::rate_down;
 use crate::{FileKind, Kind};
 
-/// The command line of this process with another URL policy.
-pub(super) fn command_with_url(policy: Policy) -> String {
-    with_url(own_args(), policy)
+/// The option to leave out that has no value.
+const IGNORE_CASE: &str = "--ignore-case";
+
+/// The command line of this process with another normal form of keys.
+pub(super) fn command_with_form(form: Form) -> String {
+    with_form(own_args(), form)
 }
 
 /// The command line of this process without these options, which have values.
@@ -74,10 +77,8 @@ fn building(words: &[&str], like: &Info, more: &[&str]) -> String {
 /// A command with the policy of a filter, more options and the records.
 fn command(words: &[&str], like: &Info, more: &[&str]) -> String {
     let mut command = format!("tamis {}", words.join(" "));
-    if !like.policy().name().is_empty() {
-        command += &format!(" --url {}", quoted(like.policy().name()));
-    }
-    more.iter().for_each(|word| command += &format!(" {word}"));
+    let form = Form::of_saved(like.policy()).unwrap_or(Form::PLAIN);
+    form.options().iter().chain(more).for_each(|word| command += &format!(" {word}"));
     command + " FILE..."
 }
 
@@ -85,9 +86,8 @@ fn own_args() -> impl Iterator<Item = String> {
     std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned())
 }
 
-fn with_url(args: impl Iterator<Item = String>, policy: Policy) -> String {
-    let url = ["--url", policy.name()];
-    rewritten(args, &["--url"], if policy == Policy::None { &[] } else { &url })
+fn with_form(args: impl Iterator<Item = String>, form: Form) -> String {
+    rewritten(args, &["--url", IGNORE_CASE], &form.options())
 }
 
 /// A command line with some words after the name of the command, and without some options and their values.
@@ -102,7 +102,7 @@ fn rewritten(mut args: impl Iterator<Item = String>, without: &[&str], with: &[&
             words.extend(args.by_ref());
         } else if !without.contains(&name) {
             words.push(arg);
-        } else if name == arg {
+        } else if name == arg && name != IGNORE_CASE {
             // The next word is the value.
             args.next();
         }
@@ -123,16 +123,20 @@ pub(super) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Policy;
 
     #[test]
     fn the_policy_is_replaced() {
-        let next = |args: &str, policy| with_url(args.split(' ').map(str::to_owned), policy);
-        let crawl = Policy::Crawl1;
+        let next = |args: &str, form| with_form(args.split(' ').map(str::to_owned), form);
+        let crawl = Form { url: Policy::Crawl1, ..Form::PLAIN };
+        let both = Form { ignore_case: true, ..crawl };
+        assert_eq!(next("query a --ignore-case", crawl), "tamis query --url crawl-1 a");
+        assert_eq!(next("query a --url=none", both), "tamis query --url crawl-1 --ignore-case a");
         assert_eq!(next("query a b", crawl), "tamis query --url crawl-1 a b");
         assert_eq!(next("query --url whatwg-1 a", crawl), "tamis query --url crawl-1 a");
-        assert_eq!(next("query a --url=whatwg-1 -q", Policy::None), "tamis query a -q");
-        assert_eq!(next("query a -- --url=b", Policy::None), "tamis query a -- --url=b");
-        assert_eq!(next("query a' $b", Policy::None), r"tamis query 'a'\''' '$b'");
+        assert_eq!(next("query a --url=whatwg-1 -q", Form::PLAIN), "tamis query a -q");
+        assert_eq!(next("query a -- --url=b", Form::PLAIN), "tamis query a -- --url=b");
+        assert_eq!(next("query a' $b", Form::PLAIN), r"tamis query 'a'\''' '$b'");
     }
 
     #[test]

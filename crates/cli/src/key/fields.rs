@@ -1,6 +1,7 @@
 //! Fields as keys: splits a record at a delimiter, or as CSV with quotes; one field or several make the key.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
+use memchr::memchr;
 
 use super::no_key::NoKey;
 
@@ -10,6 +11,8 @@ use super::no_key::NoKey;
 pub struct Fields {
     /// The numbers of the fields, from 0, ascending. Their order makes no difference to which records are equal.
     indices: Vec<usize>,
+    /// The names of more fields, whose numbers the header says.
+    names: Vec<String>,
     delimiter: u8,
     quotes: Quotes,
 }
@@ -19,9 +22,11 @@ pub struct Fields {
 pub enum Quotes {
     /// It is a byte like any other.
     Plain,
-    /// It is an error, in any field: a quoted field may contain delimiters and line ends.
+    /// A record with one has no key, because nobody has said whether it is CSV. It ends where a row of CSV would end, so
+    /// that no part of a row is taken for a record.
     Refused,
-    /// It begins a field quoted as in RFC 4180. Delimiters in it are part of the field, and two quotes stand for one.
+    /// It begins a field quoted as in RFC 4180. Delimiters and separators in it are part of the field, and two quotes stand
+    /// for one.
     Csv {
         /// The byte that ends a record.
         separator: u8,
@@ -29,7 +34,7 @@ pub enum Quotes {
 }
 
 /// The byte order mark in UTF-8, which spreadsheets write at the start of a file.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The buffers and the reader, kept from one record to the next.
 #[derive(Debug, Default)]
@@ -47,7 +52,82 @@ impl Fields {
     pub fn new(mut indices: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
         indices.sort_unstable();
         indices.dedup();
-        Self { indices, delimiter, quotes }
+        Self { indices, names: Vec::new(), delimiter, quotes }
+    }
+
+    /// Also selects the fields that have these names in the header of the input.
+    #[must_use]
+    pub fn named(self, names: Vec<String>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The byte between fields.
+    pub(super) const fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// What a quote means.
+    pub(super) const fn quotes(&self) -> Quotes {
+        self.quotes
+    }
+
+    /// Whether the header names fields.
+    pub(super) fn is_named(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Whether there are several fields.
+    pub(super) fn is_several(&self) -> bool {
+        self.indices.len() > 1
+    }
+
+    /// Returns the names in a header, without quotes.
+    pub(super) fn columns(&self, header: &[u8], separator: u8) -> Vec<Vec<u8>> {
+        let mut columns = Vec::new();
+        let each = |_, column: &[u8]| columns.push(column.to_vec());
+        self.each_unquoted(header, separator, &mut Scratch::default(), each);
+        columns
+    }
+
+    /// Returns the same selection for inputs with these columns, or says which name they do not have, or have twice.
+    pub(super) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
+        let mut indices = self.indices.clone();
+        for name in &self.names {
+            let mut found = (0..columns.len()).filter(|&at| columns[at] == name.as_bytes());
+            match (found.next(), found.next()) {
+                (Some(index), None) => indices.push(index),
+                (Some(first), Some(second)) => {
+                    return Err(format!(
+                        "the columns {} and {} are both called '{name}'; give the number of one as --key-field",
+                        first + 1,
+                        second + 1
+                    ));
+                }
+                (None, _) => return Err(self.missing(name, columns)),
+            }
+        }
+        Ok(Self { names: self.names.clone(), ..Self::new(indices, self.delimiter, self.quotes) })
+    }
+
+    /// Says that no column has this name, and which names there are.
+    fn missing(&self, name: &str, columns: &[Vec<u8>]) -> String {
+        let shown = |column: &Vec<u8>| {
+            let text = String::from_utf8_lossy(column);
+            format!("'{}'", text.chars().take(SHOWN).collect::<String>().escape_debug())
+        };
+        let list: Vec<_> = columns.iter().take(SHOWN).map(shown).collect();
+        let more = match columns.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let hint = match columns {
+            [_] => format!(
+                "; if {} is not the delimiter, give it as --delimiter, or --csv",
+                byte_name(self.delimiter)
+            ),
+            _ => String::new(),
+        };
+        format!("has no column '{name}', but {}{more}{hint}", list.join(", "))
     }
 
     /// Returns the key of `record`: one field, or several, each after its length.
@@ -62,7 +142,11 @@ impl Fields {
             (&[index], Quotes::Plain) => {
                 self.split(record).nth(index).ok_or(NoKey::Field).map(|field| &record[field])
             }
-            (_, Quotes::Csv { separator }) => self.unquoted(record, separator, scratch),
+            // A row without quotes needs no reader.
+            (_, Quotes::Csv { separator }) => match memchr(b'"', record) {
+                None => self.plain(bare(record, separator), scratch),
+                Some(_) => self.unquoted(record, separator, scratch),
+            },
             (_, Quotes::Refused) if self.has_quoted(record) => Err(NoKey::Quoted),
             _ => self.plain(record, scratch),
         }
@@ -115,40 +199,61 @@ impl Fields {
         separator: u8,
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
-        let Scratch { key, unquoted, reader } = scratch;
-        let reader = reader.get_or_insert_with(|| self.reader(separator));
+        let mut key = core::mem::take(&mut scratch.key);
         key.clear();
-        // A line of CSV may end in CR LF; the CR is no part of the last field.
-        let row = match record {
-            [row @ .., b'\r'] if separator == b'\n' => row,
-            row => row,
-        };
-        // A byte order mark is no part of the first field, and a quote may follow it. It is at the start of a file, and
-        // in the middle where files were joined.
-        let row = row.strip_prefix(MARK).unwrap_or(row);
+        let mut wanted = self.indices.iter().peekable();
+        self.each_unquoted(record, separator, scratch, |number, field| {
+            // Add the field to the key if it is one of those wanted.
+            match wanted.next_if_eq(&&number) {
+                None => {}
+                Some(_) if self.indices.len() == 1 => key.extend_from_slice(field),
+                Some(_) => append(field, &mut key),
+            }
+        });
+        scratch.key = key;
+        if wanted.peek().is_some() { Err(NoKey::Field) } else { Ok(&scratch.key) }
+    }
+
+    /// Passes the number and the bytes of each field of a row to `each`, without quotes.
+    fn each_unquoted(
+        &self,
+        record: &[u8],
+        separator: u8,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(usize, &[u8]),
+    ) {
+        let Scratch { unquoted, reader, .. } = scratch;
+        let reader = reader.get_or_insert_with(|| self.reader(separator));
+        let row = bare(record, separator);
         // The buffer is longer than any output: a reader that has filled its buffer reports that, and not that the
         // field is complete.
-        if unquoted.len() < row.len() + 2 {
-            unquoted.resize(row.len() + 2, 0);
+        if unquoted.len() < row.len() + 3 {
+            unquoted.resize(row.len() + 3, 0);
         }
         // The reader gets the row, and then the separator, which ends the last field unless it is an open quoted one.
         let end = [separator];
         let (mut input, mut ended) = (row, false);
         // The current field has this number and begins at `start` in the buffer; it is written up to `at`.
         let (mut number, mut start, mut at) = (0, 0, 0);
-        let mut wanted = self.indices.iter().peekable();
         // The reader would skip an empty row, which has one empty field here.
         let mut done = row.is_empty();
         loop {
             if !done && input.is_empty() {
-                // All is read, even the separator, and the field has not ended. Leave the reader ready for the next
-                // row.
                 if ended {
+                    // All is read, even the separator, and the field has not ended: the input ends in a quoted field.
+                    // The separator that the reader got is no part of it, and a final CR is. Leave the reader ready for
+                    // the next row.
+                    at -= 1;
+                    if separator == b'\n' && record.ends_with(b"\r") {
+                        unquoted[at] = b'\r';
+                        at += 1;
+                    }
                     reader.reset();
                     prime(reader, separator);
-                    return Err(NoKey::Open);
+                    done = true;
+                } else {
+                    (input, ended) = (&end, true);
                 }
-                (input, ended) = (&end, true);
             }
             // Read on until a field ends.
             if !done {
@@ -160,22 +265,12 @@ impl Fields {
                     _ => continue,
                 }
             }
-            // Add the field to the key if it is one of those wanted.
-            if wanted.next_if_eq(&&number).is_some() {
-                let field = &unquoted[start..at];
-                if self.indices.len() == 1 {
-                    key.extend_from_slice(field);
-                } else {
-                    append(field, key);
-                }
-            }
-            // Go on to the end of the row, even if all wanted fields are found: a later quoted field may be open.
+            each(number, &unquoted[start..at]);
             if done {
-                break;
+                return;
             }
             (number, start) = (number + 1, at);
         }
-        if wanted.peek().is_some() { Err(NoKey::Field) } else { Ok(key) }
     }
 
     /// Makes the reader for all records of a run.
@@ -189,17 +284,41 @@ impl Fields {
     }
 }
 
+/// The number of columns, and of characters of each, that a message shows.
+const SHOWN: usize = 30;
+
+/// Returns a row without a byte order mark and without the CR of a line that ends in CR LF. The mark is at the start of a
+/// file, and in the middle where files were joined.
+pub(super) fn bare(record: &[u8], separator: u8) -> &[u8] {
+    let row = match record {
+        [row @ .., b'\r'] if separator == b'\n' => row,
+        row => row,
+    };
+    row.strip_prefix(MARK).unwrap_or(row)
+}
+
+/// The name of a byte in messages.
+pub(crate) fn byte_name(byte: u8) -> String {
+    match byte {
+        b'\t' => "TAB".into(),
+        0 => "NUL".into(),
+        b' ' => "a space".into(),
+        b'!'..=b'~' => format!("'{}'", char::from(byte)),
+        _ => format!("\\x{byte:02x}"),
+    }
+}
+
 /// Moves a new reader past the start of a file, where it would drop a byte order mark. A worker's reader gets records
 /// from anywhere in a file, so it must treat all of them alike.
 fn prime(reader: &mut Reader, separator: u8) {
     reader.read_field(&[separator], &mut [0]);
 }
 
-/// Appends a field to a key of several fields. Its length comes first, so that different lists of fields give different
+/// Appends a part to a key of several parts. Its length comes first, so that different lists of parts give different
 /// keys.
-fn append(field: &[u8], key: &mut Vec<u8>) {
-    key.extend_from_slice(&(field.len() as u64).to_le_bytes());
-    key.extend_from_slice(field);
+pub(super) fn append(part: &[u8], key: &mut Vec<u8>) {
+    key.extend_from_slice(&(part.len() as u64).to_le_bytes());
+    key.extend_from_slice(part);
 }
 
 #[cfg(test)]
@@ -266,10 +385,14 @@ mod tests {
         assert_eq!(second(b"a"), Err(NoKey::Field));
         assert_eq!(second(b""), Err(NoKey::Field));
         assert_eq!(key(&[0], b',', csv, b"\r"), Ok(Vec::new()));
-        // An open quoted field in any place is an error: the next line is not a record of its own.
-        for record in ["\"a", "a,\"b", "a,b,\"c\r", "a,b,\"c,\"\""] {
-            assert_eq!(second(record.as_bytes()), Err(NoKey::Open), "{record}");
-        }
+        // A quoted field that is open is the rest of the input, with its CR. It may be followed by none.
+        assert_eq!(second(b"a,\"b\r"), Ok(b"b\r".to_vec()));
+        assert_eq!(second(b"a,\"b,\"\"\nc\n"), Ok(b"b,\"\nc\n".to_vec()));
+        assert_eq!(second(b"a,b,\"c"), Ok(b"b".to_vec()));
+        assert_eq!(second(b"\"a"), Err(NoKey::Field));
+        // What follows the closing quote belongs to the field.
+        assert_eq!(second(b"a,\"b\"c\"d,e"), Ok(b"bc\"d".to_vec()));
+        assert_eq!(second(b"a,\"b\nc\"\r"), Ok(b"b\nc".to_vec()));
     }
 
     /// One reader reads all records: no record affects the next, and none is treated as the first of a file.
@@ -280,7 +403,7 @@ mod tests {
         let mark = b"\xef\xbb\xbf\xef\xbb\xbfa".as_slice();
         for (record, expected) in [
             (mark, Ok(&mark[3..])),
-            (b"\"x", Err(NoKey::Open)),
+            (b"\"x", Ok(b"x")),
             (mark, Ok(&mark[3..])),
             (b"\xef\xbb\xbf\"a,b\"", Ok(b"a,b")),
             (b"\xef\xbb\xbf", Ok(b"".as_slice())),

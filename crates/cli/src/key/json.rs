@@ -20,10 +20,21 @@ use self::cursor::{decoded, string_length};
 const MAX_DEPTH: usize = 127;
 
 impl<'a> Cursor<'a> {
-    /// Stands at the value at `pointer` in the document `record`. If members have the same name, the last one counts.
-    pub(super) fn at_pointer(record: &'a [u8], pointer: &str) -> Result<Self, NoKey> {
-        let document: &RawValue = serde_json::from_slice(record).map_err(|_| NoKey::Json)?;
-        let mut cursor = Self::new(document.get().as_bytes());
+    /// Stands at the start of the document `record`.
+    pub(super) fn of_document(record: &'a [u8]) -> Result<Self, NoKey> {
+        let document: &RawValue =
+            serde_json::from_slice(record).map_err(|_| match record.trim_ascii() {
+                b"{" => NoKey::Spread { array: false },
+                b"[" | b"[{" => NoKey::Spread { array: true },
+                _ => NoKey::Json,
+            })?;
+        Ok(Self::new(document.get().as_bytes()))
+    }
+
+    /// Stands at the value at `pointer` in the document at whose start this stands. If members have the same name, the
+    /// last one counts.
+    pub(super) fn at_pointer(&self, pointer: &str) -> Result<Self, NoKey> {
+        let mut cursor = self.clone();
         let mut names = pointer.split('/');
         // A slash comes before every name, and nothing before the first slash.
         if names.next() != Some("") {
@@ -187,7 +198,7 @@ mod tests {
 
     fn key(pointer: &str, record: &str) -> Result<String, NoKey> {
         let mut out = Vec::new();
-        Cursor::at_pointer(record.as_bytes(), pointer)?.canonical(&mut out)?;
+        Cursor::of_document(record.as_bytes())?.at_pointer(pointer)?.canonical(&mut out)?;
         Ok(String::from_utf8(out).expect("JSON text is UTF-8"))
     }
 
@@ -266,7 +277,7 @@ mod tests {
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"a":{"b":2,"b":3}}"#).as_deref(), Ok("3"));
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"\u0061":{}}"#), Err(NoKey::Pointer));
         assert_eq!(key("/a/b", r#"{"a":"b"}"#), Err(NoKey::Pointer));
-        for record in ["", "{", "[1,]", "01", "1 2", "{\"a\":1,}", "[\"\u{1}\"]", "nul", "[1}"] {
+        for record in ["", "{\"", "[1,]", "01", "1 2", "{\"a\":1,}", "[\"\u{1}\"]", "nul", "[1}"] {
             assert_eq!(key("", record), Err(NoKey::Json), "{record}");
         }
     }

@@ -12,10 +12,13 @@ pub enum NoKey {
     Field,
     /// A field begins with a double quote, and no option says what that means.
     Quoted,
-    /// A quoted field does not end in the record.
-    Open,
     /// It is not JSON.
     Json,
+    /// It is the first line of a JSON document over several lines.
+    Spread {
+        /// Whether the document is an array.
+        array: bool,
+    },
     /// It has nothing at the pointer.
     Pointer,
     /// The value at the pointer is nested too deeply.
@@ -40,10 +43,13 @@ impl fmt::Display for NoKey {
             Self::Quoted => {
                 "a field begins with a double quote; --csv parses such fields, --no-csv treats quotes as ordinary bytes"
             }
-            Self::Open => {
-                "a quoted field does not end in this row; --csv reads rows that end on their line (or in NUL, with -0)"
-            }
             Self::Json => "not JSON; expected one document per line for --json-key",
+            Self::Spread { array: false } => {
+                "not JSON, but the first line of a document over several lines; run: jq -c . FILE | tamis ..."
+            }
+            Self::Spread { array: true } => {
+                "not JSON, but the first line of an array over several lines; run: jq -c '.[]' FILE | tamis ..."
+            }
             Self::Pointer => "nothing at the --json-key pointer",
             Self::Deep => "the value at the --json-key pointer is nested deeper than 127",
             Self::Url => "the key is not an absolute URL, which --url expects",
@@ -52,12 +58,5 @@ impl fmt::Display for NoKey {
             Self::I32 => "the key is not a decimal integer of 32 bits, which --key-type i32 expects",
             Self::I64 => "the key is not a decimal integer of 64 bits, which --key-type i64 expects",
         })
-    }
-}
-
-impl NoKey {
-    /// Returns whether the records after this one may be cut in the wrong places too.
-    pub(crate) const fn is_fatal(self) -> bool {
-        matches!(self, Self::Quoted | Self::Open)
     }
 }

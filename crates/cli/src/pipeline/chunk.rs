@@ -1,5 +1,6 @@
 //! A chunk of input and its way through one worker: its bytes, records, hashes and verdicts.
 
+use core::mem;
 use core::ops::Range;
 use std::io;
 use std::sync::{Arc, MutexGuard};
@@ -13,12 +14,18 @@ use super::hasher::Hasher;
 use super::keys::Keys;
 use super::plan::{Plan, Printed};
 use super::records::Records;
-use crate::key::{Key, NoKey, Scratch};
+use crate::key::{Flaw, Format, Key, NoKey, Row, Rows, Scratch, is_open};
 use crate::{Error, memory};
 
 /// How the records of a chunk are read and hashed.
 pub(super) struct Rules<'r> {
     key: &'r Key,
+    /// Where records end, if their fields may be quoted.
+    format: Option<Format>,
+    /// The byte between fields, if it may be the wrong one.
+    delimiter: Option<u8>,
+    /// Whether a CR at the end of a line makes its key another one.
+    has_cr: bool,
     strict: bool,
     separator: u8,
     max_record: u64,
@@ -27,15 +34,29 @@ pub(super) struct Rules<'r> {
 }
 
 impl<'r> Rules<'r> {
-    pub(super) fn new(records: &'r Records, hasher: &'r Hasher, plan: Plan) -> Self {
+    /// The key is that of `records`, with the names that a header has resolved.
+    pub(super) fn new(records: &'r Records, key: &'r Key, hasher: &'r Hasher, plan: Plan) -> Self {
         Self {
-            key: &records.key,
+            key,
+            format: key.format(records.separator),
+            delimiter: key.delimiter(),
+            has_cr: key.has_cr() && records.separator == b'\n',
             strict: records.strict,
             separator: records.separator,
             max_record: records.max_record,
             hasher,
             plan,
         }
+    }
+}
+
+impl Rules<'_> {
+    /// The error for a record, which is longer than the limit.
+    #[cold]
+    fn too_long(&self, record: &[u8]) -> Why {
+        let limit = self.max_record;
+        let open = self.format.is_some_and(|format| is_open(format, &record[..=limit as usize]));
+        Why::TooLong { limit, open }
     }
 }
 
@@ -49,8 +70,15 @@ pub(super) struct Stop {
 /// Why a chunk ends early.
 pub(crate) enum Why {
     Read(io::Error),
-    TooLong(u64),
+    /// A record is longer than the limit; a quoted field may be open there.
+    TooLong {
+        limit: u64,
+        open: bool,
+    },
+    /// The header of an input is not the one expected.
+    Header(String),
     NoKey(NoKey),
+    Malformed(Flaw),
     /// The decider found no room for the item.
     Growth(Error),
     /// A filter of fixed size refused the item.
@@ -79,8 +107,10 @@ pub(crate) struct Chunk<'s> {
     pub(crate) turn: u64,
     /// The name of its input.
     pub(super) name: Arc<str>,
-    /// Whether it is the first chunk of its input.
-    pub(super) opens: bool,
+    /// If it is the first chunk of its input: the number of lines before it, which are those of a header.
+    pub(super) opens: Option<u64>,
+    /// Whether a quote may be in it, where a field may be quoted.
+    pub(super) quoted: bool,
     /// Whether the last separator was added, because the input ended without one.
     pub(super) lent: bool,
     /// The buffer. It stays longer than what is used, so that it is zeroed only once.
@@ -96,6 +126,14 @@ pub(crate) struct Chunk<'s> {
     printed: Printed,
     /// The first record without a key, and why it has none.
     pub(super) keyless: Option<(usize, NoKey)>,
+    /// The malformed rows of CSV.
+    pub(super) malformed: Vec<(usize, Flaw)>,
+    /// The rows that take several lines, and how many lines more than one.
+    folded: Vec<(usize, u64)>,
+    /// Whether a record has the byte between fields.
+    pub(super) delimited: bool,
+    /// The numbers of lines that end in CR LF, and in LF alone, if that makes a difference.
+    pub(super) line_ends: [u64; 2],
     /// The hashes of the keys, in input order.
     pub(super) entries: Vec<Entry>,
     /// The same, sorted by shard.
@@ -104,6 +142,8 @@ pub(crate) struct Chunk<'s> {
     keys: Keys,
     /// Where each shard's entries begin in `sorted`.
     starts: [usize; SHARDS as usize + 1],
+    /// The number of records for which there is memory.
+    room: usize,
     scratch: Scratch,
     pub(super) stop: Option<Stop>,
     /// The right to hold more bytes than a chunk usually has.
@@ -115,7 +155,8 @@ impl Chunk<'_> {
         Self {
             turn: 0,
             name: Arc::from(""),
-            opens: false,
+            opens: None,
+            quoted: false,
             lent: false,
             bytes: Vec::new(),
             used: 0,
@@ -124,10 +165,15 @@ impl Chunk<'_> {
             second: Vec::new(),
             printed: Printed::None,
             keyless: None,
+            malformed: Vec::new(),
+            folded: Vec::new(),
+            delimited: false,
+            line_ends: [0; 2],
             entries: Vec::new(),
             sorted: Vec::new(),
             keys: Keys::default(),
             starts: [0; SHARDS as usize + 1],
+            room: 0,
             scratch: Scratch::default(),
             stop: None,
             giant: None,
@@ -143,12 +189,17 @@ impl Chunk<'_> {
             self.scratch = Scratch::default();
         }
         self.giant = None;
+        self.opens = None;
+        self.quoted = false;
         self.lent = false;
         self.used = 0;
         self.ends.clear();
         self.fresh.clear();
         self.second.clear();
         self.keyless = None;
+        self.malformed.clear();
+        self.folded.clear();
+        self.line_ends = [0; 2];
         self.entries.clear();
         self.keys.clear();
         self.stop = None;
@@ -201,56 +252,159 @@ impl Chunk<'_> {
         counts: &mut [usize; SHARDS as usize],
         hash: impl Fn(&[u8]) -> u64,
     ) {
-        let bytes = &self.bytes[..self.used];
+        match rules.format {
+            Some(format) if self.quoted => self.scan_rows(rules, format, counts, hash),
+            _ => self.scan_lines(rules, counts, hash),
+        }
+        self.note_bytes(rules);
+    }
+
+    /// Scans records none of which has a separator in it.
+    #[inline]
+    fn scan_lines(
+        &mut self,
+        rules: &Rules<'_>,
+        counts: &mut [usize; SHARDS as usize],
+        hash: impl Fn(&[u8]) -> u64,
+    ) {
+        let bytes = mem::take(&mut self.bytes);
         let mut start = 0;
-        // The number of records for which there is memory.
-        let mut room = 0;
-        for end in memchr::memchr_iter(rules.separator, bytes) {
-            let record = &bytes[start..end];
-            let number = self.ends.len();
-            if number >= room {
-                let of_keys = rules.plan.keys.map(|_| &mut self.keys);
-                let grown =
-                    grow(&mut self.ends, &mut self.fresh, &mut self.entries, of_keys, bytes.len());
-                let Some(grown) = grown else {
-                    let why = Why::Read(memory::short(number * size_of::<Entry>()));
-                    self.stop = Some(Stop { record: number, why });
-                    break;
-                };
-                room = grown;
-            }
-            // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
-            if record.len() as u64 > rules.max_record {
-                self.stop = Some(Stop { record: number, why: Why::TooLong(rules.max_record) });
+        for end in memchr::memchr_iter(rules.separator, &bytes[..self.used]) {
+            if !self.push(rules, &bytes[start..end], end + 1, counts, &hash) {
                 break;
             }
-            let key = rules.key.of(record, &mut self.scratch);
-            let kept = key.and_then(|key| match rules.plan.keys {
-                None => Ok(key),
-                Some(key_type) => self.keys.push(key, key_type).map(|()| key),
-            });
-            match kept {
-                Ok(key) => {
-                    let hash = hash(key);
-                    counts[split::shard(hash, SHARDS) as usize] += 1;
-                    // The number fits in 32 bits: all separators of a chunk come from its last read, which has at most
-                    // 2^30 bytes.
-                    self.entries.push(Entry { hash, record: number as u32 });
-                    self.fresh.push(false);
-                }
-                Err(found) if rules.strict || found.is_fatal() => {
-                    self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
-                    break;
-                }
-                // A record without a key has no hash, and nothing is asked about it.
-                Err(found) => {
-                    self.keyless.get_or_insert((number, found));
-                    self.fresh.push(rules.plan.keyless);
-                }
-            }
             start = end + 1;
-            self.ends.push(start);
         }
+        self.bytes = bytes;
+    }
+
+    /// Scans rows, in whose fields there may be quotes and separators.
+    #[inline]
+    fn scan_rows(
+        &mut self,
+        rules: &Rules<'_>,
+        format: Format,
+        counts: &mut [usize; SHARDS as usize],
+        hash: impl Fn(&[u8]) -> u64,
+    ) {
+        let bytes = mem::take(&mut self.bytes);
+        let mut start = 0;
+        for Row { end, open, flaw } in Rows::new(format, &bytes[..self.used]) {
+            let number = self.ends.len();
+            // A separator at the end of an open field is a part of it.
+            let last = end - usize::from(!open || self.lent);
+            let lines = memchr::memchr_iter(rules.separator, &bytes[start..end - 1]).count();
+            let record = &bytes[start..last];
+            let flaw = flaw.filter(|_| rules.key.is_csv());
+            if let Some(flaw) = flaw
+                && rules.strict
+                && record.len() as u64 <= rules.max_record
+            {
+                self.stop = Some(Stop { record: number, why: Why::Malformed(flaw) });
+                break;
+            }
+            if !self.push(rules, record, end, counts, &hash) {
+                break;
+            }
+            self.malformed.extend(flaw.map(|flaw| (number, flaw)));
+            if lines > 0 {
+                self.folded.push((number, lines as u64));
+            }
+            start = end;
+        }
+        self.bytes = bytes;
+    }
+
+    /// Adds a record, which ends before `end`. Returns whether to go on.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        rules: &Rules<'_>,
+        record: &[u8],
+        end: usize,
+        counts: &mut [usize; SHARDS as usize],
+        hash: &impl Fn(&[u8]) -> u64,
+    ) -> bool {
+        let number = self.ends.len();
+        if number >= self.room && !self.grow(rules) {
+            let why = Why::Read(memory::short(number * size_of::<Entry>()));
+            self.stop = Some(Stop { record: number, why });
+            return false;
+        }
+        // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
+        if record.len() as u64 > rules.max_record {
+            self.stop = Some(Stop { record: number, why: rules.too_long(record) });
+            return false;
+        }
+        let key = rules.key.of(record, &mut self.scratch);
+        let kept = key.and_then(|key| match rules.plan.keys {
+            None => Ok(key),
+            Some(key_type) => self.keys.push(key, key_type).map(|()| key),
+        });
+        match kept {
+            Ok(key) => {
+                let hash = hash(key);
+                counts[split::shard(hash, SHARDS) as usize] += 1;
+                // The number fits in 32 bits: all ends of records in a chunk come from its last read, which has at most
+                // 2^30 bytes.
+                self.entries.push(Entry { hash, record: number as u32 });
+                self.fresh.push(false);
+            }
+            Err(found) if rules.strict => {
+                self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
+                return false;
+            }
+            // A record without a key has no hash, and nothing is asked about it.
+            Err(found) => {
+                self.keyless.get_or_insert((number, found));
+                self.fresh.push(rules.plan.keyless);
+            }
+        }
+        self.ends.push(end);
+        true
+    }
+
+    /// Makes room for one more record at least. Returns whether the allocation succeeded.
+    #[cold]
+    fn grow(&mut self, rules: &Rules<'_>) -> bool {
+        let Self { ends, fresh, entries, keys, used, .. } = self;
+        let mut grow = || {
+            ends.try_reserve(1).ok()?;
+            fresh.try_reserve(1).ok()?;
+            entries.try_reserve(1).ok()?;
+            let keys = rules.plan.keys.map_or(Some(usize::MAX), |_| keys.reserve(*used));
+            Some(ends.capacity().min(fresh.capacity()).min(entries.capacity()).min(keys?))
+        };
+        let room = grow();
+        self.room = room.unwrap_or(0);
+        room.is_some()
+    }
+
+    /// Notes which bytes the records have.
+    fn note_bytes(&mut self, rules: &Rules<'_>) {
+        let bytes = &self.bytes[..self.used];
+        let delimiter = rules.delimiter;
+        self.delimited = delimiter.is_some_and(|byte| memchr::memchr(byte, bytes).is_some());
+        if !rules.has_cr {
+            return;
+        }
+        // Without any CR, which is found faster than each record, all lines end in LF.
+        let crlf = match memchr::memchr(b'\r', bytes) {
+            None => 0,
+            Some(_) => {
+                let ends = self.ends.iter().filter(|&&end| bytes[..end].ends_with(b"\r\n"));
+                ends.count() as u64
+            }
+        };
+        // A last line without LF may be part of a line that ends in CR LF.
+        let unended = u64::from(self.lent && !bytes.ends_with(b"\r\n"));
+        self.line_ends = [crlf, (self.ends.len() as u64).saturating_sub(crlf + unended)];
+    }
+
+    /// The number of lines that the first `records` records take.
+    pub(super) fn lines(&self, records: usize) -> u64 {
+        let folded = self.folded.iter().take_while(|(record, _)| *record < records);
+        records as u64 + folded.map(|(_, more)| more).sum::<u64>()
     }
 
     /// Sorts the entries by shard. A counting sort is stable, so each shard sees its entries in input order.
@@ -302,6 +456,15 @@ impl Chunk<'_> {
     /// All items of the chunk, in input order, with their keys, and where the first verdicts go.
     pub(crate) fn keyed(&mut self) -> (&[Entry], &Keys, &mut [bool]) {
         (&self.entries, &self.keys, &mut self.fresh)
+    }
+
+    /// The records that have a key, and their keys, in input order; none unless the decider sees keys.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().zip(self.keys.iter()).map(|(entry, key)| {
+            let number = entry.record as usize;
+            let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+            (&self.bytes[start..self.ends[number] - 1], key)
+        })
     }
 
     /// The items of the shard with this number, in input order, and where their verdicts go. The entries may be
@@ -370,22 +533,6 @@ impl Chunk<'_> {
         }
         kept
     }
-}
-
-/// Makes room for one more record, and for keys of this length together. Returns the number of records for which there is
-/// room, or `None` if the allocation failed.
-fn grow(
-    ends: &mut Vec<usize>,
-    fresh: &mut Vec<bool>,
-    entries: &mut Vec<Entry>,
-    keys: Option<&mut Keys>,
-    bytes: usize,
-) -> Option<usize> {
-    ends.try_reserve(1).ok()?;
-    fresh.try_reserve(1).ok()?;
-    entries.try_reserve(1).ok()?;
-    let keys = keys.map_or(Some(usize::MAX), |keys| keys.reserve(bytes));
-    Some(ends.capacity().min(fresh.capacity()).min(entries.capacity()).min(keys?))
 }
 
 /// Items to decide, and where their verdicts go.

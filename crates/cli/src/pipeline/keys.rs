@@ -41,6 +41,12 @@ impl Keys {
         Ok(())
     }
 
+    /// All keys, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
+    }
+
     /// The key with this number. `key_type` is that of all keys.
     pub(crate) fn get(&self, number: usize, key_type: KeyType) -> Result<Key<'_>, NoKey> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -17,7 +17,11 @@ pub(crate) struct Records {
     pub(crate) max_record: u64,
     /// Which part of a record is compared.
     pub(crate) key: Key,
-    /// Whether a record without a key is an error.
+    /// Whether the first record of each input is a header.
+    pub(crate) header: bool,
+    /// Whether the header is printed even if no record is.
+    pub(crate) keep_header: bool,
+    /// Whether a record without a key, and a malformed row, is an error.
     pub(crate) strict: bool,
     /// Worker threads, including the calling one; at most 64 are used.
     pub(crate) threads: usize,

@@ -1,19 +1,18 @@
 //! The sink: writes and counts chunks in input order, and reports the first error.
 
-use core::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::chunk::{Chunk, Why};
+use super::header::{Header, failed};
+use super::notes::Notes;
 use crate::Error;
-use crate::key::NoKey;
 use crate::packing::Refusal;
-use crate::units::grouped;
 
 /// The counts of records and bytes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Records read.
+    /// Records read, without headers.
     pub lines: u64,
     /// Records printed.
     pub printed: u64,
@@ -24,7 +23,7 @@ pub struct Tally {
     pub keyless: u64,
     /// Bytes of the records read, including separators.
     pub bytes_in: u64,
-    /// Bytes printed.
+    /// Bytes printed, with the header.
     pub bytes_out: u64,
 }
 
@@ -32,23 +31,6 @@ impl Tally {
     /// The number of distinct keys.
     pub(crate) fn items(&self) -> u64 {
         self.lines - self.duplicates - self.keyless
-    }
-}
-
-/// A record without a key.
-#[derive(Clone, Debug)]
-pub struct Keyless {
-    /// The file, as it was given.
-    pub name: Arc<str>,
-    /// The line, from 1.
-    pub line: u64,
-    /// What was missing.
-    pub found: NoKey,
-}
-
-impl fmt::Display for Keyless {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}: {}", self.name, grouped(self.line), self.found)
     }
 }
 
@@ -79,23 +61,32 @@ pub(super) struct Sink<'w, W> {
     output: W,
     watch: &'w mut dyn Watch,
     tally: Tally,
-    /// The first record without a key.
-    keyless: Option<Keyless>,
-    /// The number of records of the current input so far.
+    notes: Notes,
+    /// Whether a record had the byte between fields.
+    delimited: bool,
+    /// The header, until it is printed.
+    header: Option<Arc<Header>>,
+    /// The number of lines of the current input so far.
     line: u64,
     /// The number of items after which the next new item is an error.
     limit: Option<u64>,
 }
 
 impl<'w, W: Write> Sink<'w, W> {
-    pub(super) fn new(output: W, watch: &'w mut dyn Watch, limit: Option<u64>) -> Self {
-        Self { output, watch, tally: Tally::default(), keyless: None, line: 0, limit }
+    pub(super) fn new(
+        output: W,
+        watch: &'w mut dyn Watch,
+        header: Option<Arc<Header>>,
+        limit: Option<u64>,
+    ) -> Self {
+        let (tally, notes) = (Tally::default(), Notes::default());
+        Self { output, watch, tally, notes, delimited: false, header, line: 0, limit }
     }
 
     /// Prints the records of `chunk` that are kept, up to the place where it ends early; then returns why it does.
     pub(super) fn take(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Error> {
-        if chunk.opens {
-            self.line = 0;
+        if let Some(lines) = chunk.opens {
+            self.line = lines;
         }
         // Count the records up to the chunk's own stop.
         let stop = chunk.stop.take();
@@ -111,28 +102,29 @@ impl<'w, W: Write> Sink<'w, W> {
         // `compact` has moved the printed records to the front, in order, so the output is a prefix of the bytes.
         let output = (tally.bytes_out - self.tally.bytes_out) as usize;
         self.watch.printing(&tally);
-        self.output.write_all(&chunk.bytes[..output]).map_err(Error::written)?;
+        if output > 0 {
+            tally.bytes_out += self.print_header()?;
+            self.output.write_all(&chunk.bytes[..output]).map_err(Error::written)?;
+        }
         self.tally = tally;
         self.watch.advanced(&tally);
 
-        // Remember the first record without a key, if it is among those counted.
-        let name = || chunk.name.clone();
-        if let Some((record, found)) = chunk.keyless
-            && self.keyless.is_none()
-            && record < records
-        {
-            let line = self.line + record as u64 + 1;
-            self.keyless = Some(Keyless { name: name(), line, found });
-        }
+        self.notes.take(chunk, records, self.line);
+        self.delimited |= chunk.delimited;
         // Any error is at the line after the records counted.
-        let line = self.line + records as u64 + 1;
-        self.line += records as u64;
+        let name = || chunk.name.clone();
+        #[cfg(feature = "redis")]
+        let lines_before = self.line;
+        self.line += chunk.lines(records);
+        let line = self.line + 1;
         if let Some(capacity) = full {
             return Err(Error::Full { name: name(), line, capacity });
         }
         match stop.map(|stop| stop.why) {
             None => Ok(()),
             Some(Why::Read(source)) => Err(unread(name(), line, source)),
+            Some(why @ Why::Header(_)) => Err(failed(&name(), why)),
+            Some(Why::Malformed(found)) => Err(Error::Malformed { name: name(), line, found }),
             Some(Why::NoKey(found)) => Err(Error::NoKey { name: name(), line, found }),
             Some(Why::Growth(source)) => {
                 Err(Error::Growth { name: name(), line, source: Box::new(source) })
@@ -144,10 +136,12 @@ impl<'w, W: Write> Sink<'w, W> {
             Some(Why::Foreign(source)) => Err(Error::ForeignItem { name: name(), line, source }),
             #[cfg(feature = "redis")]
             Some(Why::Remote { record, source, fate }) => {
-                let line = line - records as u64 + u64::from(record);
+                let line = lines_before + chunk.lines(record as usize) + 1;
                 Err(Error::RemoteItem { name: name(), line, source, fate })
             }
-            Some(Why::TooLong(limit)) => Err(Error::TooLong { name: name(), line, limit }),
+            Some(Why::TooLong { limit, open }) => {
+                Err(Error::TooLong { name: name(), line, limit, open })
+            }
         }
     }
 
@@ -159,10 +153,31 @@ impl<'w, W: Write> Sink<'w, W> {
         self.watch.failed(error);
     }
 
-    /// Flushes the output; returns the counts and the first record without a key.
-    pub(super) fn finish(mut self) -> Result<(Tally, Option<Keyless>), Error> {
+    /// Prints the header, if there is one and it has not been printed. Returns its length.
+    fn print_header(&mut self) -> Result<u64, Error> {
+        let Some(header) = self.header.take() else { return Ok(0) };
+        self.output.write_all(&header.bytes).map_err(Error::written)?;
+        Ok(header.bytes.len() as u64)
+    }
+
+    /// Flushes the output; returns the counts and what was noticed. `keep_header`: the header is printed even if no record
+    /// is. `delimiter`: the byte between fields, which should be in a record; if it is in none, `strict` makes that an
+    /// error.
+    pub(super) fn finish(
+        mut self,
+        keep_header: bool,
+        delimiter: Option<u8>,
+        strict: bool,
+    ) -> Result<(Tally, Notes), Error> {
+        self.notes.undelimited = delimiter.filter(|_| !self.delimited && self.tally.lines > 0);
+        if let (Some(delimiter), true) = (self.notes.undelimited, strict) {
+            return Err(Error::Undelimited { delimiter });
+        }
+        if keep_header {
+            self.tally.bytes_out += self.print_header()?;
+        }
         self.output.flush().map_err(Error::written)?;
-        Ok((self.tally, self.keyless))
+        Ok((self.tally, self.notes))
     }
 }
 
@@ -197,7 +212,7 @@ fn surplus(chunk: &Chunk<'_>, room: u64) -> usize {
 }
 
 /// The error for a failed read: either reading failed at a line, or the whole input is of a kind that is not read.
-fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
+pub(super) fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
         Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
         None => Error::Read { name, line, source },

@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zerocopy::FromZeros;
 
 use super::chunk::{Chunk, Stop, Why};
+use super::header::Header;
 use super::records::Records;
 use crate::input::Input;
+use crate::key::Cutter;
 use crate::memory;
 
 /// The size of the largest chunk. A chunk's records are numbered in 32 bits.
@@ -18,49 +20,101 @@ const MAX_CHUNK: usize = 1 << 30;
 ///
 /// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until one does. So every
 /// record from a slow pipe is processed as soon as it arrives, and a file is read in few calls.
-pub(super) struct Source<I, R> {
+pub(super) struct Source<'r, I, R> {
     inputs: I,
     current: Option<Input<R>>,
     /// The bytes read after the last whole record of the previous chunk: the start of the next record, shorter than one
-    /// chunk.
+    /// chunk. After a header, whole records too.
     head: Vec<u8>,
+    /// Whether no record has been looked for in `head`.
+    unseen: bool,
+    /// Where the records end.
+    cutter: Cutter,
+    /// The first header.
+    header: Option<Arc<Header>>,
     /// The number of the next chunk.
     turn: u64,
-    /// Whether the next chunk is the first of its input.
-    opening: bool,
+    /// If the next chunk is the first of its input: the number of lines before it.
+    opening: Option<u64>,
     /// Whether reading has failed. Nothing more is read then.
     failed: bool,
-    separator: u8,
+    records: &'r Records,
     chunk: usize,
-    max_record: u64,
 }
 
-impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
-    pub(super) fn new(inputs: I, records: &Records) -> Self {
+impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
+    pub(super) fn new(inputs: I, records: &'r Records) -> Self {
+        let Records { separator, ref key, chunk, .. } = *records;
         Self {
             inputs,
             current: None,
             head: Vec::new(),
+            unseen: false,
+            cutter: Cutter::new(separator, key.format(separator)),
+            header: None,
             turn: 0,
-            opening: false,
+            opening: None,
             failed: false,
-            separator: records.separator,
-            chunk: records.chunk.clamp(1, MAX_CHUNK),
-            max_record: records.max_record,
+            records,
+            chunk: chunk.clamp(1, MAX_CHUNK),
+        }
+    }
+
+    /// Reads the header of the first input that has one, and returns it. After an error, the name of the input.
+    pub(super) fn header(&mut self) -> Result<Option<Arc<Header>>, (Arc<str>, Why)> {
+        while self.records.header && self.header.is_none() && self.open() {
+            self.read_header().map_err(|why| {
+                let name = self.current.as_ref().map(|input| Arc::clone(&input.name));
+                (name.unwrap_or_default(), why)
+            })?;
+        }
+        Ok(self.header.clone())
+    }
+
+    /// Goes to the next input. Returns `false` if there is none.
+    fn open(&mut self) -> bool {
+        self.current = self.inputs.next();
+        self.opening = Some(0);
+        self.cutter.reset();
+        self.current.is_some()
+    }
+
+    /// Reads the header of the current input, and checks that it is the same as that of the first.
+    fn read_header(&mut self) -> Result<(), Why> {
+        let Some(input) = &mut self.current else { return Ok(()) };
+        let Input { name, reader, .. } = input;
+        let Some(header) = Header::read(name, reader, self.records, &mut self.head)? else {
+            self.current = None;
+            return Ok(());
+        };
+        self.unseen = true;
+        self.opening = Some(header.lines(self.records.separator));
+        match &self.header {
+            Some(first) => header.require(first),
+            None => {
+                self.header = Some(Arc::new(header));
+                Ok(())
+            }
         }
     }
 
     /// Reads the next chunk and numbers it. Returns `false` if there is none.
     pub(super) fn read<'s>(&mut self, chunk: &mut Chunk<'s>, giants: &'s Mutex<()>) -> bool {
         while !self.failed {
+            let mut why = None;
             if self.current.is_none() {
-                self.current = self.inputs.next();
-                self.opening = true;
+                if !self.open() {
+                    return false;
+                }
+                if self.records.header {
+                    why = self.read_header().err();
+                }
             }
-            let Some(input) = &mut self.current else { return false };
-            chunk.name = Arc::clone(&input.name);
+            if let Some(input) = &self.current {
+                chunk.name = Arc::clone(&input.name);
+            }
             let mut ended = false;
-            let why = self.fill(chunk, giants, &mut ended);
+            let why = why.or_else(|| self.fill(chunk, giants, &mut ended));
             if ended {
                 self.current = None;
             }
@@ -73,7 +127,7 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
                 continue;
             }
             // Turns have no gaps: only a chunk that is returned takes one.
-            chunk.opens = mem::take(&mut self.opening);
+            chunk.opens = self.opening.take();
             chunk.turn = self.turn;
             self.turn += 1;
             return true;
@@ -107,7 +161,26 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
         let mut filled = self.head.len();
         bytes[..filled].copy_from_slice(&self.head);
         self.head.clear();
+        let mut seen = if mem::take(&mut self.unseen) { 0 } else { filled };
         loop {
+            if seen < filled {
+                // The chunk ends with the last whole record; the rest is kept for the next chunk.
+                if let Some((end, quoted)) = self.cutter.last_end(&bytes[..filled], seen) {
+                    if self.head.try_reserve(filled - end).is_err() {
+                        return Some(Why::Read(memory::short(filled - end)));
+                    }
+                    self.head.extend_from_slice(&bytes[end..filled]);
+                    (chunk.used, chunk.quoted) = (end, quoted);
+                    return None;
+                }
+                // All that was read so far is one record.
+                let limit = self.records.max_record;
+                if filled as u64 > limit {
+                    let open = self.cutter.is_open_in(&bytes[..=limit as usize]);
+                    return Some(Why::TooLong { limit, open });
+                }
+                seen = filled;
+            }
             // The record is larger than a chunk: extend the buffer. Only one worker at a time may hold such a giant.
             // Waiting for it here, inside the source, is no deadlock: its holder waits only for earlier chunks, whose
             // workers have all left the source.
@@ -129,35 +202,25 @@ impl<I: Iterator<Item = Input<R>>, R: Read> Source<I, R> {
             };
             if read == 0 {
                 *ended = true;
-                // The input ended inside a record: add the missing separator.
+                // The input ended inside a record: add the missing separator. (A quoted field that is open has it.)
                 if filled > 0 {
-                    if filled == bytes.len() {
-                        if bytes.try_reserve_exact(1).is_err() {
-                            return Some(Why::Read(memory::short(filled)));
+                    let separator = self.records.separator;
+                    chunk.lent = !(self.cutter.is_inside() && bytes[filled - 1] == separator);
+                    if chunk.lent {
+                        if filled == bytes.len() {
+                            if bytes.try_reserve_exact(1).is_err() {
+                                return Some(Why::Read(memory::short(filled)));
+                            }
+                            bytes.push(0);
                         }
-                        bytes.push(0);
+                        bytes[filled] = separator;
+                        filled += 1;
                     }
-                    bytes[filled] = self.separator;
-                    chunk.lent = true;
-                    chunk.used = filled + 1;
+                    (chunk.used, chunk.quoted) = (filled, true);
                 }
                 return None;
             }
-            // The chunk ends at the last separator; the rest is kept for the next chunk.
-            let new = &bytes[filled..filled + read];
-            if let Some(last) = memchr::memrchr(self.separator, new) {
-                if self.head.try_reserve(new.len() - last - 1).is_err() {
-                    return Some(Why::Read(memory::short(new.len())));
-                }
-                self.head.extend_from_slice(&new[last + 1..]);
-                chunk.used = filled + last + 1;
-                return None;
-            }
-            // All that was read so far is one record.
             filled += read;
-            if filled as u64 > self.max_record {
-                return Some(Why::TooLong(self.max_record));
-            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::args::IndexArgs;
 use crate::filters::command_without;
 use crate::input::shown;
 use crate::pipeline::{Hasher, Seed};
-use crate::policy::Policy;
+use crate::policy::Form;
 use crate::units::counted;
 
 /// The index before a run, and what the run does with its files.
@@ -30,7 +30,7 @@ pub(super) struct Before {
 
 impl Before {
     /// Opens the index to which files are added. If there is none, it is created.
-    pub(super) fn open(args: &IndexArgs, policy: Policy) -> Result<Self, Error> {
+    pub(super) fn open(args: &IndexArgs, form: Form) -> Result<Self, Error> {
         let names: HashSet<&[u8]> =
             args.files.iter().map(|file| file.as_os_str().as_encoded_bytes()).collect();
         let others = |info: &SetInfo| -> Vec<usize> {
@@ -44,7 +44,7 @@ impl Before {
             let [dropped, all] = info.map_or([0; 2], |info| [others(&info).len(), info.len()]);
             return Ok(Self { set: None, kept: Vec::new(), replaced: all - dropped, dropped });
         }
-        let set = match which::open(&args.output, policy) {
+        let set = match which::open(&args.output, form) {
             Err(Error::Load { source: LoadError::Io(error), .. })
                 if error.kind() == ErrorKind::NotFound =>
             {

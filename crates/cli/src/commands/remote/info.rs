@@ -5,6 +5,7 @@ use tamis::hash::StableHasher;
 
 use crate::Error;
 use crate::commands::info::table;
+use crate::policy;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
@@ -12,10 +13,7 @@ use crate::units::{bytes, counted, grouped};
 pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String, Error> {
     let filter = address.open()?;
     let figures = filter.figures().map_err(|source| address.refused(source))?;
-    let url = match filter.policy() {
-        tamis::formats::Policy::NONE => "none".to_owned(),
-        policy => policy.name().to_owned(),
-    };
+    let (url, ignore_case) = policy::split(filter.policy());
     let hash = filter.hasher().algorithm().name();
     if json {
         let value = json!({
@@ -24,6 +22,7 @@ pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String,
             "filter_bytes": figures.size_in_bytes,
             "hash": hash,
             "url": url,
+            "ignore_case": ignore_case,
             "capacity": filter.capacity(),
             "grows": filter.grows(),
             "shards": filter.shards(),
@@ -38,7 +37,7 @@ pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String,
         return Ok(format!("{value}\n"));
     }
     let growth = if filter.grows() { ", then it grows" } else { "" };
-    let rows = [
+    let mut rows = vec![
         ("filter", address.to_string()),
         ("kind", "redis (a Bloom filter in Redis)".to_owned()),
         ("shards", grouped(filter.shards().into())),
@@ -52,5 +51,8 @@ pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String,
         ("saturation", format!("{:.3}", figures.saturation)),
         ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
     ];
+    if ignore_case {
+        rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
+    }
     Ok(table(rows))
 }

@@ -69,7 +69,7 @@ impl NewArgs {
 
     /// Opens the filter, or creates it. The options that are given must be those of a filter that exists.
     fn open_remote(&self, address: &Address, records: &Records) -> Result<Filter, Error> {
-        let mut asked = address.builder().policy(records.key.policy.saved());
+        let mut asked = address.builder().policy(records.key.form.saved());
         if let Some(capacity) = self.capacity {
             asked = asked.capacity(capacity);
         }

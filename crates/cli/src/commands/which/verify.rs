@@ -243,6 +243,8 @@ mod tests {
             separator: b'\n',
             max_record: 1 << 20,
             key,
+            header: false,
+            keep_header: false,
             strict: false,
             threads: 1,
             chunk: CHUNK,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2};
 
 /// A place in a JSON document. The grammar has been checked, so the steps need no errors.
+#[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,

@@ -1,0 +1,227 @@
+//! Headers: the first record of each input, which names the fields, is printed once and is never remembered.
+
+use std::fmt::Write as _;
+
+use crate::common::{Files, dedup, tamis};
+
+/// Runs a command in the folder that fails; returns the exit code and what it prints.
+fn failed(files: &Files, args: &[&str]) -> (i32, String, String) {
+    let assert = tamis().current_dir(&files.0).args(args).assert().failure();
+    let output = assert.get_output();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (output.status.code().expect("it ends"), text(&output.stdout), text(&output.stderr))
+}
+
+/// A CSV file of 10,000 records with line ends in quoted fields is deduplicated as a script with Python's `csv` module
+/// does it, whose place the `csv` crate takes here.
+#[test]
+fn a_csv_file_is_deduplicated_by_the_name_of_a_column() {
+    let mut text = String::from("\u{feff}\"id\",\"full, name\",note\r\n");
+    let mut state = 1_u64;
+    for row in 0..10_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let name = (state >> 33) % 3000;
+        let note = ["", "\"one\ntwo\"", "\"a \"\"b\"\"\r\n\r\nc\"", "plain", "\"\n\""][row % 5];
+        let name = match row % 3 {
+            0 => format!("\"Name, {name}\nof two lines\""),
+            1 => format!("\"{name}\""),
+            _ => format!("{name}"),
+        };
+        let _ = write!(text, "{row},{name},{note}\r\n");
+    }
+    // Find the records with the csv crate, and the bytes of each by its place.
+    let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+    assert_eq!(reader.headers().expect("valid").get(1), Some("full, name"));
+    let (mut seen, mut kept) = (std::collections::HashSet::new(), Vec::new());
+    let mut row = csv::ByteRecord::new();
+    let mut start = text.find("note\r\n").expect("there") + "note\r\n".len();
+    let mut expected = text[..start].to_owned();
+    while reader.read_byte_record(&mut row).expect("valid") {
+        kept.push(row[0].to_vec());
+        // The reader has not read the LF.
+        let end = (reader.position().byte() as usize + 1).min(text.len());
+        let end = if text.as_bytes()[end - 1] == b'\n' { end } else { end - 1 };
+        if seen.insert(row[1].to_vec()) {
+            expected.push_str(&text[start..end]);
+        }
+        start = end;
+    }
+    assert_eq!((kept.len(), seen.len() > 2000, expected.len() < text.len()), (10_000, true, true));
+    let files = Files::new();
+    files.write("in.csv", &text);
+    for threads in ["1", "2", "5"] {
+        let args = ["dedup", "-q", "--csv", "--header", "--key-field", "full, name", "in.csv"];
+        // A name with a comma cannot be given as one of several.
+        let (code, _, error) = failed(&files, &args);
+        assert_eq!(code, 2, "{error}");
+        let args =
+            ["dedup", "-q", "-j", threads, "--csv", "--header", "--key-field", "2", "in.csv"];
+        assert!(files.run(&args) == (expected.clone(), String::new()), "{threads}");
+        let renamed = text.replacen("full, name", "full name", 1);
+        files.write("renamed.csv", &renamed);
+        let args = [
+            "dedup",
+            "--strict",
+            "-q",
+            "--csv",
+            "--header",
+            "--key-field",
+            "full name",
+            "renamed.csv",
+        ];
+        assert!(files.run(&args).0 == expected.replacen("full, name", "full name", 1), "{threads}");
+    }
+    // Onto the input: the header stays.
+    files.run(&["dedup", "-q", "--csv", "--header", "--key-field", "2", "in.csv", "-o", "in.csv"]);
+    assert!(std::fs::read_to_string(files.path("in.csv")).expect("read") == expected);
+}
+
+#[test]
+fn the_header_is_printed_once_and_is_no_record() {
+    let files = Files::new();
+    files.write("a", "id\tname\n1\tx\n2\ty\n1\tz\n");
+    files.write("b", "\u{feff}\"id\"\tname\r\n3\tx\n1\tid\n");
+    files.write("empty", "");
+    files.write("alone", "id\tname");
+    let run = |args: &[&str]| {
+        files.run(&[&["dedup", "-q", "--header", "--key-field", "id"], args].concat()).0
+    };
+    assert_eq!(run(&["a", "b"]), "id\tname\n1\tx\n2\ty\n3\tx\n");
+    assert_eq!(run(&["empty", "b", "a"]), "\u{feff}\"id\"\tname\r\n3\tx\n1\tid\n2\ty\n");
+    assert_eq!(run(&["alone"]), "id\tname\n");
+    assert_eq!(run(&["alone", "a"]), "id\tname\n1\tx\n2\ty\n");
+    assert_eq!(run(&["empty"]), "");
+    assert_eq!(run(&["-d", "a"]), "id\tname\n1\tz\n");
+    assert_eq!(run(&["-d", "b"]), "");
+    // Without fields the record is the key, and a record like the header is a record.
+    files.write("twice", "h\na\nh\na\n");
+    assert_eq!(files.run(&["dedup", "-q", "--header", "twice"]).0, "h\na\nh\n");
+    // It is not counted, and lines have the numbers that they have in the file.
+    let json =
+        files.run(&["dedup", "--header", "--key-field", "2", "--stats", "json", "a", "empty"]).1;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["lines"], &json["printed"]), (&3.into(), &3.into()));
+    files.write("short", "id\tname\n1\tx\n2\n");
+    let (code, out, error) =
+        failed(&files, &["dedup", "--strict", "--header", "--key-field", "name", "short"]);
+    assert_eq!((code, &out[..]), (2, "id\tname\n1\tx\n"));
+    assert!(error.contains("short, line 3: too few fields"), "{error}");
+}
+
+#[test]
+fn names_numbers_and_ranges_select_fields() {
+    let input = "a,b,c,d\n1,2,3,4\n1,0,3,4\n1,2,3,5\n1,2,9,4\n";
+    let kept = |fields: &str| {
+        let args = ["--csv", "--header", "--key-field", fields];
+        let assert = dedup(&args).write_stdin(input).assert().success().stderr("");
+        let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
+        text.lines().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(kept("a"), "1,2,3,4");
+    assert_eq!(kept("b"), "1,2,3,4 1,0,3,4");
+    assert_eq!(kept("c,2"), "1,2,3,4 1,0,3,4 1,2,9,4");
+    assert_eq!(kept("1-3"), "1,2,3,4 1,0,3,4 1,2,9,4");
+    assert_eq!(kept("a,2-3"), kept("1-3"));
+    assert_eq!(kept("2-3,d"), "1,2,3,4 1,0,3,4 1,2,3,5 1,2,9,4");
+    // Ranges need no header.
+    let rows = &input[8..];
+    let assert = dedup(&["--csv", "--key-field", "1,3-4"]).write_stdin(rows).assert().success();
+    assert.stdout("1,2,3,4\n1,2,3,5\n1,2,9,4\n");
+    for (fields, part) in [
+        ("4-2", "expected 2-4"),
+        ("0-2", "at least 1"),
+        ("1-1000000000000", "at most 65536"),
+        ("name", "needs --header"),
+    ] {
+        let assert = dedup(&["--key-field", fields]).write_stdin(rows).assert().code(2).stdout("");
+        let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(error.contains("--key-field") && error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_header_that_does_not_fit_is_an_error_before_any_output() {
+    let files = Files::new();
+    files.write("a", "id,name\n1,x\n");
+    files.write("b", "name,id\n2,y\n");
+    files.write("twice", "id,id,name\n2,y,z\n");
+    let run = |args: &[&str]| {
+        failed(&files, &[&["dedup", "--csv", "--header", "--key-field"], args].concat())
+    };
+    let (code, out, error) = run(&["id", "a", "b"]);
+    assert_eq!((code, &out[..]), (2, ""));
+    assert!(
+        error.starts_with("tamis: b: its header is not that of a: they differ in column 1"),
+        "{error}"
+    );
+    let (code, out, error) = run(&["idd", "a"]);
+    assert_eq!((code, &out[..]), (2, ""));
+    assert!(error.starts_with("tamis: a: has no column 'idd', but 'id', 'name'"), "{error}");
+    let (code, _, error) = run(&["id", "twice"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("the columns 1 and 2 are both called 'id'"), "{error}");
+    // A name that is there once is no error.
+    assert_eq!(
+        files.run(&["dedup", "-q", "--csv", "--header", "--key-field", "name", "twice"]).0,
+        "id,id,name\n2,y,z\n"
+    );
+    // The wrong delimiter is named.
+    let (code, _, error) = failed(&files, &["dedup", "--header", "--key-field", "id", "a"]);
+    assert_eq!(code, 2);
+    assert!(
+        error.contains("TAB") && error.contains("--delimiter") && error.contains("'id,name'"),
+        "{error}"
+    );
+    // In a pipe the header is read when its turn comes: before its records.
+    let args = ["dedup", "--csv", "--header", "--key-field", "id", "a", "-"];
+    let assert =
+        tamis().current_dir(&files.0).args(args).write_stdin("name,id\n3,z\n").assert().code(2);
+    assert.stdout("id,name\n1,x\n");
+    // A header is no reason to take all memory.
+    let long = format!("\"{}", "x\n".repeat(100_000));
+    let args = ["--csv", "--header", "--key-field", "id", "--max-line", "100"];
+    let assert = dedup(&args).write_stdin(long).assert().code(2).stdout("");
+    let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(
+        error.contains("line 1: longer") && error.contains("a quoted field is open"),
+        "{error}"
+    );
+}
+
+#[test]
+fn all_commands_take_a_header() {
+    let files = Files::new();
+    files.write("a.csv", "id,name\n1,\"x\ny\"\n2,z\n");
+    files.write("b.csv", "id,name\n3,w\n1,q\n");
+    let key = ["--csv", "--header", "--key-field", "id", "-q"];
+    let run = |args: &[&str]| files.run(&[args, &key].concat()).0;
+    // No news, empty output.
+    assert_eq!(run(&["new", "F", "a.csv"]), "id,name\n1,\"x\ny\"\n2,z\n");
+    assert_eq!(run(&["new", "F", "a.csv"]), "");
+    assert_eq!(run(&["new", "F", "a.csv", "b.csv"]), "id,name\n3,w\n");
+    // The header is not in the filter.
+    files.write("id", "id\n");
+    assert_eq!(files.run(&["query", "-q", "F", "id"]).0, "");
+    assert_eq!(run(&["query", "F", "a.csv"]), "id,name\n1,\"x\ny\"\n2,z\n");
+    assert_eq!(run(&["query", "-v", "F", "a.csv"]), "");
+    run(&["build", "--kind", "cuckoo", "-o", "C", "a.csv", "b.csv"]);
+    run(&["remove", "C", "b.csv"]);
+    assert_eq!(run(&["query", "C", "b.csv"]), "id,name\n1,q\n");
+    run(&["index", "-o", "I", "a.csv", "b.csv"]);
+    assert_eq!(files.run(&["which", "-q", "I", "id"]).0, "");
+    assert_eq!(files.run(&["which", "-q", "I", "3"]).0, "b.csv\n");
+    files.write("keys.csv", "name,id\n\"a\nb\",2\nx,3\n");
+    assert_eq!(run(&["which", "I", "--keys", "keys.csv"]), "\"a\nb\",2\ta.csv\nx,3\tb.csv\n");
+    // A header that another file does not have, and names without a header, are errors.
+    files.write("c.csv", "name,id\n3,w\n");
+    let (code, _, error) =
+        failed(&files, &[&["index", "-o", "J", "a.csv", "c.csv"], &key[..]].concat());
+    assert_eq!(
+        (code, error.contains("c.csv: its header is not that of a.csv")),
+        (2, true),
+        "{error}"
+    );
+    assert!(!files.path("J").exists());
+    let (code, _, error) = failed(&files, &[&["which", "I", "1"], &key[..]].concat());
+    assert_eq!((code, error.contains("--keys")), (2, true), "{error}");
+}
