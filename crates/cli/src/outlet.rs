@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -27,12 +27,20 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(crate) struct Outlet<'f> {
     file: &'f File,
     kind: Kind,
-    /// The bytes written so far.
-    written: Mutex<u64>,
+    written: Mutex<Written>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Written {
+    bytes: u64,
+    /// Whether more is being written, and may wait for the reader.
+    is_more: bool,
 }
 
 /// What an output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has all of them"))]
 enum Kind {
     /// A regular file: it has what was written.
     File,
@@ -66,7 +74,7 @@ impl<'f> Outlet<'f> {
             None if file.is_terminal() => Kind::Terminal,
             None => Kind::Other,
         };
-        Self { file, kind, written: Mutex::new(0) }
+        Self { file, kind, written: Mutex::default() }
     }
 
     /// Whether a write may wait for somebody who reads.
@@ -122,8 +130,8 @@ impl<'f> Outlet<'f> {
         }
     }
 
-    fn written(&self) -> u64 {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn written(&self) -> MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,9 +139,12 @@ impl Write for &Outlet<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let piece = bytes.len().min(self.room());
         let mut file = self.file;
-        let written = file.write(&bytes[..piece])?;
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) += written as u64;
-        Ok(written)
+        self.written().is_more = true;
+        let written = file.write(&bytes[..piece]);
+        let mut state = self.written();
+        state.is_more = false;
+        state.bytes += *written.as_ref().unwrap_or(&0) as u64;
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -142,24 +153,25 @@ impl Write for &Outlet<'_> {
     }
 }
 
-/// The time since bytes last went through an output.
+/// The time for which the reader of an output has taken nothing, although there is something to take.
 pub(crate) struct Still<'o> {
     outlet: &'o Outlet<'o>,
-    /// The bytes written and the bytes unread.
-    seen: (u64, u64),
+    /// What was written, and the bytes unread.
+    seen: (Written, u64),
     since: Instant,
 }
 
 impl<'o> Still<'o> {
     pub(crate) fn new(outlet: &'o Outlet<'o>) -> Self {
-        Self { outlet, seen: (0, 0), since: Instant::now() }
+        Self { outlet, seen: (Written::default(), 0), since: Instant::now() }
     }
 
-    /// Returns the time since the first call after which nothing has changed.
+    /// Returns the time since the first call for which this is so.
     pub(crate) fn time(&mut self) -> Duration {
         let Outlet { file, kind, .. } = *self.outlet;
-        let seen = (self.outlet.written(), system::unread(file, kind));
-        if seen != self.seen {
+        let seen = (*self.outlet.written(), system::unread(file, kind));
+        let is_idle = !seen.0.is_more && seen.1 == 0;
+        if is_idle || seen != self.seen {
             self.seen = seen;
             self.since = Instant::now();
         }

@@ -8,7 +8,7 @@ mod unix {
     use std::sync::mpsc;
     use std::{process, thread};
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator;
     use signal_hook::low_level::emulate_default_handler;
 
@@ -52,6 +52,7 @@ mod unix {
     /// The signals that are received: those that the program has not inherited as ignored. Linux says which these are.
     #[cfg(target_os = "linux")]
     fn received() -> Vec<i32> {
+        use signal_hook::consts::SIGHUP;
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -63,7 +64,6 @@ mod unix {
     /// left as it is, and ends the program at once unless it is ignored.
     #[cfg(not(target_os = "linux"))]
     fn received() -> Vec<i32> {
-        let _ = SIGHUP;
         vec![SIGINT, SIGTERM]
     }
 }
