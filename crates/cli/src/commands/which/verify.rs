@@ -11,9 +11,10 @@ use tamis::formats::FilterSet;
 use tamis::formats::foreign::{self, KeyType};
 use tamis::hash::AnyStable;
 
+use crate::Error;
 use crate::input::{Input, Lazy, inputs, shown};
 use crate::pipeline::{self, Chunk, Decider, Gate, Hasher, Plan, Printed, Records, Taken};
-use crate::{Error, units};
+use crate::units::counted;
 
 /// What was found in the files.
 #[derive(Default)]
@@ -110,7 +111,7 @@ impl Verified {
         let (_, error) = self.failed?;
         let others = self.unread - 1;
         let said = (others > 0)
-            .then(|| format!("{} could not be read either", units::counted(others, "other file")));
+            .then(|| format!("{} could not be read either", counted(others, "other file")));
         Some((error, said))
     }
 }
