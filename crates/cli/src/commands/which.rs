@@ -14,7 +14,7 @@ use crate::key::Scratch;
 use crate::pipeline::{Keyless, Records};
 use crate::policy::Policy;
 use crate::units::{counted, grouped};
-use crate::{Error, input};
+use crate::{Error, input, memory};
 
 /// Runs `tamis which`.
 pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
@@ -36,6 +36,7 @@ pub(crate) fn which(args: WhichArgs) -> Result<(), Error> {
     }
 
     // Load each filter once, for all keys, and print.
+    memory::check_for(&shown(&args.index), KEY_BYTES * asked.keys.len() as u64)?;
     let keys = asked.keys.iter().map(|(_, key)| key.as_slice());
     let found = set.which_many(keys).map_err(|error| unreadable(&args.index, error))?;
     let printed = print(&set, &asked, &found, with_key, records.separator)?;
@@ -81,6 +82,10 @@ fn unreadable(path: &Path, error: SetError) -> Error {
         SetError::Io(error) | SetError::Filter { error: LoadError::Io(error), .. } => {
             Error::Load { name, source: LoadError::Io(error) }
         }
+        SetError::Alloc { bytes: needed }
+        | SetError::Filter { error: LoadError::Alloc { bytes: needed }, .. } => {
+            Error::Short { name, needed, available: None }
+        }
         SetError::Magic { .. } => {
             let found = "is not an index; 'tamis index' writes one";
             Error::Input { name, found: found.into() }
@@ -88,6 +93,12 @@ fn unreadable(path: &Path, error: SetError) -> Error {
         other => Error::Input { name, found: other.to_string() },
     }
 }
+
+/// The number of keys after which the memory that is left is looked at.
+const CHECKED: u64 = 1024;
+
+/// The bytes that the search takes for each key: its hash, and the list of its files.
+const KEY_BYTES: u64 = 64;
 
 /// The keys to find.
 #[derive(Default)]
@@ -105,14 +116,23 @@ impl Asked {
     fn read(&mut self, mut file: Input<Lazy>, records: &Records) -> Result<(), Error> {
         let mut text = Vec::new();
         let name = file.name.clone();
-        let failed = |source| Error::Read { name: name.clone(), line: 1, source };
-        file.reader.read_to_end(&mut text).map_err(failed)?;
+        let failed = |line, source| Error::Read { name: name.clone(), line, source };
+        match file.reader.read_to_end(&mut text) {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+                return Err(failed(1, memory::short(2 * text.len())));
+            }
+            read => read.map_err(|error| failed(1, error))?,
+        };
         if text.is_empty() {
             return Ok(());
         }
         // The last record may end without its separator.
         let text = text.strip_suffix(&[records.separator]).unwrap_or(&text);
         for (line, record) in (1..).zip(text.split(|byte| *byte == records.separator)) {
+            // Each key is allocated by itself, which cannot report an error.
+            if line % CHECKED == 0 && memory::is_short() {
+                return Err(failed(line, memory::short(text.len())));
+            }
             self.add(record, &file.name, line, records)?;
         }
         Ok(())
