@@ -337,8 +337,9 @@ impl fmt::Display for Error {
             ),
             Self::Short { name, needed, available } => {
                 write!(f, "{name}: out of memory: it needs {}", bytes(*needed))?;
-                available
-                    .map_or(Ok(()), |available| write!(f, ", but {} are available", bytes(available)))
+                available.map_or(Ok(()), |available| {
+                    write!(f, ", but {} are available", bytes(available))
+                })
             }
             Self::Allocation { needed } => write!(
                 f,

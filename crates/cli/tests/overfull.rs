@@ -194,7 +194,8 @@ fn the_advice_of_merge_counts_the_items_of_an_overfull_filter() {
     files.write("two", twice(1000..6000));
     files.run(&["build", "-q", "-o", "f", "--capacity", "1000", "one"]);
     files.run(&["build", "-q", "-o", "g", "--capacity", "2000", "--overfull", "two"]);
-    let output = tamis().current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]).assert().code(2);
+    let output =
+        tamis().current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]).assert().code(2);
     let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     let capacity = text.split("--capacity ").nth(1).and_then(|rest| rest.split(' ').next());
     let capacity: u64 = capacity.expect("a capacity").parse().expect("a number");

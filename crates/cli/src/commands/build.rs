@@ -71,7 +71,9 @@ impl BuildArgs {
     /// Returns an error if a filter of fixed size holds too many items for its rate. `inserted`: the number of items, or
     /// of their copies if the filter keeps these.
     fn require_room(&self, filter: &AnyFilter, inserted: u64) -> Result<(), Error> {
-        let Some(room) = filter.room(Some(self.rate.unwrap_or(DEFAULT_RATE))) else { return Ok(()) };
+        let Some(room) = filter.room(Some(self.rate.unwrap_or(DEFAULT_RATE))) else {
+            return Ok(());
+        };
         // Copies in counters take no room, and only their items can be estimated.
         let items = match filter {
             AnyFilter::Counting(counters) => inserted.min(counters.len_estimate() as u64),

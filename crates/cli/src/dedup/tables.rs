@@ -302,7 +302,8 @@ mod tests {
             tables.save(&options, &path).expect("saved");
             assert!(load(&path).is_ok());
             let bytes = std::fs::read(&path).expect("saved");
-            for wrong in [1, expected / 4, expected - 1, expected + 1, 4 * expected, u64::MAX >> 1] {
+            for wrong in [1, expected / 4, expected - 1, expected + 1, 4 * expected, u64::MAX >> 1]
+            {
                 let mut bytes = bytes.clone();
                 bytes[104..112].copy_from_slice(&wrong.to_le_bytes());
                 let checksum = Xxh3::with_seed(0).hash_bytes(&bytes[..248]);

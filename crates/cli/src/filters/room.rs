@@ -25,9 +25,8 @@ impl AnyFilter {
             Self::Counting(filter) => filter.geometry(),
             _ => return None,
         };
-        let rate_at = |items| {
-            geometry.false_positive_rate_at(usize::try_from(items).unwrap_or(usize::MAX))
-        };
+        let rate_at =
+            |items| geometry.false_positive_rate_at(usize::try_from(items).unwrap_or(usize::MAX));
         let rate = rate.unwrap_or_else(|| rate_at(self.figures().capacity()));
         Some(Room { rate, items: most(rate_at, FACTOR * rate) })
     }

@@ -48,7 +48,8 @@ fn left_in(mounted: &Path, groups: &str) -> Option<u64> {
     // A limit counts for all groups below. In a container the path may be that of the host: then only the root exists.
     hierarchies
         .flat_map(|(root, path, files)| {
-            let groups: Vec<_> = Path::new(path).ancestors().map(|group| root.join(group)).collect();
+            let groups: Vec<_> =
+                Path::new(path).ancestors().map(|group| root.join(group)).collect();
             groups.into_iter().filter_map(|group| left_of(&group, files))
         })
         .min()

@@ -13,8 +13,8 @@ use super::hasher::Hasher;
 use super::keys::Keys;
 use super::plan::{Plan, Printed};
 use super::records::Records;
-use crate::{Error, memory};
 use crate::key::{Key, NoKey, Scratch};
+use crate::{Error, memory};
 
 /// How the records of a chunk are read and hashed.
 pub(super) struct Rules<'r> {
@@ -168,8 +168,13 @@ impl Chunk<'_> {
             }
         }
         self.printed = rules.plan.printed;
-        let (records, entries) = (self.ends.len(), self.entries.len());
-        if self.second.try_reserve(records).is_err() || self.sorted.try_reserve(entries).is_err() {
+        let records = if self.printed == Printed::Second { self.ends.len() } else { 0 };
+        let entries = if rules.plan.sharded { self.entries.len() } else { 0 };
+        let is_short = self.sorted.len() < entries && memory::is_short();
+        if is_short
+            || self.second.try_reserve(records).is_err()
+            || self.sorted.try_reserve(entries.saturating_sub(self.sorted.len())).is_err()
+        {
             self.abandon();
             counts = [0; SHARDS as usize];
         }
@@ -208,7 +213,8 @@ impl Chunk<'_> {
             let number = self.ends.len();
             if number >= room {
                 let of_keys = rules.plan.keys.map(|_| &mut self.keys);
-                let grown = grow(&mut self.ends, &mut self.fresh, &mut self.entries, of_keys, bytes.len());
+                let grown =
+                    grow(&mut self.ends, &mut self.fresh, &mut self.entries, of_keys, bytes.len());
                 let Some(grown) = grown else {
                     let why = Why::Read(memory::short(number * size_of::<Entry>()));
                     self.stop = Some(Stop { record: number, why });
@@ -377,6 +383,10 @@ fn grow(
     keys: Option<&mut Keys>,
     bytes: usize,
 ) -> Option<usize> {
+    // Other workers need some memory for what is small.
+    if memory::is_short() {
+        return None;
+    }
     ends.try_reserve(1).ok()?;
     fresh.try_reserve(1).ok()?;
     entries.try_reserve(1).ok()?;

@@ -271,8 +271,18 @@ fn an_overfilled_filter_is_reported() {
     let files = Files::new();
     files.write("in", lines(0..5000));
     for kind in ["bloom", "blocked", "once"] {
-        let (_, text) =
-            files.run(&["build", "-q", "-o", "f", "--capacity", "1000", "--kind", kind, "--overfull", "in"]);
+        let (_, text) = files.run(&[
+            "build",
+            "-q",
+            "-o",
+            "f",
+            "--capacity",
+            "1000",
+            "--kind",
+            kind,
+            "--overfull",
+            "in",
+        ]);
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("tamis: warning: f holds about "), "{text}");
         assert!(
