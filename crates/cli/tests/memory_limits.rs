@@ -84,9 +84,12 @@ fn a_lack_of_memory_is_one_clear_line() {
                 Some(0) => {}
                 Some(1 | 2) => {
                     short += 1;
-                    assert_eq!(stderr.lines().count(), 1, "{command} {kib}: {stderr}");
-                    assert!(stderr.contains("out of memory"), "{command} {kib}: {stderr}");
-                    assert!(stderr.contains("needs"), "{command} {kib}: {stderr}");
+                    // `new` may have no memory to save what it printed before.
+                    assert!((1..=2).contains(&stderr.lines().count()), "{command} {kib}: {stderr}");
+                    for line in stderr.lines() {
+                        let is_clear = line.contains("out of memory") && line.contains("needs");
+                        assert!(is_clear, "{command} {kib}: {stderr}");
+                    }
                     for wrong in ["damaged", "not valid", "panicked"] {
                         assert!(!stderr.contains(wrong), "{command} {kib}: {stderr}");
                     }

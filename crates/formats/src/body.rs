@@ -5,7 +5,6 @@ use std::io::{self, Read};
 
 use tamis_sync::{LINE_BYTES, Lines};
 
-use crate::LoadError;
 use crate::checksum::checksum;
 use crate::file::fill;
 use crate::header::{CHUNK, Header};
@@ -13,6 +12,7 @@ use crate::line_bytes::{Bytes, Words, swap_on_big_endian, words_of};
 use crate::line_check::LineCheck;
 use crate::source::Source;
 use crate::table::Table;
+use crate::{LoadError, SaveError};
 
 /// Lines per chunk.
 const LINES: usize = CHUNK / LINE_BYTES;
@@ -55,13 +55,23 @@ pub(crate) fn for_each_chunk(
     header: &Header,
     source: &mut impl Source,
     mut on_chunk: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<bool> {
-    let mut buffer = Vec::new();
+) -> Result<bool, SaveError> {
+    let mut buffer = buffer_for(header).map_err(|bytes| SaveError::Alloc { bytes })?;
     for lines in chunks(header) {
         let Some(chunk) = source.chunk(lines, &mut buffer) else { return Ok(false) };
         on_chunk(chunk)?;
     }
     Ok(true)
+}
+
+/// Allocates memory for the longest chunk of a body, or returns the number of bytes that are missing.
+fn buffer_for(header: &Header) -> Result<Vec<[u8; LINE_BYTES]>, u64> {
+    let lines = header.lines().min(LINES as u64);
+    let mut buffer = Vec::new();
+    match buffer.try_reserve_exact(lines as usize) {
+        Ok(()) => Ok(buffer),
+        Err(_) => Err(lines * LINE_BYTES as u64),
+    }
 }
 
 /// Reads a body and checks it. Calls `store` with each line, after all checks of its chunk.
@@ -112,7 +122,8 @@ pub(crate) fn read_chunks(
     mut items_in: impl FnMut(u64, &Bytes) -> Result<u64, LoadError>,
     mut store: impl FnMut(u64, &Bytes),
 ) -> Result<(), LoadError> {
-    let mut buffer = vec![[0; LINE_BYTES]; header.lines().min(LINES as u64) as usize];
+    let mut buffer = buffer_for(header).map_err(|bytes| LoadError::Alloc { bytes })?;
+    buffer.resize(buffer.capacity(), [0; LINE_BYTES]);
     let mut items = 0;
     for (chunk, lines) in (0..).zip(chunks(header)) {
         let bytes = &mut buffer[..(lines.end - lines.start) as usize];

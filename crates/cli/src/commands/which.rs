@@ -22,7 +22,7 @@ use crate::output::Roles;
 use crate::pipeline::{self, Gate, Noted, Notes, Records, Tally};
 use crate::policy::Form;
 use crate::units::{counted, grouped};
-use crate::{Error, input};
+use crate::{Error, input, memory};
 
 /// Runs `tamis which`. Returns whether a name was printed.
 pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
@@ -52,6 +52,7 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     }
 
     // Load each filter once, for all keys; then read the files that they name, if asked to; and print.
+    memory::check_for(&shown(&args.index), KEY_BYTES * asked.keys.len() as u64)?;
     let keys: Vec<&[u8]> = asked.keys.iter().map(|(_, key)| key.as_slice()).collect();
     let mut found = set.which_many(&keys).map_err(|error| unreadable(&args.index, error))?;
     let verified = args.verify.then(|| {
@@ -124,6 +125,10 @@ pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
         SetError::Io(error) | SetError::Filter { error: LoadError::Io(error), .. } => {
             Error::Load { name, source: LoadError::Io(error) }
         }
+        SetError::Alloc { bytes: needed }
+        | SetError::Filter { error: LoadError::Alloc { bytes: needed }, .. } => {
+            Error::Short { name, needed, available: None }
+        }
         SetError::Magic { .. } => {
             let found = "is not an index; 'tamis index' writes one";
             Error::Input { name, found: found.into() }
@@ -131,6 +136,9 @@ pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
         other => Error::Input { name, found: other.to_string() },
     }
 }
+
+/// The bytes that the search takes for each key: its hash, and the list of its files.
+const KEY_BYTES: u64 = 64;
 
 /// The keys to find.
 #[derive(Default)]

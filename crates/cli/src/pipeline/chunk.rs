@@ -221,8 +221,13 @@ impl Chunk<'_> {
             }
         }
         self.printed = rules.plan.printed;
-        let (records, entries) = (self.ends.len(), self.entries.len());
-        if self.second.try_reserve(records).is_err() || self.sorted.try_reserve(entries).is_err() {
+        let records = if self.printed == Printed::Second { self.ends.len() } else { 0 };
+        let entries = if rules.plan.sharded { self.entries.len() } else { 0 };
+        let is_short = self.sorted.len() < entries && memory::is_short();
+        if is_short
+            || self.second.try_reserve(records).is_err()
+            || self.sorted.try_reserve(entries.saturating_sub(self.sorted.len())).is_err()
+        {
             self.abandon();
             counts = [0; SHARDS as usize];
         }
@@ -369,6 +374,10 @@ impl Chunk<'_> {
     fn grow(&mut self, rules: &Rules<'_>) -> bool {
         let Self { ends, fresh, entries, keys, used, .. } = self;
         let mut grow = || {
+            // Other workers need some memory for what is small.
+            if memory::is_short() {
+                return None;
+            }
             ends.try_reserve(1).ok()?;
             fresh.try_reserve(1).ok()?;
             entries.try_reserve(1).ok()?;

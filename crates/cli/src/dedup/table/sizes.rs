@@ -9,7 +9,7 @@ use super::memory::Memory;
 use crate::Error;
 use crate::dedup::options::Options;
 use crate::dedup::shard::items_per_shard;
-use crate::memory::check;
+use crate::memory::{check, left};
 use crate::pipeline::SHARDS;
 
 /// The highest probability that two items of a run are confused. With it, 10^8 items, which are 5·10^15 pairs, lose
@@ -61,6 +61,8 @@ impl Size {
         let needed = self.bytes();
         if needed >= LARGE {
             check(needed)?;
+        } else if left().is_some_and(|left| needed > left) {
+            return Err(Error::Allocation { needed });
         }
         Memory::zeroed(self.lines).ok_or(Error::Allocation { needed })
     }
