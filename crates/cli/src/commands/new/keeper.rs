@@ -136,6 +136,7 @@ impl Watch for Keeping<'_, '_> {
             Error::Read { .. }
                 | Error::Input { .. }
                 | Error::NoKey { .. }
+                | Error::Malformed { .. }
                 | Error::TooLong { .. }
                 | Error::ForeignItem { .. }
         );
