@@ -86,6 +86,8 @@ pub(crate) fn run<R: Read + Send>(
     let inputs: Vec<_> = inputs.into_iter().collect();
     if records.header {
         check_headers(&inputs, records)?;
+    } else if records.strict {
+        header::require_delimiter(&inputs, records)?;
     }
     let mut source = Source::new(inputs.into_iter(), records);
     let header = source.header().map_err(|(name, why)| header::failed(&name, why))?;

@@ -152,9 +152,11 @@ fn a_delimiter_that_is_nowhere_is_reported() {
     let late = format!("{}1\tb\n", "1\n".repeat(400_000));
     assert_eq!(ran(&["--key-field", "1", "--strict"], &late), (0, "1\n".into(), String::new()));
     assert_eq!(ran(&["--key-field", "1", "--strict"], ""), (0, String::new(), String::new()));
-    // Nothing is saved and nothing replaced if it is an error.
+    // In a file it is found before any output; nothing is saved and nothing replaced.
     let files = crate::common::Files::new();
     files.write("in", input);
+    let args = ["dedup", "--strict", "--key-field", "1", "in"];
+    crate::common::tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
     let args = ["dedup", "--strict", "--key-field", "1", "in", "-o", "in"];
     crate::common::tamis().current_dir(&files.0).args(args).assert().code(2);
     assert_eq!(std::fs::read_to_string(files.path("in")).expect("read"), input);

@@ -94,13 +94,12 @@ impl<'a> Rows<'a> {
                 }
                 Place::After => {
                     let first = *rest.first()?;
+                    let cr = separator == b'\n' && rest.starts_with(b"\r\n");
                     self.place = Place::Outside;
                     if first == b'"' {
                         self.place = Place::Inside;
                         self.at += 1;
-                    } else if ![delimiter, separator].contains(&first)
-                        && !(separator == b'\n' && rest.starts_with(b"\r\n"))
-                    {
+                    } else if first != delimiter && first != separator && !cr {
                         self.flaw.get_or_insert(Flaw::After);
                     }
                 }

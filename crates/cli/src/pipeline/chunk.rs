@@ -1,64 +1,21 @@
 //! A chunk of input and its way through one worker: its bytes, records, hashes and verdicts.
 
-use core::mem;
 use core::ops::Range;
 use std::io;
 use std::sync::{Arc, MutexGuard};
 
 use tamis::InsertError;
 use tamis::formats::foreign;
-use tamis::hash::split;
 
 use super::entry::{Entry, SHARDS};
-use super::hasher::Hasher;
 use super::keys::Keys;
-use super::plan::{Plan, Printed};
-use super::records::Records;
-use crate::key::{Flaw, Format, Key, NoKey, Row, Rows, Scratch, is_open};
-use crate::{Error, memory};
+use super::plan::Printed;
+use crate::Error;
+use crate::key::{Flaw, NoKey, Scratch};
 
-/// How the records of a chunk are read and hashed.
-pub(super) struct Rules<'r> {
-    key: &'r Key,
-    /// Where records end, if their fields may be quoted.
-    format: Option<Format>,
-    /// The byte between fields, if it may be the wrong one.
-    delimiter: Option<u8>,
-    /// Whether a CR at the end of a line makes its key another one.
-    has_cr: bool,
-    strict: bool,
-    separator: u8,
-    max_record: u64,
-    hasher: &'r Hasher,
-    plan: Plan,
-}
+mod scan;
 
-impl<'r> Rules<'r> {
-    /// The key is that of `records`, with the names that a header has resolved.
-    pub(super) fn new(records: &'r Records, key: &'r Key, hasher: &'r Hasher, plan: Plan) -> Self {
-        Self {
-            key,
-            format: key.format(records.separator),
-            delimiter: key.delimiter(),
-            has_cr: key.has_cr() && records.separator == b'\n',
-            strict: records.strict,
-            separator: records.separator,
-            max_record: records.max_record,
-            hasher,
-            plan,
-        }
-    }
-}
-
-impl Rules<'_> {
-    /// The error for a record, which is longer than the limit.
-    #[cold]
-    fn too_long(&self, record: &[u8]) -> Why {
-        let limit = self.max_record;
-        let open = self.format.is_some_and(|format| is_open(format, &record[..=limit as usize]));
-        Why::TooLong { limit, open }
-    }
-}
+pub(super) use self::scan::Rules;
 
 /// Where and why a chunk ends early.
 pub(super) struct Stop {
@@ -205,237 +162,10 @@ impl Chunk<'_> {
         self.stop = None;
     }
 
-    /// Finds the records, hashes their keys and, if that is planned, sorts the hashes by shard.
-    pub(super) fn scan(&mut self, rules: &Rules<'_>) {
-        let mut counts = [0; SHARDS as usize];
-        // Select the hash function once per chunk, not once per record.
-        match rules.hasher {
-            Hasher::Fixed(hasher) => {
-                self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
-            }
-            Hasher::Random(hasher) => {
-                self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
-            }
-            Hasher::Any(hasher) => {
-                self.scan_with(rules, &mut counts, |key| hasher.hash_bytes(key));
-            }
-        }
-        self.printed = rules.plan.printed;
-        let records = if self.printed == Printed::Second { self.ends.len() } else { 0 };
-        let entries = if rules.plan.sharded { self.entries.len() } else { 0 };
-        let is_short = self.sorted.len() < entries && memory::is_short();
-        if is_short
-            || self.second.try_reserve(records).is_err()
-            || self.sorted.try_reserve(entries.saturating_sub(self.sorted.len())).is_err()
-        {
-            self.abandon();
-            counts = [0; SHARDS as usize];
-        }
-        if self.printed == Printed::Second {
-            self.second.resize(self.ends.len(), false);
-        }
-        if rules.plan.sharded {
-            self.sort(counts);
-        }
-    }
-
-    /// Stops the chunk before its first record, because there is no memory for it.
-    fn abandon(&mut self) {
-        let needed = self.ends.len() * size_of::<Entry>();
-        self.ends.clear();
-        self.fresh.clear();
-        self.entries.clear();
-        self.keyless = None;
-        self.stop = Some(Stop { record: 0, why: Why::Read(memory::short(needed)) });
-    }
-
-    /// [`Chunk::scan`] up to the sort, with this hash function; counts the entries of each shard.
-    #[inline]
-    fn scan_with(
-        &mut self,
-        rules: &Rules<'_>,
-        counts: &mut [usize; SHARDS as usize],
-        hash: impl Fn(&[u8]) -> u64,
-    ) {
-        match rules.format {
-            Some(format) if self.quoted => self.scan_rows(rules, format, counts, hash),
-            _ => self.scan_lines(rules, counts, hash),
-        }
-        self.note_bytes(rules);
-    }
-
-    /// Scans records none of which has a separator in it.
-    #[inline]
-    fn scan_lines(
-        &mut self,
-        rules: &Rules<'_>,
-        counts: &mut [usize; SHARDS as usize],
-        hash: impl Fn(&[u8]) -> u64,
-    ) {
-        let bytes = mem::take(&mut self.bytes);
-        let mut start = 0;
-        for end in memchr::memchr_iter(rules.separator, &bytes[..self.used]) {
-            if !self.push(rules, &bytes[start..end], end + 1, counts, &hash) {
-                break;
-            }
-            start = end + 1;
-        }
-        self.bytes = bytes;
-    }
-
-    /// Scans rows, in whose fields there may be quotes and separators.
-    #[inline]
-    fn scan_rows(
-        &mut self,
-        rules: &Rules<'_>,
-        format: Format,
-        counts: &mut [usize; SHARDS as usize],
-        hash: impl Fn(&[u8]) -> u64,
-    ) {
-        let bytes = mem::take(&mut self.bytes);
-        let mut start = 0;
-        for Row { end, open, flaw } in Rows::new(format, &bytes[..self.used]) {
-            let number = self.ends.len();
-            // A separator at the end of an open field is a part of it.
-            let last = end - usize::from(!open || self.lent);
-            let lines = memchr::memchr_iter(rules.separator, &bytes[start..end - 1]).count();
-            let record = &bytes[start..last];
-            let flaw = flaw.filter(|_| rules.key.is_csv());
-            if let Some(flaw) = flaw
-                && rules.strict
-                && record.len() as u64 <= rules.max_record
-            {
-                self.stop = Some(Stop { record: number, why: Why::Malformed(flaw) });
-                break;
-            }
-            if !self.push(rules, record, end, counts, &hash) {
-                break;
-            }
-            self.malformed.extend(flaw.map(|flaw| (number, flaw)));
-            if lines > 0 {
-                self.folded.push((number, lines as u64));
-            }
-            start = end;
-        }
-        self.bytes = bytes;
-    }
-
-    /// Adds a record, which ends before `end`. Returns whether to go on.
-    #[inline(always)]
-    fn push(
-        &mut self,
-        rules: &Rules<'_>,
-        record: &[u8],
-        end: usize,
-        counts: &mut [usize; SHARDS as usize],
-        hash: &impl Fn(&[u8]) -> u64,
-    ) -> bool {
-        let number = self.ends.len();
-        if number >= self.room && !self.grow(rules) {
-            let why = Why::Read(memory::short(number * size_of::<Entry>()));
-            self.stop = Some(Stop { record: number, why });
-            return false;
-        }
-        // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
-        if record.len() as u64 > rules.max_record {
-            self.stop = Some(Stop { record: number, why: rules.too_long(record) });
-            return false;
-        }
-        let key = rules.key.of(record, &mut self.scratch);
-        let kept = key.and_then(|key| match rules.plan.keys {
-            None => Ok(key),
-            Some(key_type) => self.keys.push(key, key_type).map(|()| key),
-        });
-        match kept {
-            Ok(key) => {
-                let hash = hash(key);
-                counts[split::shard(hash, SHARDS) as usize] += 1;
-                // The number fits in 32 bits: all ends of records in a chunk come from its last read, which has at most
-                // 2^30 bytes.
-                self.entries.push(Entry { hash, record: number as u32 });
-                self.fresh.push(false);
-            }
-            Err(found) if rules.strict => {
-                self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
-                return false;
-            }
-            // A record without a key has no hash, and nothing is asked about it.
-            Err(found) => {
-                self.keyless.get_or_insert((number, found));
-                self.fresh.push(rules.plan.keyless);
-            }
-        }
-        self.ends.push(end);
-        true
-    }
-
-    /// Makes room for one more record at least. Returns whether the allocation succeeded.
-    #[cold]
-    fn grow(&mut self, rules: &Rules<'_>) -> bool {
-        let Self { ends, fresh, entries, keys, used, .. } = self;
-        let mut grow = || {
-            // Other workers need some memory for what is small.
-            if memory::is_short() {
-                return None;
-            }
-            ends.try_reserve(1).ok()?;
-            fresh.try_reserve(1).ok()?;
-            entries.try_reserve(1).ok()?;
-            let keys = rules.plan.keys.map_or(Some(usize::MAX), |_| keys.reserve(*used));
-            Some(ends.capacity().min(fresh.capacity()).min(entries.capacity()).min(keys?))
-        };
-        let room = grow();
-        self.room = room.unwrap_or(0);
-        room.is_some()
-    }
-
-    /// Notes which bytes the records have.
-    fn note_bytes(&mut self, rules: &Rules<'_>) {
-        let bytes = &self.bytes[..self.used];
-        let delimiter = rules.delimiter;
-        self.delimited = delimiter.is_some_and(|byte| memchr::memchr(byte, bytes).is_some());
-        if !rules.has_cr {
-            return;
-        }
-        // Without any CR, which is found faster than each record, all lines end in LF.
-        let crlf = match memchr::memchr(b'\r', bytes) {
-            None => 0,
-            Some(_) => {
-                let ends = self.ends.iter().filter(|&&end| bytes[..end].ends_with(b"\r\n"));
-                ends.count() as u64
-            }
-        };
-        // A last line without LF may be part of a line that ends in CR LF.
-        let unended = u64::from(self.lent && !bytes.ends_with(b"\r\n"));
-        self.line_ends = [crlf, (self.ends.len() as u64).saturating_sub(crlf + unended)];
-    }
-
     /// The number of lines that the first `records` records take.
     pub(super) fn lines(&self, records: usize) -> u64 {
         let folded = self.folded.iter().take_while(|(record, _)| *record < records);
         records as u64 + folded.map(|(_, more)| more).sum::<u64>()
-    }
-
-    /// Sorts the entries by shard. A counting sort is stable, so each shard sees its entries in input order.
-    fn sort(&mut self, counts: [usize; SHARDS as usize]) {
-        // The counts give the place where each shard's entries begin.
-        let mut next = [0; SHARDS as usize];
-        let mut start = 0;
-        for (shard, count) in counts.into_iter().enumerate() {
-            next[shard] = start;
-            self.starts[shard] = start;
-            start += count;
-        }
-        self.starts[SHARDS as usize] = start;
-        if self.sorted.len() < start {
-            self.sorted.resize(start, Entry::default());
-        }
-        // Each entry goes to the next free place of its shard.
-        for &entry in &self.entries {
-            let place = &mut next[split::shard(entry.hash, SHARDS) as usize];
-            self.sorted[*place] = entry;
-            *place += 1;
-        }
     }
 
     /// The verdicts on all records.

@@ -1,4 +1,4 @@
-//! The headers of inputs: the first record of each, which is no record like the others.
+//! What is read of inputs before their records: headers, which are no records like the others.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::chunk::Why;
 use super::records::Records;
 use super::sink::unread;
 use crate::Error;
-use crate::input::Input;
+use crate::input::{Input, Opener};
 use crate::key::{Cutter, Key};
 
 /// The most bytes that one read of a header takes.
@@ -119,6 +119,26 @@ pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// Returns an error if no record has the byte between fields, as far as plain files say before anything is printed.
+pub(super) fn require_delimiter<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Error> {
+    let Some(delimiter) = records.key.delimiter() else { return Ok(()) };
+    let mut buffer = vec![0; STEP];
+    let mut empty = true;
+    for input in inputs {
+        // A pipe may have it, and what cannot be read is reported when its turn comes.
+        let Some(Ok(mut reader)) = input.again.as_ref().map(Opener::open) else { return Ok(()) };
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) if memchr::memchr(delimiter, &buffer[..read]).is_none() => empty = false,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => return Ok(()),
+            }
+        }
+    }
+    if empty { Ok(()) } else { Err(Error::Undelimited { delimiter }) }
 }
 
 /// The error for a header that cannot be read, or is not the one expected.

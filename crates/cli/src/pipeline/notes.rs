@@ -17,8 +17,10 @@ pub struct Notes {
     pub malformed: u64,
     /// The first of them.
     pub first_malformed: Option<Noted<Flaw>>,
-    /// The byte between fields, if no record has it.
-    pub(super) undelimited: Option<u8>,
+    /// The byte between fields, if it may be the wrong one.
+    pub(super) delimiter: Option<u8>,
+    /// Whether a record has it.
+    delimited: bool,
     /// The numbers of lines that end in CR LF, and in LF alone.
     pub(super) ends: [u64; 2],
 }
@@ -61,6 +63,7 @@ impl Notes {
             let (name, line) = noted(record);
             self.first_malformed = Some(Noted { name, line, found });
         }
+        self.delimited |= chunk.delimited;
         for (sum, more) in self.ends.iter_mut().zip(chunk.line_ends) {
             *sum += more;
         }
@@ -71,10 +74,16 @@ impl Notes {
         self.keyless = self.keyless.take().or(later.keyless);
         self.malformed += later.malformed;
         self.first_malformed = self.first_malformed.take().or(later.first_malformed);
-        self.undelimited = self.undelimited.take().or(later.undelimited);
+        self.delimiter = self.delimiter.or(later.delimiter);
+        self.delimited |= later.delimited;
         for (sum, more) in self.ends.iter_mut().zip(later.ends) {
             *sum += more;
         }
+    }
+
+    /// The byte between fields, if there are records and none has it.
+    pub(super) fn undelimited(&self, tally: &Tally) -> Option<u8> {
+        self.delimiter.filter(|_| !self.delimited && tally.lines > 0)
     }
 
     /// The warnings, one line each. `fate`: what was done with records without a key.
@@ -94,8 +103,8 @@ impl Notes {
             };
             warnings.push(format!("{count} read as Python's csv module does; the first: {first}"));
         }
-        if let Some(delimiter) = self.undelimited {
-            warnings.push(format!("{}", Undelimited(delimiter)));
+        if let Some(delimiter) = self.undelimited(tally) {
+            warnings.push(Undelimited(delimiter).to_string());
         }
         let [crlf, lf] = self.ends;
         if crlf > 0 && lf > 0 {

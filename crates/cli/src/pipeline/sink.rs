@@ -62,8 +62,6 @@ pub(super) struct Sink<'w, W> {
     watch: &'w mut dyn Watch,
     tally: Tally,
     notes: Notes,
-    /// Whether a record had the byte between fields.
-    delimited: bool,
     /// The header, until it is printed.
     header: Option<Arc<Header>>,
     /// The number of lines of the current input so far.
@@ -80,7 +78,7 @@ impl<'w, W: Write> Sink<'w, W> {
         limit: Option<u64>,
     ) -> Self {
         let (tally, notes) = (Tally::default(), Notes::default());
-        Self { output, watch, tally, notes, delimited: false, header, line: 0, limit }
+        Self { output, watch, tally, notes, header, line: 0, limit }
     }
 
     /// Prints the records of `chunk` that are kept, up to the place where it ends early; then returns why it does.
@@ -110,7 +108,6 @@ impl<'w, W: Write> Sink<'w, W> {
         self.watch.advanced(&tally);
 
         self.notes.take(chunk, records, self.line);
-        self.delimited |= chunk.delimited;
         // Any error is at the line after the records counted.
         let name = || chunk.name.clone();
         #[cfg(feature = "redis")]
@@ -169,8 +166,8 @@ impl<'w, W: Write> Sink<'w, W> {
         delimiter: Option<u8>,
         strict: bool,
     ) -> Result<(Tally, Notes), Error> {
-        self.notes.undelimited = delimiter.filter(|_| !self.delimited && self.tally.lines > 0);
-        if let (Some(delimiter), true) = (self.notes.undelimited, strict) {
+        self.notes.delimiter = delimiter;
+        if let Some(delimiter) = self.notes.undelimited(&self.tally).filter(|_| strict) {
             return Err(Error::Undelimited { delimiter });
         }
         if keep_header {

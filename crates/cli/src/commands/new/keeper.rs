@@ -269,6 +269,7 @@ impl Watch for Keeping<'_, '_> {
             Error::Read { .. }
                 | Error::Input { .. }
                 | Error::NoKey { .. }
+                | Error::Malformed { .. }
                 | Error::TooLong { .. }
                 | Error::ForeignItem { .. }
                 | Error::Overfull { .. }
