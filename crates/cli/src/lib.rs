@@ -29,6 +29,7 @@ mod plan;
 pub mod policy;
 mod remote;
 mod screen;
+mod temp_folder;
 mod units;
 mod zst;
 

@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 use tamis::formats::{Info, LoadError, SaveError};
-use tempfile::NamedTempFile;
 
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
@@ -13,6 +12,7 @@ use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened};
 use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
 use crate::output::Roles;
+use crate::temp_folder::TempFolder;
 use crate::{Error, output, screen};
 
 /// The bytes of a header, from which the length of the file follows.
@@ -26,7 +26,8 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         Format::Tamis if args.is_stdin() => Some(copy_of_stdin()?),
         _ => None,
     };
-    match args.open(copy.as_ref().map(NamedTempFile::path))? {
+    let copy = copy.as_ref().map(|folder| folder.file(COPY));
+    match args.open(copy.as_deref())? {
         Opened::Ours(header) => {
             args.require_tamis(&header)?;
             header.require_other(&args.output)?;
@@ -112,8 +113,8 @@ impl ConvertArgs {
             let name = "a temporary file".into();
             Error::Save { name, source: SaveError::Io(error) }
         };
-        let folder = tempfile::tempdir().map_err(unsaved)?;
-        let path = folder.path().join("filter");
+        let folder = TempFolder::new().map_err(unsaved)?;
+        let path = folder.file(COPY);
         save(&path)?;
         let mut file = File::open(&path).map_err(unsaved)?;
         let mut output = unbuffered_stdout().map_err(Error::Write)?;
@@ -138,19 +139,23 @@ impl ConvertArgs {
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// Copies a filter from standard input to a temporary file: a table is loaded from a file only. A wrong header is found
+/// The name of the filter in a temporary folder.
+const COPY: &str = "filter";
+
+/// Copies a filter from standard input to a temporary folder: a table is loaded from a file only. A wrong header is found
 /// before anything is copied, and no more is copied than the filter can have.
-fn copy_of_stdin() -> Result<NamedTempFile, Error> {
-    let copy = || -> Result<NamedTempFile, LoadError> {
+fn copy_of_stdin() -> Result<TempFolder, Error> {
+    let copy = || -> Result<TempFolder, LoadError> {
         let input = unbuffered_stdin()?;
         let mut head = Vec::new();
         (&input).take(HEADER).read_to_end(&mut head)?;
         let len = Info::read(&head[..])?.file_len();
-        let mut file = NamedTempFile::new()?;
+        let folder = TempFolder::new()?;
+        let mut file = File::create(folder.file(COPY))?;
         file.write_all(&head)?;
         // One byte more, so that a longer input is an error.
         io::copy(&mut input.take(len - HEADER + 1), &mut file)?;
-        Ok(file)
+        Ok(folder)
     };
     copy().map_err(|source| Error::Load { name: STDIN.into(), source })
 }

@@ -9,6 +9,7 @@ use crate::foreign::{Foreign, Opened};
 use crate::input::shown;
 use crate::output::Roles;
 use crate::remote::Address;
+use crate::temp_folder::TempFolder;
 use crate::units::counted;
 use crate::{Error, memory, output, screen};
 
@@ -28,7 +29,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
-    let folder = tempfile::tempdir().map_err(Error::Write)?;
+    let folder = TempFolder::new().map_err(Error::Write)?;
     let mut files = Vec::new();
     for (number, path) in args.filters.iter().enumerate() {
         let Some(address) = Address::of(path)? else {
@@ -47,7 +48,7 @@ fn merge_remote(args: &MergeArgs) -> Result<(), Error> {
         // A single filter is the result itself.
         let file = match args.filters.len() {
             1 => args.output.clone(),
-            _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
+            _ => folder.file(format!("{number} {}", address.name().replace('/', "_"))),
         };
         let unsaved = |source| Error::Save { name: shown(&file), source };
         copy.save(&file).map_err(unsaved)?;

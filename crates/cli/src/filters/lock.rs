@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
@@ -34,24 +34,23 @@ impl Lock {
             name: shown(&path),
             found: format!("cannot be locked, so that no other run changes the filter: {error}"),
         };
-        let mut on_wait = Some(on_wait);
+        let (mut on_wait, mut waited) = (Some(on_wait), None);
         loop {
-            let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
-            let file = options.open(&path).map_err(refused)?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
+            match Listed::create(|| attempt(&path, waited.take())) {
+                Ok((file, listed)) if cfg!(unix) => return Ok(Self { listed: Some(listed), file }),
+                Ok((file, listed)) => {
+                    core::mem::forget(listed);
+                    return Ok(Self { listed: None, file });
+                }
+                Err(Failed::Held(file)) => {
                     if let Some(on_wait) = on_wait.take() {
                         on_wait();
                     }
                     file.lock().map_err(refused)?;
+                    waited = Some(file);
                 }
-                Err(TryLockError::Error(error)) => return Err(refused(error)),
-            }
-            // The run before may have removed the file; then another run may lock a new one.
-            let ours = Handle::from_file(file.try_clone().map_err(refused)?).map_err(refused)?;
-            if Handle::from_path(&path).is_ok_and(|current| current == ours) {
-                return Ok(Self { listed: cfg!(unix).then(|| Listed::new(path)), file });
+                Err(Failed::Removed) => {}
+                Err(Failed::Refused(error)) => return Err(refused(error)),
             }
         }
     }
@@ -68,5 +67,51 @@ impl Lock {
         let mut name = OsString::from(place(filter));
         name.push(".lock");
         name.into()
+    }
+}
+
+/// Why there is no lock yet.
+enum Failed {
+    /// Another run has the lock of this file.
+    Held(File),
+    /// The run before has removed the file; then another run may lock a new one.
+    Removed,
+    Refused(io::Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Takes the lock, if that is possible without waiting. `waited`: the file, if its lock is ours already.
+fn attempt(path: &Path, waited: Option<File>) -> Result<(File, PathBuf), Failed> {
+    let file = match waited {
+        Some(file) => file,
+        None => {
+            let file = open(path)?;
+            match file.try_lock() {
+                Ok(()) => file,
+                Err(TryLockError::WouldBlock) => return Err(Failed::Held(file)),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+        }
+    };
+    let ours = Handle::from_file(file.try_clone()?)?;
+    if Handle::from_path(path).is_ok_and(|current| current == ours) {
+        Ok((file, path.to_owned()))
+    } else {
+        Err(Failed::Removed)
+    }
+}
+
+/// Opens or creates the file. One that a killed run of another user has left may be for reading only.
+fn open(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            File::open(path).map_err(|_| error)
+        }
+        result => result,
     }
 }

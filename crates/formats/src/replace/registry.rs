@@ -1,4 +1,4 @@
-//! The files that this process removes when it is ended early.
+//! The files and folders that this process removes when it is ended early.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::thread;
 static FILES: Mutex<Files> =
     Mutex::new(Files { paths: BTreeMap::new(), next: 0, abandoned: false });
 
-/// The absolute names of the files, by numbers: a file that was renamed leaves its name to another one.
+/// The names of the files, by numbers: a file that was renamed leaves its name to another one.
 pub(super) struct Files {
     paths: BTreeMap<u64, PathBuf>,
     next: u64,
@@ -17,7 +17,7 @@ pub(super) struct Files {
     abandoned: bool,
 }
 
-/// A file that is removed when this value is dropped, or by [`abandon`].
+/// A file, or a folder with its files, that is removed when this value is dropped, or by [`abandon`].
 #[derive(Debug)]
 pub struct Listed(u64);
 
@@ -27,6 +27,14 @@ pub fn abandon() {
     let mut files = lock();
     files.abandoned = true;
     for path in core::mem::take(&mut files.paths).into_values() {
+        remove(&path);
+    }
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        let _ = fs::remove_dir_all(path);
+    } else {
         let _ = fs::remove_file(path);
     }
 }
@@ -68,17 +76,23 @@ impl Files {
 }
 
 impl Listed {
-    /// Lists a file of this process.
-    #[must_use]
-    pub fn new(path: PathBuf) -> Self {
-        enter().add(path)
+    /// Calls `create`, which returns a value and the path of what it has created, and lists that path. [`abandon`] runs
+    /// before both or after both.
+    ///
+    /// # Errors
+    ///
+    /// That of `create`. Nothing is listed then.
+    pub fn create<T, E>(create: impl FnOnce() -> Result<(T, PathBuf), E>) -> Result<(T, Self), E> {
+        let mut files = enter();
+        let (value, path) = create()?;
+        Ok((value, files.add(path)))
     }
 
     /// Removes the file, once: later another process may have one of that name.
     pub fn remove_file(&self) {
         let mut files = lock();
         if let Some(path) = files.paths.remove(&self.0) {
-            let _ = fs::remove_file(path);
+            remove(&path);
         }
     }
 }
