@@ -93,6 +93,23 @@ fn a_group_that_cannot_be_kept_gets_nothing() {
     });
 }
 
+/// The lock that a killed run of another user has left is used, and removed.
+#[test]
+fn the_lock_of_another_user_is_no_obstacle() {
+    if !geteuid().is_root() {
+        println!("NOT TESTED: only root can run the program as another user");
+        return;
+    }
+    let files = Files::new();
+    files.write("f.lock", "");
+    fs::copy(assert_cmd::cargo::cargo_bin!("tamis"), files.path("tamis")).expect("copied");
+    fs::set_permissions(files.0.path(), Permissions::from_mode(0o777)).expect("ours");
+    let mut run = Command::new(files.path("tamis"));
+    run.args(["new", "-q", "f"]).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
+    assert!(run.status().expect("it runs").success());
+    assert_eq!(names(files.0.path()), ["f", "tamis"]);
+}
+
 /// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable"));

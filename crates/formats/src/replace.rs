@@ -20,7 +20,7 @@ mod registry;
 mod temporary;
 
 use self::access::Access;
-pub use self::registry::{Listed, abandon};
+pub use self::registry::abandon;
 pub use self::temporary::Temporary;
 
 /// The most symbolic links that are followed.

@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
@@ -80,7 +80,7 @@ impl Attempt {
             None if path.metadata().is_ok_and(|found| !found.is_file()) => {
                 return Err(io::Error::other("it is not a regular file"));
             }
-            None => OpenOptions::new().write(true).create(true).truncate(false).open(path)?,
+            None => open(path)?,
         };
         match file.try_lock() {
             Ok(()) => {}
@@ -100,5 +100,15 @@ impl Drop for Lock {
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Opens or creates the file. One that a killed run of another user has left may be for reading only.
+fn open(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            File::open(path).map_err(|_| error)
+        }
+        result => result,
     }
 }

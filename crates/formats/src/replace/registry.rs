@@ -1,4 +1,4 @@
-//! The files that this process removes when it is ended early.
+//! The temporary files that this process removes when it is ended early.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::thread;
 static FILES: Mutex<Files> =
     Mutex::new(Files { paths: BTreeMap::new(), next: 0, abandoned: false });
 
-/// The absolute names of the files, by numbers: a file that was renamed leaves its name to another one.
+/// The names of the files, by numbers: a file that was renamed leaves its name to another one.
 pub(super) struct Files {
     paths: BTreeMap<u64, PathBuf>,
     next: u64,
@@ -19,7 +19,7 @@ pub(super) struct Files {
 
 /// A file that is removed when this value is dropped, or by [`abandon`].
 #[derive(Debug)]
-pub struct Listed(u64);
+pub(super) struct Listed(u64);
 
 /// Removes all temporary files of this process, for a signal that ends it. The caller ends the process: a thread that
 /// creates or renames such a file later waits for that, so none is left behind and no rename half done is reported.
@@ -67,24 +67,12 @@ impl Files {
     }
 }
 
-impl Listed {
-    /// Lists a file of this process.
-    #[must_use]
-    pub fn new(path: PathBuf) -> Self {
-        enter().add(path)
-    }
-
+impl Drop for Listed {
     /// Removes the file, once: later another process may have one of that name.
-    pub fn remove_file(&self) {
+    fn drop(&mut self) {
         let mut files = lock();
         if let Some(path) = files.paths.remove(&self.0) {
             let _ = fs::remove_file(path);
         }
-    }
-}
-
-impl Drop for Listed {
-    fn drop(&mut self) {
-        self.remove_file();
     }
 }
