@@ -15,6 +15,7 @@ mod before;
 
 use self::before::Before;
 use super::report::Report;
+use super::which;
 use crate::args::IndexArgs;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{Input, Lazy, shown};
@@ -46,7 +47,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let failed = |error| unsaved(&args.output, error);
     let options = Options::new().policy(records.key.form.saved());
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
-    let (filter_bytes, false_files) = before.copy(&args, &mut set)?;
+    let (filter_bytes, false_files) = before.copy(&mut set).map_err(failed)?;
 
     // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
     let threads = records.threads;
@@ -128,6 +129,7 @@ fn check_files(files: &[PathBuf]) -> Result<(), Error> {
 fn unsaved(output: &Path, error: SetSaveError) -> Error {
     match error {
         SetSaveError::Save(source) => Error::Save { name: shown(output), source },
+        SetSaveError::Copy(error) => which::unreadable(output, error),
         other => Error::Output { name: shown(output), found: other.to_string() },
     }
 }

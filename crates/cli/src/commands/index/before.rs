@@ -7,7 +7,6 @@ use tamis::formats::{FilterSet, LoadError, SetInfo, SetSaveError, SetWriter};
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 use super::super::which;
-use super::unsaved;
 use crate::Error;
 use crate::args::IndexArgs;
 use crate::filters::command_without;
@@ -80,21 +79,14 @@ impl Before {
     }
 
     /// Copies the files that are kept. Returns the bytes of their filters, and the sum of their false-positive rates.
-    pub(super) fn copy(
-        &self,
-        args: &IndexArgs,
-        to: &mut SetWriter<[u8]>,
-    ) -> Result<(u64, f64), Error> {
+    pub(super) fn copy(&self, to: &mut SetWriter<[u8]>) -> Result<(u64, f64), SetSaveError> {
         let (mut bytes, mut rates) = (0, 0.0);
         let Some(set) = &self.set else { return Ok((bytes, rates)) };
         for &file in &self.kept {
-            let filter = set.get(file).map_err(|error| which::unreadable(&args.output, error))?;
+            let filter = set.get(file)?;
             bytes += filter.size_in_bytes();
             rates += filter.false_positive_rate();
-            to.copy_from(set.info(), file).map_err(|error| match error {
-                SetSaveError::Copy(error) => which::unreadable(&args.output, error),
-                error => unsaved(&args.output, error),
-            })?;
+            to.copy_from(set.info(), file)?;
         }
         Ok((bytes, rates))
     }
