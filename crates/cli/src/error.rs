@@ -7,8 +7,7 @@ use std::sync::Arc;
 use tamis::formats::{LoadError, SaveError, foreign};
 use tamis::{BuildError, InsertError, MergeError};
 
-use crate::key::{Flaw, NoKey};
-use crate::pipeline::Undelimited;
+use crate::key::{Flaw, NoKey, Undelimited};
 use crate::units::{bytes, counted, grouped, rate_up};
 use crate::{FileKind, Kind};
 

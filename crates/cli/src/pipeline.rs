@@ -38,6 +38,7 @@ mod plan;
 mod records;
 mod sink;
 mod source;
+mod tally;
 mod turnstile;
 
 pub(crate) use self::chunk::{Batch, Chunk, Why};
@@ -47,12 +48,12 @@ pub(crate) use self::gate::Gate;
 pub(crate) use self::hasher::Hasher;
 pub use self::hasher::Seed;
 pub(crate) use self::header::check as check_headers;
-pub(crate) use self::notes::Undelimited;
 pub use self::notes::{Noted, Notes};
 pub(crate) use self::plan::{Plan, Printed, Taken};
 pub use self::records::CHUNK;
 pub(crate) use self::records::Records;
-pub use self::sink::{Tally, Watch};
+pub use self::sink::Watch;
+pub use self::tally::Tally;
 pub(crate) use self::turnstile::Turnstile;
 
 use self::chunk::Rules;

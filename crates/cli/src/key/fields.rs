@@ -1,5 +1,7 @@
 //! Fields as keys: splits a record at a delimiter, or as CSV with quotes; one field or several make the key.
 
+use core::fmt;
+
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
@@ -298,13 +300,27 @@ pub(super) fn bare(record: &[u8], separator: u8) -> &[u8] {
 }
 
 /// The name of a byte in messages.
-pub(crate) fn byte_name(byte: u8) -> String {
+fn byte_name(byte: u8) -> String {
     match byte {
         b'\t' => "TAB".into(),
         0 => "NUL".into(),
         b' ' => "a space".into(),
         b'!'..=b'~' => format!("'{}'", char::from(byte)),
         _ => format!("\\x{byte:02x}"),
+    }
+}
+
+/// Says that no record has the byte between fields.
+pub(crate) struct Undelimited(pub(crate) u8);
+
+impl fmt::Display for Undelimited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no record has the delimiter of --key-field, {}: each record is one field; --delimiter gives another, such \
+             as a comma",
+            byte_name(self.0)
+        )
     }
 }
 

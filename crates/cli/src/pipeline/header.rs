@@ -1,14 +1,14 @@
 //! What is read of inputs before their records: headers, which are no records like the others.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use super::chunk::Why;
 use super::records::Records;
-use super::sink::unread;
 use crate::Error;
 use crate::input::{Input, Opener};
 use crate::key::{Cutter, Key};
+use crate::packing::Refusal;
 
 /// The most bytes that one read of a header takes.
 const STEP: usize = 1 << 16;
@@ -148,5 +148,13 @@ pub(super) fn failed(name: &Arc<str>, why: Why) -> Error {
         Why::TooLong { limit, open } => Error::TooLong { name: name.clone(), line: 1, limit, open },
         Why::Header(found) => Error::Input { name: name.to_string(), found },
         _ => Error::Input { name: name.to_string(), found: "has no header".into() },
+    }
+}
+
+/// The error for a failed read: either reading failed at a line, or the whole input is of a kind that is not read.
+pub(super) fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
+    match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
+        Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
+        None => Error::Read { name, line, source },
     }
 }

@@ -4,8 +4,8 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::chunk::Chunk;
-use super::sink::Tally;
-use crate::key::{Flaw, NoKey, byte_name};
+use super::tally::Tally;
+use crate::key::{Flaw, NoKey, Undelimited};
 use crate::units::{counted, grouped};
 
 /// What a run has noticed of its input.
@@ -114,19 +114,5 @@ impl Notes {
             ));
         }
         warnings
-    }
-}
-
-/// Says that no record has the byte between fields.
-pub(crate) struct Undelimited(pub(crate) u8);
-
-impl fmt::Display for Undelimited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no record has the delimiter of --key-field, {}: each record is one field; --delimiter gives another, such \
-             as a comma",
-            byte_name(self.0)
-        )
     }
 }
