@@ -21,6 +21,8 @@ use std::time::Instant;
 
 use tamis::formats::replace::abandon;
 
+use crate::{Error, memory};
+
 mod signals;
 
 use self::signals::Signals;
@@ -72,6 +74,12 @@ fn started() -> MutexGuard<'static, State> {
         state.signals = signals::receive(serve);
     }
     state
+}
+
+/// Returns an error if the limits of the process leave no memory for the thread that receives signals, and it does not
+/// run yet. Before the first file is created.
+pub(crate) fn check_memory() -> Result<(), Error> {
+    if locked().started { Ok(()) } else { memory::check_run(1) }
 }
 
 impl State {

@@ -38,6 +38,7 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     let Some(path) = path.filter(|&path| is_file(Some(path))) else {
         return Ok((unbuffered_stdout().map_err(Error::Write)?, None));
     };
+    ending::check_memory()?;
     let placed = || match kind(path)? {
         Kind::Stream => Ok((write_only(path)?, None)),
         Kind::File => place(path).map(|(file, pending)| (file, Some(pending))),
@@ -67,6 +68,7 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
             "is the name of a compressed file, and a filter is not compressed: give another name";
         return Err(refused(found.into()));
     }
+    ending::check_memory()?;
     match kind(path).map_err(refused)? {
         Kind::File => place(path).map(drop).map_err(refused),
         Kind::Stream => {

@@ -208,7 +208,8 @@ fn all_commands_take_a_header() {
     run(&["remove", "C", "b.csv"]);
     assert_eq!(run(&["query", "C", "b.csv"]), "id,name\n1,q\n");
     run(&["index", "-o", "I", "a.csv", "b.csv"]);
-    assert_eq!(files.run(&["which", "-q", "I", "id"]).0, "");
+    let (code, printed, _) = failed(&files, &["which", "-q", "I", "id"]);
+    assert_eq!((code, printed.as_str()), (1, ""));
     assert_eq!(files.run(&["which", "-q", "I", "3"]).0, "b.csv\n");
     files.write("keys.csv", "name,id\n\"a\nb\",2\nx,3\n");
     assert_eq!(run(&["which", "I", "--keys", "keys.csv"]), "\"a\nb\",2\ta.csv\nx,3\tb.csv\n");

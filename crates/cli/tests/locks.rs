@@ -101,7 +101,7 @@ fn every_command_that_replaces_a_filter_waits() {
 #[test]
 fn a_run_waits_for_a_build() {
     let files = Files::new();
-    let mut build = start(&files, &["build", "-q", "-o", "f"]);
+    let mut build = start(&files, &["build", "-q", "-o", "f", "--capacity", "100"]);
     // The file of the lock is there before the input is read.
     let mut input = build.stdin.take().expect("piped");
     input.write_all(b"a\n").expect("written");

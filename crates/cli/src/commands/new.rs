@@ -64,8 +64,8 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let filter = args.open(choice, form)?;
     let (file, pending) = output::open(args.output.as_deref())?;
 
-    // One thread for signals, one that saves.
-    memory::check_run(2)?;
+    // The thread that saves.
+    memory::check_run(1)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let hasher = Hasher::Any(filter.hasher().clone());
     let output = Packed::new(Outlet::new(&file), args.output.as_deref());

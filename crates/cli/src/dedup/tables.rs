@@ -89,7 +89,7 @@ impl Tables {
         // The next line of which shard comes next.
         let (mut shard, mut line) = (0, 0);
         let mut refused = None;
-        let parts = options.load_table(path, |_, words| {
+        let loaded = options.load_table(path, |_, words| {
             if refused.is_some() {
                 return Some(0);
             }
@@ -110,10 +110,12 @@ impl Tables {
                 (shard, line) = (shard + 1, 0);
             }
             Some(count)
-        })?;
+        });
+        // Without its tables no file has as many items as its header says.
         if let Some(error) = refused {
             return Err(error);
         }
+        let parts = loaded?;
         // Another file may have this name by now.
         if parts.sizes != sizes {
             return Err(LoadError::OtherSizes);

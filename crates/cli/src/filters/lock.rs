@@ -31,6 +31,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Waits until no other program has the lock of this filter. Calls `on_wait` if it must wait.
     pub(crate) fn take(filter: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
+        ending::check_memory()?;
         let path = Self::name_of(filter);
         let refused = |error: io::Error| Error::Input {
             name: shown(&path),

@@ -29,8 +29,8 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let (file, pending) = output::open(args.output.as_deref())?;
 
     filter.check_growth(&args.filter)?;
-    // One thread for signals, one that saves.
-    memory::check_run(2)?;
+    // The thread that saves.
+    memory::check_run(1)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let filter = Mutex::new(filter);
     let output = Packed::new(Outlet::new(&file), args.output.as_deref());
