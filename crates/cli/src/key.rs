@@ -63,35 +63,45 @@ impl Key {
         Self { part, form: Form::PLAIN, crlf: false }
     }
 
+    /// Whether a key is a part of the record as it is, for [`Key::part_of`].
+    pub(crate) fn is_part(&self) -> bool {
+        let part = matches!(self.part, Part::Record | Part::Fields(_));
+        part && self.form == Form::PLAIN && !self.crlf
+    }
+
     /// Returns the key of `record`: a part of it, or built in `scratch`.
-    #[inline]
     pub(crate) fn of<'a>(
         &self,
         record: &'a [u8],
         scratch: &'a mut Scratch,
     ) -> Result<&'a [u8], NoKey> {
-        // Only this case is inlined, so that whole records pay nothing for the others.
-        match (&self.part, self.form, self.crlf) {
-            (Part::Record, Form::PLAIN, false) => Ok(record),
-            _ => self.part_of(record, scratch),
-        }
+        if self.is_part() { self.part_of(record, scratch) } else { self.built(record, scratch) }
     }
 
-    /// [`Key::of`] for a key that is a part of the record, or must be built.
-    fn part_of<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
-        let record = match record {
-            [line @ .., b'\r'] if self.crlf => line,
-            record => record,
-        };
-        match (&self.part, self.form) {
-            (Part::Record, Form::PLAIN) => Ok(record),
-            (Part::Fields(fields), Form::PLAIN) => fields.of(record, &mut scratch.fields),
-            _ => self.built(record, scratch),
+    /// [`Key::of`] for a key that is a part of the record. Only this is inlined, so that whole records pay nothing for the
+    /// others.
+    #[inline]
+    pub(crate) fn part_of<'a>(
+        &self,
+        record: &'a [u8],
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a [u8], NoKey> {
+        match &self.part {
+            Part::Fields(fields) => fields.of(record, &mut scratch.fields),
+            _ => Ok(record),
         }
     }
 
     /// [`Key::of`] for a key that must be built.
-    fn built<'a>(&self, record: &[u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
+    pub(crate) fn built<'a>(
+        &self,
+        record: &[u8],
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a [u8], NoKey> {
+        let record = match record {
+            [line @ .., b'\r'] if self.crlf => line,
+            record => record,
+        };
         let Scratch { key: scratch, fields: parts } = scratch;
         scratch.clear();
         match &self.part {

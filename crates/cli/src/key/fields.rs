@@ -144,13 +144,20 @@ impl Fields {
             (&[index], Quotes::Plain) => {
                 self.split(record).nth(index).ok_or(NoKey::Field).map(|field| &record[field])
             }
+            _ => self.other(record, scratch),
+        }
+    }
+
+    /// [`Fields::of`] if there are several, or quotes have a meaning.
+    fn other<'a>(&self, record: &'a [u8], scratch: &'a mut Scratch) -> Result<&'a [u8], NoKey> {
+        match self.quotes {
             // A row without quotes needs no reader.
-            (_, Quotes::Csv { separator }) => match memchr(b'"', record) {
+            Quotes::Csv { separator } => match memchr(b'"', record) {
                 None => self.plain(bare(record, separator), scratch),
                 Some(_) => self.unquoted(record, separator, scratch),
             },
-            (_, Quotes::Refused) if self.has_quoted(record) => Err(NoKey::Quoted),
-            _ => self.plain(record, scratch),
+            Quotes::Refused if self.has_quoted(record) => Err(NoKey::Quoted),
+            Quotes::Plain | Quotes::Refused => self.plain(record, scratch),
         }
     }
 

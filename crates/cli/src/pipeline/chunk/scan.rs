@@ -15,6 +15,8 @@ use crate::pipeline::records::Records;
 /// How the records of a chunk are read and hashed.
 pub(in crate::pipeline) struct Rules<'r> {
     key: &'r Key,
+    /// Whether the key is a part of a record as it is.
+    is_part: bool,
     /// Where records end, if their fields may be quoted.
     format: Option<Format>,
     /// The byte between fields, if it may be the wrong one.
@@ -38,6 +40,7 @@ impl<'r> Rules<'r> {
     ) -> Self {
         Self {
             key,
+            is_part: key.is_part(),
             format: key.format(records.separator),
             delimiter: key.delimiter(),
             has_cr: key.has_cr() && records.separator == b'\n',
@@ -197,7 +200,11 @@ impl Chunk<'_> {
             self.stop = Some(Stop { record: number, why: rules.too_long(record) });
             return false;
         }
-        let key = rules.key.of(record, &mut self.scratch);
+        let key = if rules.is_part {
+            rules.key.part_of(record, &mut self.scratch)
+        } else {
+            rules.key.built(record, &mut self.scratch)
+        };
         let kept = key.and_then(|key| match rules.plan.keys {
             None => Ok(key),
             Some(key_type) => self.keys.push(key, key_type).map(|()| key),
@@ -257,7 +264,8 @@ impl Chunk<'_> {
         let crlf = match memchr::memchr(b'\r', bytes) {
             None => 0,
             Some(_) => {
-                let ends = self.ends.iter().filter(|&&end| bytes[..end].ends_with(b"\r\n"));
+                // The last byte of each record is the LF.
+                let ends = self.ends.iter().filter(|&&end| end > 1 && bytes[end - 2] == b'\r');
                 ends.count() as u64
             }
         };
