@@ -1,6 +1,6 @@
 //! The command line: its options, their help texts, and the checks that options do not contradict each other.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 mod build;
@@ -10,6 +10,7 @@ mod dedup;
 mod examples;
 mod foreign;
 mod format;
+mod help;
 mod index;
 mod info;
 mod merge;
@@ -44,7 +45,7 @@ use crate::error::Exits;
 
 /// Remove repeated records from streams, and keep sets of records in small files
 #[derive(Debug, Parser)]
-#[command(name = "tamis", version, arg_required_else_help = true, after_help = format!("{EXAMPLES}\n\n{FILTER_EXAMPLES}"))]
+#[command(name = "tamis", version, arg_required_else_help = true, after_long_help = format!("{EXAMPLES}\n\n{FILTER_EXAMPLES}"))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -75,6 +76,19 @@ pub(crate) enum Command {
     },
 }
 
+impl Cli {
+    /// The command line, with the layout of its help.
+    pub(crate) fn laid_out() -> clap::Command {
+        help::laid_out(Self::command())
+    }
+
+    /// Parses the command line of this process.
+    pub(crate) fn parsed() -> Result<Self, clap::Error> {
+        let mut matches = Self::laid_out().try_get_matches()?;
+        Self::from_arg_matches_mut(&mut matches)
+    }
+}
+
 impl Command {
     /// What the exit code of the command says.
     pub(crate) const fn exits(&self) -> Exits {
@@ -88,12 +102,10 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        Cli::laid_out().debug_assert();
     }
 }

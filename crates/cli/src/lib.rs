@@ -38,8 +38,6 @@ mod zst;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-
 pub use crate::error::Error;
 pub use crate::file_kind::FileKind;
 pub use crate::kind::Kind;
@@ -52,7 +50,7 @@ pub fn main() -> ExitCode {
     if let Err(error) = memory::check_run(0) {
         return ExitCode::from(screen::report(&error));
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::parsed() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
@@ -85,7 +83,7 @@ fn run(command: Command) -> Result<bool, Error> {
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "tamis", &mut text);
+            clap_complete::generate(shell, &mut Cli::laid_out(), "tamis", &mut text);
             print(&text)
         }
         Command::Man { command } => man(command.as_deref()).and_then(|text| print(&text)),
@@ -95,7 +93,7 @@ fn run(command: Command) -> Result<bool, Error> {
 
 /// Renders the manual page of the program, or of one of its commands.
 fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
-    let mut program = Cli::command();
+    let mut program = Cli::laid_out();
     program.build();
     let page = match command {
         None => program,
@@ -140,7 +138,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     let command =
-        std::env::args().nth(1).filter(|name| Cli::command().find_subcommand(name).is_some());
+        std::env::args().nth(1).filter(|name| Cli::laid_out().find_subcommand(name).is_some());
     let see = command.map_or_else(|| "tamis".into(), |name| format!("tamis {name}"));
     ExitCode::from(screen::report(&Error::Usage(format!("{line}; see '{see} --help'"))))
 }

@@ -171,6 +171,41 @@ fn options_that_contradict_each_other_are_errors() {
     }
 }
 
+/// `-h` has the common options on one screen and names `--help`, which has all of them under headings.
+#[test]
+fn the_short_help_is_one_screen() {
+    let text = |args: &[&str]| {
+        let output = tamis().args(args).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let program = text(&["-h"]);
+    assert!(program.lines().count() <= 30, "{program}");
+    for command in [
+        "dedup", "new", "build", "query", "remove", "merge", "convert", "index", "which", "info",
+        "plan",
+    ] {
+        let (short, long) = (text(&[command, "-h"]), text(&[command, "--help"]));
+        assert!(short.lines().count() <= 30, "{short}");
+        assert!(short.contains(&format!("'tamis {command} --help'")), "{short}");
+        // Every option of the short help is in the long one, and the options on records have headings.
+        let options = short
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'))
+            .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
+        assert!(
+            options.clone().count() > 0 && options.clone().all(|option| long.contains(option)),
+            "{long}"
+        );
+        if long.contains("--key-field") {
+            assert!(
+                long.contains("\nRecords and keys:\n") && long.contains("\nRunning:\n"),
+                "{long}"
+            );
+            assert!(long.contains("--strict") && !short.contains("--strict"), "{short}");
+        }
+    }
+}
+
 /// Runs the commands in the help as they are printed there.
 #[cfg(unix)]
 #[test]
@@ -189,13 +224,12 @@ fn the_examples_of_the_help_work() {
     // The first three are about dedup, the others about filters.
     let (dedup, filters) = examples.split_at(3);
     for (args, examples) in [
-        (&["-h"][..], dedup),
-        (&["-h"], filters),
-        (&["dedup", "-h"], dedup),
+        (&["--help"][..], dedup),
+        (&["--help"], filters),
         (&["dedup", "--help"], dedup),
-        (&["new", "-h"], filters),
+        (&["new", "--help"], filters),
         (&["build", "--help"], filters),
-        (&["query", "-h"], filters),
+        (&["query", "--help"], filters),
     ] {
         let help = text(args);
         assert!(examples.iter().all(|example| help.contains(example)), "{help}");

@@ -17,7 +17,7 @@ use crate::units::{count, rate};
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
-#[command(after_help = FILTER_EXAMPLES)]
+#[command(after_long_help = FILTER_EXAMPLES)]
 pub(crate) struct BuildArgs {
     /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
     /// of gzip or Zstandard

@@ -20,7 +20,7 @@ use super::format::{Format, format, help};
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
 #[derive(Args, Debug)]
-#[command(after_help = help())]
+#[command(after_long_help = help())]
 pub(crate) struct ConvertArgs {
     /// The file of the filter; '-' is standard input
     pub(crate) filter: PathBuf,

@@ -33,7 +33,7 @@ const SMALL_CUCKOO: Range<f64> = 1e-7..1e-3;
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
 pub(crate) struct DedupArgs {
     /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
     /// of gzip or Zstandard

@@ -47,7 +47,7 @@ use crate::units::{count, rate};
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
 /// usage or bad input.
 #[derive(Args, Debug)]
-#[command(after_help = FILTER_EXAMPLES)]
+#[command(after_long_help = FILTER_EXAMPLES)]
 pub(crate) struct NewArgs {
     /// The file of the filter, or its address in Redis
     pub(crate) filter: PathBuf,

@@ -17,7 +17,7 @@ use crate::error::Exits;
 /// usage or bad input. With --exit-status, as grep: 0 a record was printed (also if the output pipe was closed after it);
 /// 1 none was; 2 any failure.
 #[derive(Args, Debug)]
-#[command(after_help = FILTER_EXAMPLES)]
+#[command(after_long_help = FILTER_EXAMPLES)]
 pub(crate) struct QueryArgs {
     /// The file of the filter, or its address in Redis: redis://host:port/#name
     pub(crate) filter: PathBuf,
