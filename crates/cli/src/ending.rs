@@ -71,6 +71,7 @@ fn started() -> MutexGuard<'static, State> {
     let mut state = locked();
     if !state.started {
         state.started = true;
+        let _reserved = memory::shared_heap();
         state.signals = signals::receive(serve);
     }
     state

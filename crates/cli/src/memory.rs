@@ -6,6 +6,8 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 
+use memmap2::MmapMut;
+
 use crate::Error;
 use crate::units::bytes;
 
@@ -71,6 +73,15 @@ pub(crate) fn is_short() -> bool {
 /// What the limits of the process leave besides what is kept free, or `None` without limits.
 pub(crate) fn left() -> Option<u64> {
     process::left().map(|left| left.saturating_sub(SPARE))
+}
+
+/// Takes what the limits of the process leave, but for a part, until the result is dropped. A thread that starts meanwhile
+/// shares the heap of the others: where glibc can, it reserves 64 MiB of address space for each thread, which a filter
+/// would then lack.
+pub(crate) fn shared_heap() -> Option<MmapMut> {
+    const PART: u64 = 32 << 20;
+    let taken = process::left()?.checked_sub(PART).filter(|&taken| taken > 0)?;
+    MmapMut::map_anon(usize::try_from(taken).ok()?).ok()
 }
 
 /// Whether there is memory for one more thread.
