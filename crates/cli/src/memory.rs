@@ -15,8 +15,8 @@ mod group;
 mod process;
 
 /// What is kept free of the memory that the limits of a process leave: for all that is small, whose allocation cannot be
-/// an error. MEASURED: `tamis info` takes 0.5 MiB of address space besides the filter, and each thread of a run 0.1 MiB
-/// besides its chunk and its stack.
+/// an error. MEASURED: `tamis info` takes 0.5 MiB of address space besides the filter, compared with 0.1 MiB per thread of a
+/// run besides its chunk and its stack (any machine).
 const SPARE: u64 = 2 << 20;
 
 /// What a thread needs: its stack, and some space.

@@ -46,10 +46,15 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     placed().map_err(|found| Error::Output { name: shown(path), found })
 }
 
+/// Makes an output of records, which is compressed if its name says so. `path`: the name by which it was opened.
+pub(crate) fn packed<W>(output: W, path: Option<&Path>) -> Packed<W> {
+    Packed::new(output, path.filter(|&path| is_file(Some(path))))
+}
+
 /// Opens the output of records, as [`open`] does. It is compressed if its name says so.
 pub(crate) fn open_packed(path: Option<&Path>) -> Result<(Packed<File>, Option<Pending>), Error> {
     let (file, pending) = open(path)?;
-    Ok((Packed::new(file, path), pending))
+    Ok((packed(file, path), pending))
 }
 
 /// Checks that a filter can be saved under this name: as a file, not in a device or a pipe, and not compressed.

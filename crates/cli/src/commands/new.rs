@@ -23,7 +23,7 @@ use crate::foreign::Opened;
 use crate::geometry::design_rate;
 use crate::input::shown;
 use crate::outlet::Outlet;
-use crate::output::{Packed, Roles};
+use crate::output::Roles;
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
 use crate::policy::Form;
 use crate::remote::Address;
@@ -68,7 +68,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     memory::check_run(1)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let hasher = Hasher::Any(filter.hasher().clone());
-    let output = Packed::new(Outlet::new(&file), args.output.as_deref());
+    let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
         output.get().flushed()?;
         filter.save(&args.filter, form.saved())

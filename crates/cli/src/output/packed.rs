@@ -13,7 +13,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::is_file;
 use crate::input::promised;
 use crate::packing::Packing;
 use crate::zst::Frames;
@@ -41,10 +40,8 @@ pub(crate) struct Packed<W> {
 }
 
 impl<W> Packed<W> {
-    /// Writes to an open file, or what stands before it. `path`: the name by which it was opened; none, or one of its own
-    /// names, is standard output.
-    pub(crate) fn new(output: W, path: Option<&Path>) -> Self {
-        let path = path.filter(|&path| is_file(Some(path)));
+    /// Writes to an open file, or what stands before it. `path`: the name by which it was opened; none is standard output.
+    pub(super) fn new(output: W, path: Option<&Path>) -> Self {
         let packing = path.and_then(|path| {
             // A link by another name, too: what its target promises must be true.
             promised(path).or_else(|| promised(&fs::canonicalize(path).ok()?))

@@ -11,7 +11,6 @@ use crate::filters::Lock;
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::shown;
 use crate::outlet::Outlet;
-use crate::output::Packed;
 use crate::pipeline::Records;
 use crate::screen::{self, Screen};
 use crate::{Error, input, memory, output};
@@ -33,7 +32,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     memory::check_run(1)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let filter = Mutex::new(filter);
-    let output = Packed::new(Outlet::new(&file), args.output.as_deref());
+    let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
         output.get().flushed()?;
         held(&filter).save(&args.filter)

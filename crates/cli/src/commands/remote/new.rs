@@ -11,7 +11,7 @@ use crate::commands::new::Keeper;
 use crate::commands::report::Report;
 use crate::file_kind::CREATED_RATE;
 use crate::outlet::Outlet;
-use crate::output::{Packed, Roles};
+use crate::output::Roles;
 use crate::pipeline::{Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
@@ -32,7 +32,7 @@ pub(in crate::commands) fn new(
     let (file, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
-    let (output, save) = (Packed::new(Outlet::new(&file), None), || Ok(()));
+    let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(()));
     let keeper = Keeper::new(&output, &save, None, false);
     let done = keeper.run(inputs.list, records, &Claim::new(&filter), &mut screen, None)?;
 
