@@ -48,12 +48,13 @@ fn keys_are_those_of_the_system() {
         let message = run(&args, b"1\n").refused();
         assert!(message.contains(&format!("keys of type {key_type}")), "{message}");
     }
-    // Hadoop has no empty keys.
+    // Hadoop has no empty keys: an empty record has no key.
     let build = ["build", "--to", "hadoop", "--capacity", "10", "-o", file];
-    let message = run(&build, b"a\n\n").refused();
+    let message = run(&[&build[..], &["--strict"]].concat(), b"a\n\n").refused();
     assert!(message.contains("line 2") && message.contains("empty"), "{message}");
     assert!(!path.exists());
-    run(&build, b"a\nb\n").text();
+    let ran = run(&build, b"a\n\nb\n");
+    assert!(ran.code == Some(0) && ran.stderr.contains("1 record without a key"), "{}", ran.stderr);
     assert_eq!(run(&["query", "--from", "hadoop", file, "-q"], b"\na\n").text(), "a\n");
 }
 
