@@ -75,7 +75,8 @@ pub(crate) mod protocol {}
 /// use tamis::RotatingBloomFilter;
 ///
 /// // Events of the last 10,000.
-/// let seen = RotatingBloomFilter::<str>::with_capacity(10_000)?;
+/// let builder = RotatingBloomFilter::<str>::builder().capacity(10_000);
+/// let seen = builder.false_positive_rate(1e-10).build()?;
 /// let first = std::thread::scope(|scope| {
 ///     let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| seen.insert("event 1"))).collect();
 ///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum::<usize>()

@@ -31,6 +31,13 @@ pub(crate) struct KeyArgs {
     pub(crate) key_type: Option<KeyType>,
 }
 
+impl FromArgs {
+    /// Whether every record has a key of this type. Some systems have no empty keys.
+    pub(crate) fn takes_all(&self, keys: KeyArgs) -> bool {
+        self.from == Format::Tamis && keys.takes_all()
+    }
+}
+
 /// The type of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyType {

@@ -19,7 +19,7 @@ use crate::{Error, input, output};
 pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
-    let records = args.records.records_with("query", args.keys.takes_all())?;
+    let records = args.records.records_with("query", args.from.takes_all(args.keys))?;
     if let Some(address) = Address::of(&args.filter)? {
         return remote::query(args, &address, &records, start);
     }

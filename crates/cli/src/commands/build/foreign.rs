@@ -20,7 +20,7 @@ pub(super) fn build(
     start: Instant,
 ) -> Result<(), Error> {
     // Check the options, the inputs and the output before anything is read.
-    let records = args.records.records_with("build", args.keys.takes_all())?;
+    let records = args.records.records_with("build", false)?;
     let filter = args.empty(named, capacity)?;
     filter.require_keys(args.keys, &args.output)?;
     // The system provides its pages only as they are written.
