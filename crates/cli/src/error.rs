@@ -442,7 +442,7 @@ impl fmt::Display for Error {
                 }
                 write!(
                     f,
-                    "{filter}: with more than {} its false-positive rate is above {:.1e}, twice the rate asked for; ",
+                    "{filter}: with more than {} its false-positive rate is above {:.1e}, twice the rate that it was built for; ",
                     counted(*items, "item"),
                     2.0 * rate
                 )?;

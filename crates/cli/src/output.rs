@@ -101,6 +101,10 @@ fn kind(path: &Path) -> Result<Kind, String> {
             if path.as_os_str().to_string_lossy().ends_with(is_separator) {
                 return Err("is the name of a directory; expected a file".into());
             }
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+                return Err(format!("the folder {} does not exist", shown(folder)));
+            }
             if path.is_symlink() {
                 return Err(
                     "is a link to a file that does not exist; give the file's own name".into()

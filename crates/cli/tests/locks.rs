@@ -145,3 +145,24 @@ fn a_command_that_fails_leaves_no_lock() {
         assert_eq!(names, ["bad", "g", "in"], "{args:?}");
     }
 }
+
+/// What is no lock is not removed: a file that another program has written, and what a link leads to.
+#[test]
+fn a_file_that_is_no_lock_is_kept() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.write("Cargo.lock", "precious");
+    std::os::unix::fs::symlink("nowhere", files.path("link.lock")).expect("linked");
+    for args in [
+        &["new", "-q", "Cargo", "in"][..],
+        &["build", "-q", "-o", "Cargo", "in"],
+        &["index", "-q", "-o", "Cargo", "in"],
+        &["new", "-q", "link", "in"],
+    ] {
+        let output = tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains(".lock: cannot be locked") && text.lines().count() == 1, "{text}");
+    }
+    assert_eq!(fs::read(files.path("Cargo.lock")).expect("kept"), b"precious");
+    assert!(!files.path("nowhere").exists() && !files.path("Cargo").exists());
+}

@@ -235,3 +235,20 @@ fn a_pipe_is_written_through() {
         refused(&files, args, "", &["is a device or a pipe"]);
     }
 }
+
+/// A run that reads what it writes would wait for itself. What `which` verifies is read too.
+#[test]
+fn a_pipe_is_not_both_ends_and_a_verified_file_is_no_output() {
+    let files = Files::new();
+    assert!(Command::new("mkfifo").arg(files.path("p")).status().expect("it runs").success());
+    for args in [&["dedup", "-q", "p", "-o", "p"][..], &["new", "-q", "f", "p", "-o", "p"]] {
+        tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
+    }
+    files.write("log", "a\n");
+    files.run(&["index", "-q", "-o", "index", "log"]);
+    let log = fs::OpenOptions::new().append(true).open(files.path("log")).expect("ours");
+    let mut which = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+    which.args(["which", "-q", "--verify", "index", "a"]).current_dir(&files.0).stdout(log);
+    assert_eq!(which.output().expect("it runs").status.code(), Some(2));
+    assert_eq!(fs::read(files.path("log")).expect("kept"), b"a\n");
+}

@@ -25,8 +25,8 @@ use crate::units::{count, rate};
 /// reported, and the program waits on; a signal ends the wait, and --no-wait omits it. What a reader has taken but not
 /// handled is not known here, nor is what a program between (tee, pv) holds back; and if two programs write to one pipe,
 /// each waits until all of both is taken. The safe way is -o FILE: the file and the filter then change together, at the end.
-/// On systems other than Linux a pipe or socket is not waited for. A socket to another machine has taken what that machine
-/// has received.
+/// On systems other than Linux a pipe or socket is not waited for. A TCP socket has taken what the
+/// system at its other end has received.
 ///
 /// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it takes nothing for 1 s; a
 /// second signal ends the program at once. A save that runs is finished. The status is that of the signal. A signal that

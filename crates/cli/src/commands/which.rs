@@ -12,7 +12,7 @@ mod keep;
 mod verify;
 
 use self::keep::Keep;
-use self::verify::{Verified, verify};
+use self::verify::{Verified, path_of, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
 use crate::filters::Header;
@@ -55,6 +55,13 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
     memory::check_for(&shown(&args.index), KEY_BYTES * asked.keys.len() as u64)?;
     let keys: Vec<&[u8]> = asked.keys.iter().map(|(_, key)| key.as_slice()).collect();
     let mut found = set.which_many(&keys).map_err(|error| unreadable(&args.index, error))?;
+    if args.verify {
+        let mut files: Vec<usize> = found.iter().flatten().copied().collect();
+        files.sort_unstable();
+        files.dedup();
+        let names = files.iter().map(|file| path_of(set.name(*file).unwrap_or_default()));
+        Roles::default().and_indexed(names).print_to(None)?;
+    }
     let verified = args.verify.then(|| {
         let mut verified = verify(&set, &keys, &found, &records, args.records.no_decompress);
         found = mem::take(&mut verified.found);
@@ -97,8 +104,8 @@ fn report_verified(report: &mut Report, verified: Verified) -> Option<Error> {
     // By chance there are as many in at most one of twenty such runs.
     if let Some(expected) = verified.expected.filter(|expected| wrong as f64 > 20.0 * expected) {
         report.warnings.push(format!(
-            "no name is right, and by chance {expected:.1e} wrong ones are expected: give the options for records that \
-             'tamis index' had"
+            "no name is right, and by chance {expected:.1e} wrong ones are expected: either the files have changed, or \
+             'tamis index' had other options for records"
         ));
     }
     report.put("false_positives", wrong);

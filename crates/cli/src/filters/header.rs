@@ -104,7 +104,7 @@ impl<'p> Header<'p> {
                 // Tables grow.
                 Kind::Table => {
                     let next = next::command_like(theirs, &[]);
-                    format!("build it again with the --seed of {name}: {next}")
+                    format!("create it again as {name}, with the same --seed: {next}")
                 }
                 _ => {
                     let next = next::command_for_union(theirs, &union(), &[]);

@@ -77,11 +77,10 @@ impl Attempt {
     fn new(path: &Path, waited: Option<File>, list: &mut List) -> io::Result<Self> {
         let file = match waited {
             Some(file) => file,
-            // To open a pipe could wait for ever.
-            None if path.metadata().is_ok_and(|found| !found.is_file()) => {
-                return Err(io::Error::other("it is not a regular file"));
+            None => {
+                require_lock(path)?;
+                open(path)?
             }
-            None => open(path)?,
         };
         match file.try_lock() {
             Ok(()) => {}
@@ -101,6 +100,18 @@ impl Drop for Lock {
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Returns an error for what is no lock: it is removed at the end. A lock is an empty file; to open a pipe could wait for
+/// ever, and a link could lead anywhere.
+fn require_lock(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
+        Ok(found) if found.len() > 0 => {
+            Err(io::Error::other("it is not empty, so it is no lock; give the filter another name"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
+#[cfg(unix)]
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use tamis::formats::replace::place;
@@ -54,6 +56,11 @@ impl Roles {
         self.and(Role::Index, path)
     }
 
+    /// Adds files that an index names.
+    pub(crate) fn and_indexed(self, paths: impl Iterator<Item = PathBuf>) -> Self {
+        paths.fold(self, |roles, path| roles.and(Role::Input, &path))
+    }
+
     /// Adds the file of --keys.
     pub(crate) fn and_keys(self, path: &Path) -> Self {
         self.and(Role::Keys, path)
@@ -65,7 +72,7 @@ impl Roles {
         } else {
             (shown(path), identity(path))
         };
-        // Pipes and devices can be both.
+        // Devices can be both.
         self.list.extend(identity.map(|identity| (role, name, identity)));
         self
     }
@@ -77,7 +84,7 @@ impl Roles {
         };
         let Some(identity) = identity(output) else { return Ok(()) };
         let clash = self.list.iter().find(|(role, _, other)| {
-            *other == identity && !(self.may_replace && *role == Role::Input)
+            *other == identity && !(self.may_replace && *role == Role::Input && output.is_file())
         });
         clash.map_or(Ok(()), |(role, name, _)| Err(output_is(output, *role, name)))
     }
@@ -157,9 +164,12 @@ enum Identity {
     Name(PathBuf),
 }
 
-/// Returns which file a name stands for. Returns `None` for a folder, a pipe and a device.
+/// Returns which file or named pipe a name stands for. Returns `None` for a folder and a device.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
+        // A run that reads what it writes waits for itself.
+        #[cfg(unix)]
+        Ok(found) if found.file_type().is_fifo() => Some(of_inode(&found)),
         #[cfg(unix)]
         Ok(found) => of_metadata(&found),
         #[cfg(not(unix))]
@@ -185,8 +195,12 @@ fn of_open(file: &File) -> Option<Identity> {
 
 #[cfg(unix)]
 fn of_metadata(found: &fs::Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    found.is_file().then(|| Identity::File { device: found.dev(), inode: found.ino() })
+    found.is_file().then(|| of_inode(found))
+}
+
+#[cfg(unix)]
+fn of_inode(found: &fs::Metadata) -> Identity {
+    Identity::File { device: found.dev(), inode: found.ino() }
 }
 
 fn len(file: &File) -> u64 {

@@ -93,7 +93,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "merge -o out table tableseed",
-        "tableseed: has another seed than table; to merge them, build it again with the --seed of table: tamis new NEW FILE...",
+        "tableseed: has another seed than table; to merge them, create it again as table, with the same --seed: tamis new NEW FILE...",
     ),
     // Hash.
     (
@@ -152,7 +152,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "merge -o out table f",
-        "f: has the type BlockedBloomFilter, but table has table; to merge them, build it again with the --seed of table: tamis new NEW FILE...",
+        "f: has the type BlockedBloomFilter, but table has table; to merge them, create it again as table, with the same --seed: tamis new NEW FILE...",
     ),
     (
         "new f in --kind once --capacity 1000",

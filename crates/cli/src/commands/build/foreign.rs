@@ -3,10 +3,13 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
+use tamis::formats::foreign;
+
 use crate::args::{BuildArgs, Named};
 use crate::commands::report::Report;
 use crate::filters::Lock;
 use crate::foreign::{Change, Foreign, How, held};
+use crate::input::shown;
 use crate::output::Roles;
 use crate::pipeline::{self, Gate, Seed};
 use crate::screen::{self, Screen};
@@ -67,7 +70,11 @@ impl BuildArgs {
             Seed::Fixed(seed) => Some(seed),
             Seed::Random => None,
         };
-        Foreign::build(format, capacity, self.rate, seed)
-            .map_err(|source| Error::Usage(format!("--to {}: {source}", named.name())))
+        Foreign::build(format, capacity, self.rate, seed).map_err(|source| match source {
+            foreign::Error::Alloc { bytes: needed } => {
+                Error::Short { name: shown(&self.output), needed, available: memory::available() }
+            }
+            source => Error::Usage(format!("--to {}: {source}", named.name())),
+        })
     }
 }

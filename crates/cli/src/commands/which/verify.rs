@@ -218,7 +218,7 @@ fn open(path: &Path, raw: bool) -> Result<Input<Lazy>, Error> {
 }
 
 /// The file of a name in an index. A file called `-` is not standard input.
-fn path_of(name: &[u8]) -> PathBuf {
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
     #[cfg(unix)]
     let path = {
         use std::ffi::OsStr;
