@@ -152,6 +152,24 @@ fn other_kinds_are_not_limited() {
     }
 }
 
+/// A cuckoo filter refuses items itself: what was printed before the first one is saved, and nothing else.
+#[test]
+fn a_full_cuckoo_filter_has_what_was_printed() {
+    for threads in ["1", "4"] {
+        let files = Files::new();
+        files.write("in", once(0..300_000));
+        let new = ["new", "-q", "-j", threads, "--kind", "cuckoo", "--capacity", "1000", "f", "in"];
+        let (printed, said) = failing(&files, &new);
+        let count = printed.lines().count();
+        assert!(count >= 1000 && once(0..300_000).starts_with(&printed), "{count}");
+        assert!(said.contains("in, line 1,"), "{said}");
+        assert_eq!(number(&files, "f", "items"), count as f64);
+        // Nothing is printed again.
+        let (again, _) = failing(&files, &["new", "-q", "-j", threads, "f", "in"]);
+        assert_eq!(again, "");
+    }
+}
+
 /// Follows the advice of `merge` to the letter.
 #[test]
 fn filters_that_are_built_as_merge_advises_merge_at_the_rate() {

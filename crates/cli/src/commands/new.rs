@@ -83,12 +83,12 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         let plan =
             Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
         let sharded = Sharded::new(shards::of(&filter), hasher, plan);
-        match filter.room(args.rate_of(choice)).filter(|_| !args.overfull) {
-            None => keeper.run(list, &records, &sharded, &mut screen, every)?,
-            Some(room) => {
-                let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
-                keeper.run(list, &records, &decider, &mut screen, every)?
-            }
+        let room = filter.room(args.rate_of(choice)).filter(|_| !args.overfull);
+        if room.is_some() || filter.refuses() {
+            let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
+            keeper.run(list, &records, &decider, &mut screen, every)?
+        } else {
+            keeper.run(list, &records, &sharded, &mut screen, every)?
         }
     };
     drop((screen, lock));

@@ -31,6 +31,11 @@ impl AnyFilter {
         Some(Room { rate, items: most(rate_at, FACTOR * rate) })
     }
 
+    /// Whether the filter refuses items when it is full.
+    pub(crate) const fn refuses(&self) -> bool {
+        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_) | Self::ScalableCuckoo(_))
+    }
+
     /// Returns the number of the first item that the filter surely does not contain. (Of a filter without a
     /// [`room`](Self::room), no item is returned.)
     pub(crate) fn first_absent(&self, mut hashes: impl Iterator<Item = u64>) -> Option<usize> {

@@ -273,6 +273,7 @@ impl Watch for Keeping<'_, '_> {
                 | Error::TooLong { .. }
                 | Error::ForeignItem { .. }
                 | Error::Overfull { .. }
+                | Error::Insert { .. }
         );
         if at_record
             && !self.screen.is_pending()

@@ -1,9 +1,11 @@
-//! Stops `tamis new` before the record that a filter of fixed size has no room for.
+//! Stops `tamis new` before the record that a filter has no room for.
 //!
-//! A filter of fixed size cannot remove items, so nothing that is not printed may be inserted. The shards insert the
-//! records of several chunks at the same time, so they decide a chunk only if all records under way have room, even if
-//! all are new. From the first chunk on that may go beyond, chunks are decided one by one and in input order.
+//! Nothing that is not printed may be inserted, and a filter of bits cannot remove items. The shards insert the records of
+//! several chunks at the same time, so they decide a chunk only if all records under way have room, even if all are new.
+//! From the first chunk on that may go beyond, chunks are decided one by one and in input order. A cuckoo filter refuses
+//! items itself, and nobody knows which one is the first, so all its chunks are decided so.
 
+use core::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::dedup::Sharded;
@@ -16,7 +18,8 @@ pub(super) struct Limited<'f> {
     filter: &'f AnyFilter,
     /// The name of the filter in messages.
     name: String,
-    room: Room,
+    /// The room, or `None` if the filter refuses items itself.
+    room: Option<Room>,
     /// The items of the filter, if all records of the chunks in the shards are new.
     items: Mutex<u64>,
     entrance: Turnstile<Entrance>,
@@ -39,7 +42,7 @@ impl<'f> Limited<'f> {
         sharded: Sharded<'f>,
         filter: &'f AnyFilter,
         name: String,
-        room: Room,
+        room: Option<Room>,
     ) -> Self {
         // The conversion saturates: the estimate of a filter with all bits set is infinite.
         let items = Mutex::new(filter.figures().items().round() as u64);
@@ -51,15 +54,19 @@ impl<'f> Limited<'f> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides a chunk in input order, while no other is decided. Returns the first record that has no room.
-    fn decide_in_order(&self, Batch { entries, fresh, .. }: Batch<'_>) -> Option<u32> {
+    /// Decides a chunk in input order, while no other is decided. Returns the first record that has no room, and why.
+    fn decide_in_order(&self, batch: Batch<'_>) -> Option<(u32, Why)> {
+        let Some(room) = self.room else { return self.decide_each(batch) };
+        let Batch { entries, fresh, .. } = batch;
+        let Room { items: most, rate } = room;
         let mut items = self.items();
         let mut left = &*entries;
         while !left.is_empty() {
-            let room = self.room.items.saturating_sub(*items);
+            let room = most.saturating_sub(*items);
             if room == 0 {
                 let absent = self.filter.first_absent(left.iter().map(|entry| entry.hash));
-                return absent.map(|number| left[number].record);
+                let why = Why::Overfull { filter: self.name.clone(), items: most, rate };
+                return absent.map(|number| (left[number].record, why));
             }
             // As many records as have room even if all are new.
             let count = left.len().min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -72,6 +79,18 @@ impl<'f> Limited<'f> {
             left = rest;
         }
         None
+    }
+
+    /// The same for a filter that refuses items itself: nothing after the first such item is inserted.
+    fn decide_each(&self, Batch { entries, fresh, .. }: Batch<'_>) -> Option<(u32, Why)> {
+        entries.iter().find_map(|entry| {
+            let mut refused = None;
+            self.filter.insert_new(iter::once(entry.hash), |_, new| match new {
+                Ok(new) => fresh[entry.record as usize] = new,
+                Err(error) => refused = Some((entry.record, Why::Insert(error))),
+            });
+            refused
+        })
     }
 }
 
@@ -91,7 +110,8 @@ impl Decider for Limited<'_> {
         let after_cut = entrance.cut;
         entrance.cut |= chunk.is_cut();
         let mut items = self.items();
-        entrance.one_by_one |= items.saturating_add(count) > self.room.items;
+        let most = self.room.map_or(0, |room| room.items);
+        entrance.one_by_one |= items.saturating_add(count) > most;
         let one_by_one = entrance.one_by_one;
         if !one_by_one {
             *items += count;
@@ -111,11 +131,10 @@ impl Decider for Limited<'_> {
         } else if !after_cut
             && !*refused
             && !failed()
-            && let Some(record) = self.decide_in_order(chunk.batch())
+            && let Some((record, why)) = self.decide_in_order(chunk.batch())
         {
             *refused = true;
-            let (filter, Room { items, rate }) = (self.name.clone(), self.room);
-            chunk.stop(record, Why::Overfull { filter, items, rate });
+            chunk.stop(record, why);
         }
     }
 }
