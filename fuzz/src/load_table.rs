@@ -61,7 +61,7 @@ fn arbitrary_file(bytes: &[u8]) {
 fn changed(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let sizes = TableSizes::new(64 + u64::from(case.lines)).expect("a line for each shard");
-    // One that a table with so many lines can have.
+    // A capacity that follows from the number of lines.
     let capacity = 12 * sizes.lines();
     let mut lines = vec![[0; 8]; 24 + sizes.lines() as usize];
     for (place, word) in &case.words {
