@@ -14,6 +14,7 @@ use crate::geometry::Geometry;
 
 pub(crate) mod array;
 pub(crate) mod builder;
+mod clock;
 mod figures;
 #[cfg(all(test, tamis_loom))]
 mod models;
@@ -45,9 +46,44 @@ pub(crate) mod protocol {}
 /// * A window **by time** ([`span`](crate::RotatingBuilder::span)) covers the items of the last span. It rotates when
 ///   [`advance`](Self::advance) brings a time at which that is due. The filter reads no clock.
 ///
-/// An item in the window is never missed, whatever rotates meanwhile. It is forgotten at the latest one generation after
-/// the window. The age of an item counts from a moment between the call of its insert and the return. An insert that
-/// returns `false` does not make the item younger; [`insert_or_refresh`](Self::insert_or_refresh) does.
+/// The age of an item counts from a moment between the call of its insert and the return. It is forgotten at the latest
+/// one generation after the window.
+///
+/// # What is certain
+///
+/// * An insert that returned `true` is found for the whole window, whatever rotates meanwhile.
+/// * So is every [`insert_or_refresh`](Self::insert_or_refresh), whatever it returned.
+/// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the window: it does not
+///   become younger. Or it was a false positive: then `contains` may return `false` as soon as one of the items that
+///   caused it is forgotten. Of the inserts of absent items, at most the
+///   [`false_positive_rate`](Self::false_positive_rate) are of this kind.
+///
+/// If every insert must be found, use `insert_or_refresh`. In a window by items each item that it stores counts as new,
+/// also a repeat: the window then covers fewer distinct items.
+///
+/// # Time
+///
+/// Pass readings of **one monotonic clock** to [`advance`](Self::advance), never the time of an event. A wrong reading
+/// has these effects (a *generation* is `span / (generations − 1)`):
+///
+/// * A reading below the newest changes nothing, however old it is: a thread may be late.
+/// * If all readings stay lower, because the clock was set back, time stands still until they have advanced by one
+///   generation, in at least four readings, and no reading above the newest came between. Then they take over, and
+///   nothing is forgotten. (If the clock was set back by less than two generations, it may catch up first.) So an item
+///   stays for at most two generations longer, and the time of four calls.
+/// * A reading that is too high forgets items too early; if it is higher by the span and a generation, all of them. The
+///   readings of the true clock then take over, as above. If the same high time comes again, it changes nothing.
+/// * Of two clocks that are read in turn, the higher counts.
+///
+/// [`clock_changes`](Self::clock_changes) counts how often other readings took over: with one monotonic clock never.
+///
+/// # Bursts
+///
+/// Each generation is sized for its share of the [`capacity`](Self::capacity). In a window by items no generation takes
+/// more. In a window by time a burst may fill one generation beyond its share; nothing is forgotten for it, also not in a
+/// flood of distinct items, but the false-positive rate grows. [`saturation`](Self::saturation) is that of the fullest
+/// generation, so it exceeds 1 before the rate exceeds the request. For bursts, pass as capacity the largest number of
+/// new items in one generation, times `generations − 1`.
 ///
 /// # Exactly one
 ///
@@ -177,7 +213,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// Inserts an item, and makes it young if it is present: it stays for a whole window from now. Returns `true` if the
     /// item is new in the window, as [`insert`](Self::insert).
     ///
-    /// Writes the item into the current generation unless it is there. In a window by items that counts as a new item.
+    /// Writes the item into the current generation unless it is there: so every item is found for a whole window, also a
+    /// false positive. In a window by items each write counts as a new item.
     ///
     /// # Examples
     ///
@@ -201,9 +238,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_or_refresh_hash(self.hasher.hash_item(item))
     }
 
-    /// Returns whether the item may be in the window. `false` is certain: no insert of the item that is still in the window
-    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate), and right for up to
-    /// one generation after the window.
+    /// Returns whether the item may be in the window. `true` is wrong at the
+    /// [`false_positive_rate`](Self::false_positive_rate), and right for up to one generation after the window. `false` is
+    /// certain: no insert of the item that returned `true`, and no `insert_or_refresh`, is in the window (see
+    /// [what is certain](Self#what-is-certain)).
     ///
     /// Wait-free. Sees every insert that happens before the call.
     ///
@@ -480,16 +518,16 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
-    /// Brings the time, and rotates as often as is due in a window by time. Returns the number of rotations that this
-    /// call made.
+    /// Takes a reading of the clock, and rotates as often as is due in a window by time. Returns the number of rotations
+    /// that this call made.
     ///
-    /// `now` is the time since any fixed moment, the same for all calls, for example [`Instant::elapsed`] of a start, or
-    /// the time since the Unix epoch. The first call only sets the beginning. A time before the latest one is ignored, so
-    /// threads may bring times out of order. In a window by items it does nothing.
+    /// `now` is the time since any fixed moment, the same for all calls: for example [`Instant::elapsed`] of a start. The
+    /// first call only sets the beginning. In a window by items it does nothing. See [Time](Self#time) for wrong readings.
     ///
-    /// Call it before each insert, or from time to time: an item has the latest time that was brought before its insert.
-    /// When it returns, items that are older than the window by one generation or more are forgotten. If time jumps
-    /// by more than the window, everything is forgotten. A call that has nothing to do is one load and one comparison.
+    /// Call it before each insert, or from time to time: an item has the newest time that was read before its insert. When
+    /// it returns, items that are older than the window by one generation or more are forgotten. If time jumps by more than
+    /// the window, everything is forgotten. A call that has nothing to do is two loads and two comparisons. Threads may
+    /// bring readings out of order.
     ///
     /// [`Instant::elapsed`]: https://doc.rust-lang.org/std/time/struct.Instant.html#method.elapsed
     ///
@@ -539,8 +577,58 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.rotate()
     }
 
-    /// Forgets every item whose insert happens before the call, while other threads may insert and query. An item that is
-    /// inserted concurrently may be forgotten, too. `O(size)`: it rotates once per live generation.
+    /// Makes the next call of [`advance`](Self::advance) the first one: for a change of the clock that the program knows
+    /// of, such as a start from a saved filter. Nothing is forgotten; the current generation begins at the next reading.
+    /// In a window by items it does nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use std::time::Duration;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
+    /// seen.advance(1000 * minute);
+    /// seen.insert("a");
+    /// seen.forget_time();
+    /// assert_eq!(seen.advance(5000 * minute), 0);
+    /// assert!(seen.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn forget_time(&self) {
+        self.array.ring.forget_time();
+    }
+
+    /// Returns how often readings of another clock took over from those before: see [Time](Self#time). Each says that the
+    /// clock was set back, or that a reading before was wrong and may have made the filter forget too early. 0 with one
+    /// monotonic clock, so a service alerts on it. A saved filter does not have the number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use std::time::Duration;
+    /// use tamis::RotatingBloomFilter;
+    ///
+    /// let (minute, second) = (Duration::from_secs(60), Duration::from_secs(1));
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
+    /// seen.advance(1000 * minute);
+    /// // The clock is set back by ten minutes.
+    /// for number in 0..20 {
+    ///     seen.advance(990 * minute + number * second);
+    /// }
+    /// assert_eq!(seen.clock_changes(), 1);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn clock_changes(&self) -> u64 {
+        self.array.ring.clock_changes()
+    }
+
+    /// Forgets the time, and every item whose insert happens before the call, while other threads may insert and query. An
+    /// item that is inserted concurrently may be forgotten, too. `O(size)`: it rotates once per live generation.
     ///
     /// # Examples
     ///
@@ -557,6 +645,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         for _ in 0..self.generations() {
             self.rotate();
         }
+        self.forget_time();
     }
 
     /// Copies the filter while other threads may insert. The copy has every item whose insert happens before, if the item is
@@ -743,9 +832,12 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.len_estimate(self.geometry, lines)
     }
 
-    /// Returns the number of items in the live generations, divided by the number that they are sized for. In a window by
-    /// items it stays below 1. Above 1, a window by time has more items than it was built for, and its false-positive rate
-    /// is higher than requested. Reads all bits: `O(size)`.
+    /// Returns how full the filter is; above 1 its false-positive rate may be higher than requested. Reads all bits:
+    /// `O(size)`.
+    ///
+    /// In a window by items it is the number of items in the live generations, divided by the number that they are sized
+    /// for: it stays below 1. In a window by time it is that of the fullest generation alone, so that a
+    /// [burst](Self#bursts) shows.
     ///
     /// # Examples
     ///
@@ -755,9 +847,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// use tamis::RotatingBloomFilter;
     ///
     /// let hour = Duration::from_secs(3600);
-    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(1000).span(hour).build()?;
-    /// seen.insert_many(0..5000, |_, _| ());
-    /// assert!(seen.saturation() > 1.0);
+    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(6000).span(hour).build()?;
+    /// // One generation of the six that make the window gets a third of the capacity.
+    /// seen.insert_many(0..2000, |_, _| ());
+    /// assert!((1.8..2.1).contains(&seen.saturation()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
@@ -779,8 +872,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// ```
     #[must_use]
     pub fn saturation_sampled(&self, lines: u64) -> Sampled {
-        let most = self.generation_capacity() as f64 * f64::from(self.generations());
-        self.len_estimate_sampled(lines).map(|items| items / most)
+        self.array.saturation(self.geometry, lines)
     }
 
     /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not

@@ -8,3 +8,4 @@ mod oracle;
 mod rate;
 mod scalable;
 mod sizing;
+mod window;

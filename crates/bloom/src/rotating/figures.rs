@@ -21,23 +21,40 @@ impl Rotating {
         (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX))
     }
 
-    /// Estimates the number of items, generation by generation.
-    pub(crate) fn len_estimate(&self, geometry: Geometry, lines: u64) -> Sampled {
+    /// Estimates the number of items of each live generation.
+    fn items(&self, geometry: Geometry, lines: u64) -> impl Iterator<Item = Sampled> {
         let line_bits = (geometry.usable_bits() / geometry.lines()) as f64;
-        let of_slot = |slot| {
+        self.live().map(move |slot| {
             let fills = self
                 .sample(lines)
                 .map(|place| ones(self.ring.read(place, slot)) as f64 / line_bits);
             Sampled::mean(fills, self.ring.places()).map(|fill| geometry.items_at_fill(fill))
-        };
+        })
+    }
+
+    /// Estimates the number of items in all live generations.
+    pub(crate) fn len_estimate(&self, geometry: Geometry, lines: u64) -> Sampled {
         // The errors of the generations are independent.
-        self.live().map(of_slot).fold(Sampled::exact(0.0), |sum, items| Sampled {
+        self.items(geometry, lines).fold(Sampled::exact(0.0), |sum, items| Sampled {
             value: sum.value + items.value,
             standard_error: sqrt(
                 sum.standard_error * sum.standard_error
                     + items.standard_error * items.standard_error,
             ),
         })
+    }
+
+    /// Computes the items of the live generations, divided by those that they are sized for: of all in a window by items,
+    /// of the fullest in a window by time.
+    pub(crate) fn saturation(&self, geometry: Geometry, lines: u64) -> Sampled {
+        let plan = self.ring.plan();
+        let size = plan.sized_for() as f64;
+        if plan.length.is_none() {
+            let most = size * f64::from(plan.generations);
+            return self.len_estimate(geometry, lines).map(|items| items / most);
+        }
+        let fullest = self.items(geometry, lines).max_by(|a, b| a.value.total_cmp(&b.value));
+        fullest.unwrap_or(Sampled::exact(0.0)).map(|items| items / size)
     }
 
     /// Computes the probability that a query for an absent item finds its bits in at least one live generation.

@@ -12,8 +12,9 @@ use tamis_sync::thread::{Arc, spawn};
 use tamis_sync::{Ordering, Word};
 
 use super::array::Rotating;
+use super::clock::Clock;
 use super::plan::Plan;
-use super::state::Ring;
+use super::state::{LOCK, Ring, UNCOUNTED, UNCOUNTED_BITS, uncounted};
 use crate::geometry::Geometry;
 use crate::probe::line::Shape;
 
@@ -36,6 +37,8 @@ const LATE: &str = "a writer is more than one rotation late";
 const UNORDERED: &str = "Causality violation";
 const LOST: &str = "a writer's bits were cleared";
 const HALF: &str = "the copy has the state of another time than the end of its generation";
+const TWICE: &str = "two threads rotated for one generation";
+const UNCOUNTED_ITEM: &str = "an item was not counted";
 
 type Rotate = fn(&Rotating);
 type Query = fn(&Rotating, Pattern) -> bool;
@@ -45,8 +48,15 @@ const PLAN: Plan =
     Plan { items: u64::MAX, generations: 2, stripes: 1, portion: u64::MAX, length: None };
 
 fn new() -> Rotating {
-    let geometry = Geometry::of_lines(1, Shape { words: 1, probes: 1 }, false);
-    Rotating::of_ring(Ring::zeroed(PLAN, 1).unwrap(), geometry)
+    of_plan(PLAN)
+}
+
+fn of_plan(plan: Plan) -> Rotating {
+    of_ring(Ring::zeroed(plan, 1).unwrap())
+}
+
+fn of_ring(ring: Ring) -> Rotating {
+    Rotating::of_ring(ring, Geometry::of_lines(1, Shape { words: 1, probes: 1 }, false))
 }
 
 /// A filter in state 2, which has forgotten Y: its bits are in the spare.
@@ -288,29 +298,58 @@ fn mutant_a_visit_that_frees_the_stripe_relaxed() {
     });
 }
 
-// A copy has the items that are in the window at its end: copy ‖ rotate, rotate, clear.
+// A copy has the items that are in the window at its end, and no others, also not in its spare: copy ‖ rotate, rotate.
 
-fn a_copy_has_the_window() {
+type Copy = fn(&Ring) -> Ring;
+
+fn copy(ring: &Ring) -> Ring {
+    ring.copy().unwrap()
+}
+
+/// X is inserted `age` rotations before the copy begins.
+fn a_copy_has_the_window(age: usize, copy: Copy) {
     let filter = Arc::new(new());
     assert!(insert(&filter, X));
+    (0..age).for_each(|_| rotate(&filter));
     let rotator = Arc::clone(&filter);
     let thread = spawn(move || {
-        rotate(&rotator);
-        rotate(&rotator);
-        rotate(&rotator);
+        (age..3).for_each(|_| rotate(&rotator));
     });
-    let copy = filter.ring.copy().unwrap();
-    let geometry = Geometry::of_lines(1, Shape { words: 1, probes: 1 }, false);
-    let copy = Rotating::of_ring(copy, geometry);
+    let copy = of_ring(copy(&filter.ring));
     let is_live = rotations(&copy) < GENERATIONS;
-    assert_eq!(contains(&copy, X), is_live, "{MISSED}");
+    assert_eq!(contains(&copy, X), is_live, "{MISSED} or {FOUND}");
     thread.join().unwrap();
+    // The copy rotates on its own. What it forgets does not come back.
+    while rotations(&copy) < GENERATIONS {
+        rotate(&copy);
+    }
+    for _ in 0..SLOTS {
+        assert!(!contains(&copy, X), "{FOUND}");
+        rotate(&copy);
+    }
 }
 
 #[test]
 fn model_a_copy_has_the_window() {
     // As RMWs, the clearing's looks at 24 words would each be a value that the copy may load.
-    with_plain_looks(|| check(28, Some(2), a_copy_has_the_window));
+    with_plain_looks(|| {
+        check(28, Some(2), || a_copy_has_the_window(0, copy));
+        check(12, Some(2), || a_copy_has_the_window(1, copy));
+    });
+}
+
+#[test]
+fn mutant_a_copy_that_keeps_one_generation_too_many() {
+    fn copy(ring: &Ring) -> Ring {
+        let (mut lines, before) = ring.copy_live().unwrap();
+        let numbers = ring.numbers();
+        let passed = numbers.state.rotations() - before.state.rotations();
+        ring.drop_forgotten(&mut lines, before.state, passed.saturating_sub(1));
+        Ring::of_lines(ring.plan, ring.places(), lines, numbers, true).unwrap()
+    }
+    must_fail(FOUND, || {
+        with_plain_looks(|| check(1, Some(2), move || a_copy_has_the_window(1, copy)));
+    });
 }
 
 // The loads of the bits may be Relaxed since the copy takes upkeep, before and after: a copy that reads a zero comes after
@@ -319,32 +358,266 @@ fn model_a_copy_has_the_window() {
 #[test]
 fn mutant_a_copy_under_upkeep_that_is_freed_relaxed() {
     must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || {
-        with_plain_looks(|| check(1, Some(2), a_copy_has_the_window));
+        with_plain_looks(|| check(1, Some(2), || a_copy_has_the_window(0, copy)));
     });
 }
 
-// A copy waits for upkeep: copy ‖ advance over two generations. The state and the end of its generation are of one moment.
+// Claim 6: every item is counted, and a generation ends for one thread only.
+
+/// Inserts Y as the operation under test does: under the stripe, with its count.
+type Insert = fn(&Rotating, Pattern);
+
+fn insert_new(filter: &Rotating, pattern: Pattern) {
+    assert!(insert(filter, pattern), "{NOT_ONE}");
+}
+
+/// Returns the items that are counted in the current generation, and those that lie in it.
+fn counted(filter: &Rotating) -> (u64, u64) {
+    let numbers = filter.ring.numbers();
+    let lies = |pattern: Pattern| {
+        let holders = filter.ring.holders(SLOTS, 0, pattern.iter().copied());
+        u64::from(holders >> numbers.state.current() & 1)
+    };
+    (numbers.counted, lies(X) + lies(Y))
+}
+
+/// Insert ‖ insert, in one stripe, which adds each item to the shared counter, or none.
+fn each_item_is_counted(portion: u64, insert: Insert) {
+    let filter = Arc::new(of_plan(Plan { portion, ..PLAN }));
+    let other = Arc::clone(&filter);
+    let thread = spawn(move || insert(&other, X));
+    insert(&filter, Y);
+    thread.join().unwrap();
+    assert_eq!(counted(&filter), (2, 2), "{UNCOUNTED_ITEM}");
+}
+
+#[test]
+fn model_each_item_is_counted() {
+    check(4, None, || each_item_is_counted(u64::MAX, insert_new));
+    check(4, None, || each_item_is_counted(1, insert_new));
+}
+
+#[test]
+fn mutant_an_item_counted_after_its_stripe_is_freed() {
+    fn insert(filter: &Rotating, pattern: Pattern) {
+        let ring = &filter.ring;
+        let held = ring.hold(0);
+        let state = held.state;
+        ring.write(SLOTS, 0, pattern.iter().copied(), state.current());
+        drop(held);
+        let word = ring.stripes.words(UNCOUNTED).next().unwrap();
+        let count = uncounted(word.load(Ordering::Relaxed), state) + 1;
+        word.store(state.rotations() << UNCOUNTED_BITS | count, Ordering::Release);
+    }
+    must_fail(UNCOUNTED_ITEM, || check(1, None, move || each_item_is_counted(u64::MAX, insert)));
+}
+
+/// Insert ‖ rotate: an item of the new generation counts in it, whatever its slot counted before.
+fn a_new_generation_counts_from_zero(rotate: Rotate) {
+    let filter = Arc::new(of_plan(Plan { portion: 1, ..PLAN }));
+    let rotator = Arc::clone(&filter);
+    let thread = spawn(move || rotate(&rotator));
+    insert_new(&filter, X);
+    thread.join().unwrap();
+    let (counted, lies) = counted(&filter);
+    assert_eq!(counted, lies, "{UNCOUNTED_ITEM}");
+}
+
+#[test]
+fn model_a_new_generation_counts_from_zero() {
+    check(10, None, || a_new_generation_counts_from_zero(rotate));
+}
+
+#[test]
+fn mutant_the_count_is_reset_after_the_state() {
+    fn rotate(filter: &Rotating) {
+        let ring = &filter.ring;
+        let done = ring.lock_upkeep();
+        ring.prepare(done, ring.units());
+        let next = ring.locked_state().next(SLOTS);
+        ring.now.state.store(next.word(), Ordering::Release);
+        ring.counts[next.current()].store(0, Ordering::Relaxed);
+        ring.unlock_upkeep(0);
+    }
+    must_fail(UNCOUNTED_ITEM, || check(1, None, move || a_new_generation_counts_from_zero(rotate)));
+}
+
+/// Insert ‖ insert, where one item fills a generation: each generation that has ended has one.
+fn a_generation_ends_once(insert: Insert) {
+    let filter = Arc::new(of_plan(Plan { items: 1, portion: 1, ..PLAN }));
+    let other = Arc::clone(&filter);
+    let thread = spawn(move || insert(&other, X));
+    insert(&filter, Y);
+    thread.join().unwrap();
+    let holders = [X, Y].map(|item| filter.ring.holders(SLOTS, 0, item.iter().copied()));
+    let ended = (0..rotations(&filter)).fold(0, |ended, slot| ended | 1 << slot);
+    assert_eq!(holders[0] | holders[1], ended, "{TWICE}");
+}
+
+#[test]
+fn model_a_generation_ends_once() {
+    check(20, Some(3), || a_generation_ends_once(insert_new));
+}
+
+/// A thread that has waited for upkeep does not look whether the generation that it found full has ended.
+#[test]
+fn mutant_no_look_at_the_locked_state() {
+    fn insert(filter: &Rotating, pattern: Pattern) {
+        let ring = &filter.ring;
+        let held = ring.hold(0);
+        ring.write(SLOTS, 0, pattern.iter().copied(), held.state.current());
+        let total = ring.count(&held);
+        drop(held);
+        assert!(total >= Some(1));
+        let done = ring.lock_upkeep();
+        ring.rotated(ring.locked_state(), done);
+        ring.unlock_upkeep(0);
+    }
+    must_fail(TWICE, || check(1, Some(3), move || a_generation_ends_once(insert)));
+}
+
+// Claim 7: advance ‖ advance, to the same time, two generations later. Together they rotate twice, and the first that
+// returns has forgotten what is old.
 
 const LENGTH: u64 = 10;
+
+type Advance = fn(&Rotating, u64) -> u64;
+
+/// As [`Advance`], and sets a word to 1 (Relaxed) at a moment at which the other thread shall run.
+type First = fn(&Rotating, u64, &Word) -> u64;
+
+fn advance(filter: &Rotating, now: u64) -> u64 {
+    filter.ring.advance(now)
+}
+
+fn advance_first(filter: &Rotating, now: u64, reached: &Word) -> u64 {
+    let rotations = advance(filter, now);
+    reached.store(1, Ordering::Relaxed);
+    rotations
+}
+
+/// The steps of [`Ring::advance_now`] with a clock, a moment before upkeep is free, and an ordering.
+fn advance_by(
+    ring: &Ring,
+    mut clock: Clock,
+    now: u64,
+    reached: &Word,
+    release: Ordering,
+) -> u64 {
+    let ended = clock.read(now, LENGTH).unwrap();
+    for _ in 0..ended {
+        ring.rotated(ring.locked_state(), 0);
+    }
+    ring.publish(&clock, LENGTH, release);
+    reached.store(1, Ordering::Relaxed);
+    ring.unlock_upkeep(0);
+    ended
+}
+
+fn advance_halfway(filter: &Rotating, now: u64, reached: &Word) -> u64 {
+    let ring = &filter.ring;
+    ring.lock_upkeep();
+    advance_by(ring, ring.locked_clock(), now, reached, Ordering::Release)
+}
+
+/// A window by time, whose first generation is from 1 to 11.
+fn by_time() -> Rotating {
+    let filter = of_plan(Plan { length: Some(LENGTH), ..PLAN });
+    assert_eq!(advance(&filter, 1), 0);
+    filter
+}
+
+fn time_passes_once(first: First, second: Advance) {
+    let now = 1 + 2 * LENGTH;
+    let filter = Arc::new(by_time());
+    assert!(insert(&filter, Y));
+    let reached = Arc::new(Word::new(0));
+    let (other, reaches) = (Arc::clone(&filter), Arc::clone(&reached));
+    let thread = spawn(move || first(&other, now, &reaches));
+    // Orders nothing, but makes loom run the other thread up to here: later stores of this thread to the words of the time
+    // would hide its loads of them from loom's reduction.
+    let _ = reached.load(Ordering::Relaxed);
+    let mine = second(&filter, now);
+    assert!(!contains(&filter, Y), "{FOUND}");
+    assert_eq!(mine + thread.join().unwrap(), 2, "{TWICE}");
+    assert_eq!(rotations(&filter), 2, "{TWICE}");
+}
+
+#[test]
+fn model_time_passes_once() {
+    with_plain_looks(|| {
+        check(90, Some(2), || time_passes_once(advance_first, advance));
+        check(50, Some(2), || time_passes_once(advance_halfway, advance));
+    });
+}
+
+fn must_fail_in_time(message: &str, first: First, second: Advance) {
+    must_fail(message, || {
+        with_plain_looks(|| check(1, Some(2), move || time_passes_once(first, second)));
+    });
+}
+
+#[test]
+fn mutant_wake_is_loaded_relaxed() {
+    fn relaxed(filter: &Rotating, now: u64) -> u64 {
+        let in_time = now < filter.ring.now.wake.load(Ordering::Relaxed);
+        if in_time { 0 } else { filter.ring.advance_now(now) }
+    }
+    must_fail_in_time(FOUND, advance_first, relaxed);
+}
+
+#[test]
+fn mutant_wake_is_stored_relaxed() {
+    fn relaxed(filter: &Rotating, now: u64, reached: &Word) -> u64 {
+        let ring = &filter.ring;
+        ring.lock_upkeep();
+        advance_by(ring, ring.locked_clock(), now, reached, Ordering::Relaxed)
+    }
+    must_fail_in_time(FOUND, relaxed, advance);
+}
+
+/// An old `wake` and a new `wait`, while the other thread still has upkeep: this one would return without an Acquire.
+#[test]
+fn mutant_wait_is_loaded_relaxed() {
+    fn relaxed(filter: &Rotating, now: u64) -> u64 {
+        let ring = &filter.ring;
+        if now < ring.upkeep.wait.load(Ordering::Relaxed) {
+            let Some(done) = ring.try_upkeep(LOCK) else { return 0 };
+            ring.unlock_upkeep(done);
+        }
+        ring.advance_now(now)
+    }
+    must_fail_in_time(FOUND, advance_halfway, relaxed);
+}
+
+#[test]
+fn mutant_the_clock_is_loaded_before_the_lock() {
+    fn early(filter: &Rotating, now: u64) -> u64 {
+        let ring = &filter.ring;
+        let word = |number: usize| ring.upkeep.clock[number].load(Ordering::Acquire);
+        let clock = Clock::of_words(core::array::from_fn(word));
+        ring.lock_upkeep();
+        advance_by(ring, clock, now, &Word::new(0), Ordering::Release)
+    }
+    must_fail_in_time(TWICE, advance_first, early);
+}
+
+// A copy waits for upkeep: copy ‖ advance over two generations. The state and the end of its generation are of one moment.
 
 type Numbers = fn(&Rotating) -> (u64, u64);
 
 /// The numbers of a copy: the rotations, and the end of the generation.
 fn numbers_of_a_copy(filter: &Rotating) -> (u64, u64) {
-    let numbers = filter.ring.copy().unwrap().numbers();
+    let numbers = copy(&filter.ring).numbers();
     (numbers.state.rotations(), numbers.due)
 }
 
 fn a_copy_is_not_of_the_middle_of_an_advance(numbers: Numbers) {
-    let plan = Plan { length: Some(LENGTH), ..PLAN };
-    let geometry = Geometry::of_lines(1, Shape { words: 1, probes: 1 }, false);
-    let filter = Arc::new(Rotating::of_ring(Ring::zeroed(plan, 1).unwrap(), geometry));
-    // The first generation is from 1 to 11.
-    assert_eq!(filter.ring.advance(1), 0);
+    let filter = Arc::new(by_time());
     let advancer = Arc::clone(&filter);
     let thread = spawn(move || {
         // Two generations are over: upkeep stores the state twice, and then the end of the third.
-        assert_eq!(advancer.ring.advance(1 + 2 * LENGTH), 2);
+        assert_eq!(advance(&advancer, 1 + 2 * LENGTH), 2);
     });
     let (rotations, due) = numbers(&filter);
     assert_eq!(due, 1 + (rotations + 1) * LENGTH, "{HALF}");
@@ -361,8 +634,8 @@ fn model_a_copy_waits_for_upkeep() {
 #[test]
 fn mutant_a_copy_that_does_not_wait_for_upkeep() {
     fn numbers(filter: &Rotating) -> (u64, u64) {
-        let (state, due) = filter.ring.state_and_due();
-        (state.rotations(), due)
+        // Without suspect readings this is the end of the generation.
+        (rotations(filter), filter.ring.upkeep.wait.load(Ordering::Acquire))
     }
     must_fail(HALF, || {
         with_plain_looks(|| {

@@ -25,7 +25,7 @@ const MAX_PORTION: u64 = 64;
 const UPKEEP_SPEED: u64 = 2;
 
 /// Portions of upkeep per generation of a window in time.
-const TICKS: u64 = 64;
+pub(crate) const TICKS: u64 = 64;
 
 /// The number of rotations and, so that no operation divides, the slot of the current generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,11 +128,6 @@ impl Plan {
     /// Returns the share of `units` of upkeep that must be done after `elapsed` of a generation of `length` nanoseconds.
     pub(crate) fn due_at(elapsed: u64, length: u64, units: u64) -> u64 {
         share(elapsed, length, units)
-    }
-
-    /// Returns the time of the next portion of upkeep.
-    pub(crate) fn next_tick(now: u64, length: u64, due: u64) -> u64 {
-        now.saturating_add((length / TICKS).max(1)).min(due)
     }
 }
 

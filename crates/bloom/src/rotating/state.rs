@@ -17,42 +17,46 @@ use tamis_sync::{
     AllocError, CachePadded, LINE_WORDS, Lines, Ordering, StripeGuard, Stripes, Word,
 };
 
+use super::clock::Clock;
 use super::plan::{MAX_SLOTS, Plan, State};
 
 /// The lock bit of upkeep; the other bits count the units that are done.
-const LOCK: u64 = 1 << 63;
+pub(super) const LOCK: u64 = 1 << 63;
 
 /// The word of a stripe's data: the items that are not yet added to the shared counter, in the lower bits, and above them
 /// the rotations before they were inserted.
-const UNCOUNTED: usize = 1;
-const UNCOUNTED_BITS: u32 = 16;
+pub(super) const UNCOUNTED: usize = 1;
+pub(super) const UNCOUNTED_BITS: u32 = 16;
 
 /// The generations of a filter: their bits, and the state that says which of them live.
 pub(crate) struct Ring {
     pub(super) lines: Lines,
     places: u64,
-    plan: Plan,
-    stripes: Stripes,
-    now: CachePadded<Now>,
-    upkeep: CachePadded<Upkeep>,
+    pub(super) plan: Plan,
+    pub(super) stripes: Stripes,
+    pub(super) now: CachePadded<Now>,
+    pub(super) upkeep: CachePadded<Upkeep>,
     /// New items, by slot.
-    counts: CachePadded<[Word; MAX_SLOTS]>,
+    pub(super) counts: CachePadded<[Word; MAX_SLOTS]>,
 }
 
 /// The words that every operation reads, and that few write.
-struct Now {
+pub(super) struct Now {
     /// The state.
-    state: Word,
-    /// The time from which `advance` has something to do, in nanoseconds.
-    wake: Word,
+    pub(super) state: Word,
+    /// The time below which `advance` has something to do, and the time from which it has, in nanoseconds.
+    pub(super) floor: Word,
+    pub(super) wake: Word,
 }
 
 /// The words of upkeep.
-struct Upkeep {
+pub(super) struct Upkeep {
     /// The lock, and the units that are done: visits of stripes, then places cleared.
     done: Word,
-    /// The end of the current generation, in nanoseconds; 0 before the first `advance`.
-    due: Word,
+    /// The time from which `advance` waits for upkeep, in nanoseconds.
+    pub(super) wait: Word,
+    /// The words of the [`Clock`].
+    pub(super) clock: [Word; Clock::WORDS],
 }
 
 /// The stripe of a writer, and its choice.
@@ -90,15 +94,25 @@ impl Ring {
         let Numbers { state, counted, due } = numbers;
         let stripes = Stripes::zeroed(plan.stripes)?;
         let done = if clean { stripes.len() as u64 + places } else { 0 };
+        // A window by items does nothing at any time.
         let wake = if plan.length.is_some() { 0 } else { u64::MAX };
+        let clock = plan.length.map_or_else(Clock::default, |length| Clock::of_due(due, length));
         let count = |slot| Word::new(if slot == state.current() { counted } else { 0 });
         Ok(Self {
             lines,
             places,
             plan,
             stripes,
-            now: CachePadded::new(Now { state: Word::new(state.word()), wake: Word::new(wake) }),
-            upkeep: CachePadded::new(Upkeep { done: Word::new(done), due: Word::new(due) }),
+            now: CachePadded::new(Now {
+                state: Word::new(state.word()),
+                floor: Word::new(0),
+                wake: Word::new(wake),
+            }),
+            upkeep: CachePadded::new(Upkeep {
+                done: Word::new(done),
+                wait: Word::new(0),
+                clock: clock.words().map(Word::new),
+            }),
             counts: CachePadded::new(core::array::from_fn(count)),
         })
     }
@@ -251,7 +265,7 @@ impl Ring {
 
     /// Counts a new item. Returns the count of the generation if this item completes a portion.
     #[inline(always)]
-    fn count(&self, held: &Held<'_>) -> Option<u64> {
+    pub(super) fn count(&self, held: &Held<'_>) -> Option<u64> {
         let word = held.stripe.word(UNCOUNTED);
         // ORDERING: Relaxed: the stripe orders the accesses of its holders.
         let count = uncounted(word.load(Ordering::Relaxed), held.state) + 1;
@@ -288,7 +302,7 @@ impl Ring {
     }
 
     /// The units of upkeep of a rotation: all stripes to visit, and all places to clear.
-    fn units(&self) -> u64 {
+    pub(super) fn units(&self) -> u64 {
         self.stripes.len() as u64 + self.places
     }
 
@@ -299,31 +313,31 @@ impl Ring {
     }
 
     /// Waits for upkeep, and returns the units that are done.
-    fn lock_upkeep(&self) -> u64 {
+    pub(super) fn lock_upkeep(&self) -> u64 {
         // ORDERING: Acquire pairs with the Release in `unlock_upkeep`: what other threads cleared is clear (2).
         self.upkeep.done.lock(LOCK, Ordering::Acquire)
     }
 
     /// Takes upkeep if it is free and less than `due` units are done, and returns the units that are done.
-    fn try_upkeep(&self, due: u64) -> Option<u64> {
+    pub(super) fn try_upkeep(&self, due: u64) -> Option<u64> {
         let wanted = |done| (done < due).then_some(done | LOCK);
         wanted(self.upkeep.done.peek())?;
         // ORDERING: Acquire, as in `lock_upkeep`. The lock bit makes the number larger than any due one.
         self.upkeep.done.try_update(Ordering::Acquire, wanted).ok()
     }
 
-    fn unlock_upkeep(&self, done: u64) {
+    pub(super) fn unlock_upkeep(&self, done: u64) {
         // ORDERING: Release pairs with the Acquire of the next thread that takes upkeep.
         self.upkeep.done.unlock(done, Ordering::Release);
     }
 
     /// Returns the state, for the thread that has upkeep.
-    fn locked_state(&self) -> State {
+    pub(super) fn locked_state(&self) -> State {
         State::of_word(self.now.state.load_locked())
     }
 
     /// Does units of upkeep, from `done` to `due`, and returns what is done. For the thread that has upkeep.
-    fn prepare(&self, done: u64, due: u64) -> u64 {
+    pub(super) fn prepare(&self, done: u64, due: u64) -> u64 {
         let (stripes, slots) = (self.stripes.len() as u64, self.slots());
         let spare = self.locked_state().spare(slots);
         // The grace period: whoever holds a stripe later has a choice of this state or a later one.
@@ -349,7 +363,7 @@ impl Ring {
     }
 
     /// Does the upkeep that is left and rotates. For the thread that has upkeep.
-    fn rotated(&self, state: State, done: u64) -> State {
+    pub(super) fn rotated(&self, state: State, done: u64) -> State {
         self.prepare(done, self.units());
         let next = state.next(self.slots());
         // ORDERING: Relaxed: no writer has the slot as its choice (2), and the Release below publishes it.
@@ -367,13 +381,6 @@ impl Ring {
         self.unlock_upkeep(0);
     }
 
-    /// The state and the end of its generation, without upkeep, for mutants only.
-    #[cfg(all(test, tamis_loom))]
-    pub(super) fn state_and_due(&self) -> (State, u64) {
-        // ORDERING: Acquire, both: only upkeep is left out.
-        (self.state(), self.upkeep.due.load(Ordering::Acquire))
-    }
-
     /// Rotates, and returns the number of rotations so far.
     pub(crate) fn rotate(&self) -> u64 {
         let done = self.lock_upkeep();
@@ -382,64 +389,80 @@ impl Ring {
         state.rotations()
     }
 
-    /// Rotates as often as is due at a time, and returns how often this call did.
+    /// Takes a reading of the clock, rotates as often as is due, and returns how often this call did.
     #[inline]
     pub(crate) fn advance(&self, now: u64) -> u64 {
-        // ORDERING: Acquire pairs with the Release in `wake_at`: if another thread moved the time here, its rotations are
+        // ORDERING: Relaxed: an old floor calls for nothing that is not decided again under upkeep, or leaves out a reading
+        // that comes concurrently with a change of the clock.
+        let in_time = self.now.floor.load(Ordering::Relaxed) <= now;
+        // ORDERING: Acquire pairs with the Release in `publish`: if another thread moved the time here, its rotations are
         // visible (7).
-        if now < self.now.wake.load(Ordering::Acquire) { 0 } else { self.advance_now(now) }
+        if in_time && now < self.now.wake.load(Ordering::Acquire) { 0 } else { self.advance_now(now) }
     }
 
     #[inline(never)]
-    fn advance_now(&self, now: u64) -> u64 {
+    pub(super) fn advance_now(&self, now: u64) -> u64 {
         let Some(length) = self.plan.length else { return 0 };
-        // ORDERING: Relaxed: an old value makes this call take upkeep for nothing.
-        let due = self.upkeep.due.load(Ordering::Relaxed);
-        if now < due {
-            // Only a portion of upkeep, unless another thread is at it.
-            let elapsed = now.saturating_sub(due.saturating_sub(length));
-            let units = Plan::due_at(elapsed, length, self.units());
-            if let Some(done) = self.try_upkeep(LOCK) {
-                // A rotation may have come first. Its generation is younger, so less is due; more does no harm.
-                let done = self.prepare(done, units);
-                let due = self.upkeep.due.load_locked();
-                let is_done = done == self.units();
-                self.wake_at(if is_done { due } else { Plan::next_tick(now, length, due) });
-                self.unlock_upkeep(done);
-            }
-            return 0;
-        }
-        let mut done = self.lock_upkeep();
-        let (mut state, mut due) = (self.locked_state(), self.upkeep.due.load_locked());
-        let mut rotations = 0;
-        if due == 0 {
-            // The first time: the current generation begins now.
-            due = now.saturating_add(length);
-        }
-        while now >= due && rotations < u64::from(self.plan.generations) {
-            state = self.rotated(state, done);
+        // ORDERING: Acquire pairs with the Release in `publish`: if no rotation is due since another thread has made it, it
+        // is visible (7).
+        let mut done = if now < self.upkeep.wait.load(Ordering::Acquire) {
+            // Only a portion of upkeep, or a suspect reading, unless another thread is at it.
+            let Some(done) = self.try_upkeep(LOCK) else { return 0 };
+            done
+        } else {
+            self.lock_upkeep()
+        };
+        // The clock is loaded under upkeep: a thread that waited finds the rotations made.
+        let mut clock = self.locked_clock();
+        let ended = clock.read(now, length);
+        // After a rotation for each live generation nothing is left to forget.
+        let rotations = ended.unwrap_or(0).min(u64::from(self.plan.generations));
+        for _ in 0..rotations {
+            self.rotated(self.locked_state(), done);
             done = 0;
-            due = due.saturating_add(length);
-            rotations += 1;
         }
-        if now >= due {
-            // All generations are forgotten: skip the rest.
-            due = due.saturating_add(((now - due) / length + 1).saturating_mul(length));
+        if ended == Some(0) {
+            done = self.prepare(done, Plan::due_at(clock.elapsed(length), length, self.units()));
         }
-        // ORDERING: Relaxed: upkeep orders it.
-        self.upkeep.due.store(due, Ordering::Relaxed);
-        self.wake_at(Plan::next_tick(now, length, due));
+        self.publish(&clock, length, Ordering::Release);
         self.unlock_upkeep(done);
         rotations
     }
 
-    /// Sets the time from which `advance` has something to do. For the thread that has upkeep.
-    fn wake_at(&self, time: u64) {
-        // Another thread may have brought a later time, and set a later one.
-        if time > self.now.wake.load_locked() {
-            // ORDERING: Release pairs with the Acquire in `advance`.
-            self.now.wake.store(time, Ordering::Release);
+    /// Returns the clock, for the thread that has upkeep.
+    pub(super) fn locked_clock(&self) -> Clock {
+        Clock::of_words(core::array::from_fn(|word| self.upkeep.clock[word].load_locked()))
+    }
+
+    /// Stores the clock, after the rotations up to it, for the thread that has upkeep. `release` is Release but in mutants.
+    pub(super) fn publish(&self, clock: &Clock, length: u64, release: Ordering) {
+        for (to, word) in self.upkeep.clock.iter().zip(clock.words()) {
+            // ORDERING: Relaxed: upkeep orders it.
+            to.store(word, Ordering::Relaxed);
         }
+        // ORDERING: Release, both, pairs with the Acquire in `advance_now` and in `advance`: a thread that sees the time sees
+        // the rotations (7).
+        self.upkeep.wait.store(clock.wait(), release);
+        self.now.wake.store(clock.wake(length), release);
+        // ORDERING: Relaxed, as in `advance`.
+        self.now.floor.store(clock.floor(length), Ordering::Relaxed);
+    }
+
+    /// Forgets the time: the next reading is taken as the first.
+    pub(crate) fn forget_time(&self) {
+        let Some(length) = self.plan.length else { return };
+        let done = self.lock_upkeep();
+        // ORDERING: Release, as in `advance_now`.
+        self.publish(&self.locked_clock().forgotten(), length, Ordering::Release);
+        self.unlock_upkeep(done);
+    }
+
+    /// Returns how often suspect readings of the time took over.
+    pub(crate) fn clock_changes(&self) -> u64 {
+        let done = self.lock_upkeep();
+        let changes = self.locked_clock().changes;
+        self.unlock_upkeep(done);
+        changes
     }
 
     /// Reads the words of a slot at a place.
@@ -460,7 +483,7 @@ impl Ring {
     pub(crate) fn numbers(&self) -> Numbers {
         // Under upkeep: in the middle of an `advance` the end of the generation is not that of the state.
         let done = self.lock_upkeep();
-        let (state, due) = (self.locked_state(), self.upkeep.due.load_locked());
+        let (state, due) = (self.locked_state(), self.locked_clock().due);
         self.unlock_upkeep(done);
         // ORDERING: Acquire, both, pairs with the Release in `count`: the items that are counted are visible, and none is
         // counted twice, since the counter is loaded first.
@@ -474,41 +497,51 @@ impl Ring {
     /// Copies the generations while other threads work. The copy has every item that was inserted before and is in the
     /// window at the end of the copy.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
+        let (mut lines, before) = self.copy_live()?;
+        let numbers = self.numbers();
+        let passed = numbers.state.rotations() - before.state.rotations();
+        self.drop_forgotten(&mut lines, before.state, passed);
+        let counted = if passed == 0 { before.counted } else { 0 };
+        Self::of_lines(self.plan, self.places, lines, Numbers { counted, ..numbers }, true)
+    }
+
+    /// Copies the generations that live now.
+    pub(super) fn copy_live(&self) -> Result<(Lines, Numbers), AllocError> {
         let slots = self.slots();
         let mut lines = Lines::zeroed(Self::lines_of(&self.plan, self.places))?;
-        // 1. Copy the generations that live now.
         let before = self.numbers();
         let live = before.state.live(slots);
         for number in 0..lines.len() * LINE_WORDS {
             if live >> (number % slots) & 1 != 0 {
                 // ORDERING: Acquire pairs with the Release in `prepare`: if this loads a zero of a clearing, or what was
-                // written over it, the state loaded below is one in which the generation is forgotten.
+                // written over it, a state that is loaded later is one in which the generation is forgotten.
                 let bits = self.lines.word(number).load(Ordering::Acquire);
                 lines.word_mut(number).update(|word| *word = bits);
             }
         }
-        // 2. Drop those that were forgotten meanwhile: their slots may be cleared in part, or written anew. The generations
-        // that began meanwhile stay empty.
-        let mut numbers = self.numbers();
-        let passed = numbers.state.rotations() - before.state.rotations();
-        if passed > 0 {
-            let kept = (slots as u64 - 1).saturating_sub(passed) as usize;
-            let kept =
-                (0..kept).fold(0, |kept, age| kept | 1_u32 << before.state.slot_of_age(age, slots));
-            for number in 0..lines.len() * LINE_WORDS {
-                if kept >> (number % slots) & 1 == 0 {
-                    lines.word_mut(number).update(|word| *word = 0);
-                }
+        Ok((lines, before))
+    }
+
+    /// Clears the generations that were forgotten since a copy: their slots may be cleared in part, or written anew. The
+    /// generations that have begun since stay empty.
+    pub(super) fn drop_forgotten(&self, lines: &mut Lines, before: State, passed: u64) {
+        if passed == 0 {
+            return;
+        }
+        let slots = self.slots();
+        let kept = (slots as u64 - 1).saturating_sub(passed) as usize;
+        let kept = (0..kept).fold(0, |kept, age| kept | 1_u32 << before.slot_of_age(age, slots));
+        for number in 0..lines.len() * LINE_WORDS {
+            if kept >> (number % slots) & 1 == 0 {
+                lines.word_mut(number).update(|word| *word = 0);
             }
         }
-        numbers.counted = if passed == 0 { before.counted } else { 0 };
-        Self::of_lines(self.plan, self.places, lines, numbers, true)
     }
 }
 
 /// Returns the items that a stripe has not added to the counter of this state. A count of an earlier state is void.
 #[inline(always)]
-const fn uncounted(word: u64, state: State) -> u64 {
+pub(super) const fn uncounted(word: u64, state: State) -> u64 {
     if word >> UNCOUNTED_BITS == state.rotations() << UNCOUNTED_BITS >> UNCOUNTED_BITS {
         word & ((1 << UNCOUNTED_BITS) - 1)
     } else {
