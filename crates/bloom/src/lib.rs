@@ -30,7 +30,8 @@
 //! All types have:
 //!
 //! * no false negatives: a query finds every item whose insert happens before it (in a [`CountingBloomFilter`], as long
-//!   as the item is not removed and only items that were inserted are removed);
+//!   as the item is not removed and only items that were inserted are removed; in a [`RotatingBloomFilter`], if the insert
+//!   returned `true` or was an `insert_or_refresh`, and is in the window);
 //! * a false-positive rate that is computed for the actual layout when the filter is built, and reported for the
 //!   current contents at any time;
 //! * any size, up to 2^64 bits;

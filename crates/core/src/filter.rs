@@ -14,7 +14,8 @@ use crate::sampled::Sampled;
 
 /// A concurrent membership filter: the operations that all filters of Tamis share, for generic code.
 ///
-/// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every type.
+/// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every type that keeps its
+/// items; one that forgets says of which inserts it holds, and for how long.
 ///
 /// Each type also has its own methods of the same names. They are at least as fast, and their documentation states what
 /// the type promises when calls race. Only the insert methods differ in name: a filter of fixed memory may reject an
@@ -109,7 +110,7 @@ pub trait Filter {
         self.try_insert_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns whether the filter may contain the item. `false` is certain.
+    /// Returns whether the filter may contain the item. `false` is certain, for the items that the filter keeps.
     #[inline]
     #[must_use]
     fn contains<Q: ?Sized>(&self, item: &Q) -> bool

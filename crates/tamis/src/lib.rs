@@ -27,7 +27,9 @@
 //! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the filter.
 //! * **No false negatives.** If an insert happens before a query of the same item, the query returns `true`. (In a
 //!   [`CuckooFilter`] and a [`CountingBloomFilter`] this holds if you remove only items that you inserted, once per
-//!   insert.)
+//!   insert. In a [`RotatingBloomFilter`] it holds in the window for inserts that returned `true`; if every insert must be
+//!   found for a whole window, use [`insert_or_refresh`](RotatingBloomFilter::insert_or_refresh). In a window by items
+//!   each repeat that it stores then counts as a new item.)
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
 //!
