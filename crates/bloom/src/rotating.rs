@@ -23,6 +23,7 @@ pub(crate) mod raw;
 pub(crate) mod state;
 #[cfg(all(test, not(tamis_loom)))]
 mod tests;
+mod time;
 mod traits;
 
 use self::array::{Contains, Insert, Rotating};

@@ -87,7 +87,11 @@ fn follow(capacity: u64, generations: u32, rate: f64, by: By, calls: Calls) -> F
             }
             assert_eq!(now - at, last, "the insert was asked too late");
             let missed = u64::from(!filter.contains(&item));
-            if certain { found.certain_missed += missed } else { found.lost_missed += missed }
+            if certain {
+                found.certain_missed += missed
+            } else {
+                found.lost_missed += missed
+            }
             window.pop_front();
         }
         // In a mixed stream one of four repeats an item of the last half of a window, at a distance that varies.
@@ -300,7 +304,8 @@ fn a_forgotten_time_begins_anew() {
         assert_eq!(minute.filter.contains(&1), number == 1);
         minute.filter.insert(&2);
         // The new clock runs at once.
-        let ended = (0..=14).map(|step| minute.filter.advance(soon + Duration::from_secs(5) * step));
+        let ended =
+            (0..=14).map(|step| minute.filter.advance(soon + Duration::from_secs(5) * step));
         assert_eq!(ended.sum::<u64>(), 7);
         assert!(!minute.filter.contains(&1) && !minute.filter.contains(&2));
         assert_eq!(minute.filter.clock_changes(), 0);

@@ -339,7 +339,8 @@ fn eight_threads_see_each_event_three_times_and_one_is_first() {
 #[test]
 fn a_query_before_the_insert_makes_no_second_first() {
     const EVENTS: u64 = 100_000;
-    let filter = builder().capacity(2 * EVENTS as usize).false_positive_rate(1e-12).build().unwrap();
+    let filter =
+        builder().capacity(2 * EVENTS as usize).false_positive_rate(1e-12).build().unwrap();
     let firsts = firsts(EVENTS, 1000, &filter, |_, event| !filter.contains(&event));
     let sum: u64 = firsts.iter().map(|&count| u64::from(count)).sum();
     assert_eq!(sum, EVENTS, "firsts of 100,000 events");
@@ -371,7 +372,8 @@ fn forced_rotations_leave_one_first() {
 /// A copy has every item that was inserted before, unless it left the window meanwhile, while another thread rotates.
 #[test]
 fn a_copy_has_what_is_in_the_window() {
-    let filter = builder().capacity(3000).generations(3).false_positive_rate(1e-12).build().unwrap();
+    let filter =
+        builder().capacity(3000).generations(3).false_positive_rate(1e-12).build().unwrap();
     let (stop, stopped) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(|| {
