@@ -87,11 +87,8 @@ fn follow(capacity: u64, generations: u32, rate: f64, by: By, calls: Calls) -> F
             }
             assert_eq!(now - at, last, "the insert was asked too late");
             let missed = u64::from(!filter.contains(&item));
-            if certain {
-                found.certain_missed += missed
-            } else {
-                found.lost_missed += missed
-            }
+            let count = if certain { &mut found.certain_missed } else { &mut found.lost_missed };
+            *count += missed;
             window.pop_front();
         }
         // In a mixed stream one of four repeats an item of the last half of a window, at a distance that varies.
