@@ -16,7 +16,7 @@ pub(crate) struct Clock {
     pub(crate) due: u64,
     /// The highest reading that was followed.
     newest: u64,
-    /// The highest reading of a clock that was left for a lower one, or 0. Jumps to it or above are suspect.
+    /// The newest reading of the clock that was left, until this one reaches it, or 0. Jumps to it or above are suspect.
     left: u64,
     /// The last suspect reading above `newest`.
     ahead: u64,
@@ -124,9 +124,8 @@ impl Clock {
         if self.suspects.iter().any(runs) {
             // The end of the generation moves with the clock: no time passes.
             let rest = self.due - self.newest;
-            let left = if now < self.newest { self.newest } else { 0 };
             let (due, changes) = (now.saturating_add(rest).max(1), self.changes + 1);
-            *self = Self { due, newest: now, left, changes, ..Self::default() };
+            *self = Self { due, newest: now, left: self.newest, changes, ..Self::default() };
         }
     }
 
@@ -262,6 +261,18 @@ mod tests {
             prop_assert_eq!((run.clock.changes, run.passed), (0, 199 * step));
         }
 
+        /// Nor does it keep the higher one from taking over from a time far ahead.
+        #[test]
+        fn of_two_clocks_after_a_wrong_time_the_higher_takes_over(behind in 1..4 * HOUR, step in 1..LENGTH / 4) {
+            let mut run = Run::new(FAR);
+            let first = 5 * HOUR;
+            for now in (0..).map(|number| first + number * step).take_while(|now| now - first < 3 * LENGTH) {
+                run.read(now - behind);
+                let is_newest = run.read(now);
+                prop_assert!(is_newest || now - first <= LENGTH + 4 * step, "{}", now - first);
+            }
+        }
+
         /// A time far ahead that is repeated makes time jump once; then the true clock runs.
         #[test]
         fn a_repeated_time_jumps_once(every in 1..300_u64, forged in 10 * HOUR..FAR) {
@@ -287,9 +298,19 @@ mod tests {
             let mut run = Run::new(10 * HOUR);
             let calls = (0..10_000).map(|call| 9 * HOUR + call * step);
             let until = calls.take_while(|&now| !run.read(now)).last().unwrap() - 9 * HOUR;
+            // The next reading is followed.
             assert!(until < LENGTH.max(3 * step), "{until} at steps of {step}");
+            assert!(until + step >= LENGTH.max(3 * step), "{until} at steps of {step}");
             assert_eq!((run.passed, run.clock.changes), (0, 1));
         }
+    }
+
+    /// Three late readings, however far apart, are no clock, and the fourth is one.
+    #[test]
+    fn a_few_late_readings_are_no_clock() {
+        let mut run = Run::new(10 * HOUR);
+        let late = [HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR];
+        assert_eq!(late.map(|now| run.read(now)), [false, false, false, true]);
     }
 
     /// A host whose clock is an hour ahead, and sends now and then, makes time jump once, and not again an hour later.
