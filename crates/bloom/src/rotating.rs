@@ -81,7 +81,8 @@ pub(crate) mod protocol {}
 /// # Bursts
 ///
 /// Each generation is sized for its share of the [`capacity`](Self::capacity). In a window by items no generation takes
-/// more. In a window by time a burst may fill one generation beyond its share; nothing is forgotten for it, also not in a
+/// more; a flood of distinct items moves the window, as all new items do, and [`rotations`](Self::rotations) shows it. In
+/// a window by time a burst may fill one generation beyond its share; nothing is forgotten for it, also not in a
 /// flood of distinct items, but the false-positive rate grows. [`saturation`](Self::saturation) is that of the fullest
 /// generation, so it exceeds 1 before the rate exceeds the request. For bursts, pass as capacity the largest number of
 /// new items in one generation, times `generations − 1`.
