@@ -52,7 +52,8 @@ fn single(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(1)).sampling_mode(SamplingMode::Flat).sample_size(20);
         floors(capacity, &mut group);
-        for contender in contender::all().into_iter().chain(contender::exclusive()) {
+        let all = contender::all().into_iter().chain(contender::exclusive());
+        for contender in all.chain(contender::called()) {
             operations(&contender, capacity, &mut group);
         }
     }

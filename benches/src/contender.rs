@@ -1,5 +1,6 @@
 //! The filters that are measured: a list of ours, the peers and the exact sets.
 
+mod called;
 mod entry;
 pub mod filter;
 mod growing;
@@ -53,6 +54,12 @@ pub fn exclusive() -> [Contender<u64>; 3] {
         Contender::of::<Exclusive<OnceBloomFilter<u64>>>(),
         Contender::of::<Exclusive<BloomFilter<u64>>>(),
     ]
+}
+
+/// Returns the classic filter, and the peer with the same layout, whose operations are not inlined into the loops.
+#[must_use]
+pub fn called() -> Vec<Contender<u64>> {
+    called::called()
 }
 
 /// Returns the filters that store fingerprints: the cuckoo filters, the quotient filter, and the rival design.

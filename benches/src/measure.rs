@@ -19,10 +19,11 @@ pub use self::survey::{Scale, Survey};
 pub type Axis = fn(&mut Survey) -> io::Result<()>;
 
 /// All axes by their names.
-pub const AXES: [(&str, Axis); 16] = [
+pub const AXES: [(&str, Axis); 17] = [
     ("operation", single::operation),
     ("single_table", single::single_table),
     ("exclusive", single::exclusive),
+    ("caller", single::caller),
     ("build", build::build),
     ("size", single::size),
     ("rate", single::rate),

@@ -182,6 +182,19 @@ pub(super) fn exclusive(survey: &mut Survey) -> io::Result<()> {
     Ok(())
 }
 
+/// Measures the classic filter and the peer with the same layout, inlined into the loop and by a call, and at a rate at
+/// which hits and misses take different times.
+pub(super) fn caller(survey: &mut Survey) -> io::Result<()> {
+    let inlined = named(&contender::all(), &["classic", "fastbloom, atomic"]);
+    let contenders = [inlined, contender::called()].concat();
+    let points = [(ITEMS, RATE), (ITEMS, 1e-6), (10_000_000, RATE), (100_000_000, RATE)];
+    for &(items, rate) in survey.scale.sizes(&points, 2) {
+        let base = Point::base("caller", &[Insert, Hit, Miss, Half]);
+        Point { items, size: Size::Rate(rate), ..base }.measure(survey, &contenders)?;
+    }
+    Ok(())
+}
+
 /// Measures the best at every size.
 pub(super) fn size(survey: &mut Survey) -> io::Result<()> {
     let small = [10_000, 30_000, 100_000, 300_000, 1_000_000];

@@ -33,10 +33,7 @@ impl Lines {
     #[inline(always)]
     #[must_use]
     pub fn bit_slice(&self, bits: u64) -> BitSlice<'_> {
-        assert!(
-            bits.saturating_sub(1) / LINE_BITS < self.len() as u64,
-            "the lines have fewer bits"
-        );
+        assert!(bits <= self.len() as u64 * LINE_BITS, "the lines have fewer bits");
         BitSlice { lines: self, bits }
     }
 }
@@ -58,10 +55,10 @@ impl<'a> BitSlice<'a> {
             // A model checker's words have another size: compute line and word, with checks.
             return (&self.lines[number / LINE_WORDS].words[number % LINE_WORDS], place % 64);
         }
-        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if `bits` is 0; `bit_slice` has checked
-        // that the lines have the bit in either case. A line has the size of its eight words, as checked above, so it
-        // contains nothing else and all words are contiguous. The slice borrows the lines, so no word is borrowed
-        // mutably.
+        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if `bits` is 0. `bit_slice` has checked
+        // that the lines have `bits` bits, and `Lines` has at least one line, so also bit 0. A line has the size of its
+        // eight words, as checked above, so it contains nothing else and all words are contiguous. The slice borrows the
+        // lines, so no word is borrowed mutably.
         let word = unsafe { self.lines.as_ptr().cast::<Word>().add(number) };
         // SAFETY: as above.
         let word = unsafe { &*word };

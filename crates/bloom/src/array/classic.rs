@@ -7,7 +7,7 @@ use super::{Answers, Array, answer_all};
 use crate::bits::{Bits, Free, bits_from};
 use crate::geometry::{Geometry, Kind};
 use crate::probe::batch::Batch;
-use crate::probe::classic::{self, Probes};
+use crate::probe::classic::{Probes, STEP, probes};
 use crate::regions::Regions;
 
 /// An array in which the bits of an item lie anywhere.
@@ -16,6 +16,8 @@ pub struct Classic {
     pub(super) bits: Bits<Free>,
     size: u64,
     probes: u32,
+    /// [`STEP`], in a field so that the compiler does not know it: see [`contains_far`](Self::contains_far).
+    step: u64,
 }
 
 impl Classic {
@@ -26,30 +28,22 @@ impl Classic {
     /// Rapids).
     const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
-    /// Size in lines below which the array is assumed to lie in a cache: 16 MiB.
+    /// Size in lines below which the array is assumed to lie in a cache: 8 MiB. Other programs use the L3, too.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, with 6 probes, item by item): in 11.5 MiB 10.0, 9.6 and
-    /// 9.7 with one branch for all probes, and 9.8, 10.6 and 16.8 with one per two probes; in 29 MiB 57, 63 and 64, and
-    /// 58, 42 and 53 (Zen 5 with 32 MiB of L3).
-    const NEAR: usize = (16 << 20) / LINE_BYTES;
+    /// MEASURED (ns per hit, miss, and half of each, with 6 probes, as in a cache and as out of it): in 15 MiB, while
+    /// others use the L3, 52, 50 and 50, and 38, 29 and 32 (fastbloom's atomic filter 54, 34 and 41); in 11.5 MiB of a
+    /// free L3 7.5, 7.3 and 8.0, and 7.5, 15.5 and 12.7 (fastbloom 9.6, 17.7 and 14.9); in 6 MiB, while others use the
+    /// L3, 9.9, 9.9 and 10.1, and 9.5, 15.7 and 13.8 (Zen 5 with 32 MiB of L3).
+    const NEAR: usize = (8 << 20) / LINE_BYTES;
 
-    /// Largest number of probes that a query in a cache tests with one branch. More are tested with one branch per
-    /// four.
+    /// Largest number of probes that a query in a cache tests with one branch. If there are more, a branch on the first
+    /// four comes before the one on all others.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, in L2): with 7 probes 5.1, 5.1 and 5.1 with one branch, 5.6, 4.2
-    /// and 11.5 with one per four probes, 5.4, 13.7 and 10.6 with one per probe; with 13 probes 8.9, 9.0 and 9.0 with
-    /// one branch, 9.6, 4.3 and 13.9 with one per four; with 20 probes 13.4 with one branch, 13.7, 4.2 and 15.4 with
-    /// one per four (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, in L2): with 6 probes 4.3, 4.3 and 4.3 with one branch, 4.5, 3.7
+    /// and 10.1 with two; with 12 probes 7.5, 7.5 and 7.5 with one, 7.8, 3.8 and 11.9 with two; with 17 probes 10.2,
+    /// 10.2 and 10.4 with one, 10.5, 3.9 and 13.7 with two, 10.5, 3.6 and 13.6 with one per four probes, 11.3, 11.5 and
+    /// 13.4 with one per probe (Zen 5).
     const MAX_AT_ONCE: u32 = 16;
-
-    /// Number of probes from which a query out of cache has one branch per probe, unrolled by six. Fewer probes are
-    /// tested with one branch per two.
-    ///
-    /// MEASURED (ns per hit, miss, and half of each, 100 million items): with 6 probes 64, 44 and 61 with one branch
-    /// per two probes, 56, 46 and 51 with one per probe, unrolled by six. In a copy in pages of 4 KiB 75, 47 and 71, and
-    /// 61, 44 and 55; there 84, 53 and 72 with one per probe in a loop, 76, 49 and 75 with one per three. With 3 probes
-    /// 34, 33 and 36 with one per two, 36, 40 and 38 with one per probe (Zen 5).
-    const SINGLE_FROM: u32 = 6;
 
     /// Returns whether all these bits are set. Branches once for all.
     #[inline(always)]
@@ -58,38 +52,51 @@ impl Classic {
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
-    /// Returns whether all these bits are set. Branches once per `COUNT` probes.
+    /// A query of an array in a cache. A mispredicted branch costs more there than the loads: it has one branch for all
+    /// probes, or two.
     #[inline(always)]
-    fn all_set_by<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
-        while let Some(shares) = probes.next_chunk::<COUNT>() {
-            if !Self::all_set(bits, shares) {
-                return false;
-            }
+    fn contains_near(&self, hash: u64) -> bool {
+        let (bits, mut probes) = (self.bits.bit_slice(self.size), self.probes(hash));
+        if self.probes > Self::MAX_AT_ONCE
+            && let Some(first) = probes.next_chunk::<4>()
+            && !Self::all_set(bits, first)
+        {
+            return false;
         }
         Self::all_set(bits, probes)
     }
 
-    /// Returns whether all these bits are set. Branches once per probe. The loop is unrolled by `COUNT`, so that each
-    /// branch has its own history in the branch predictor. The last probes, fewer than `COUNT`, are tested by two.
+    /// A query of an array out of cache. It stops at the first bit that is missing: a load saved makes room for the loads
+    /// of the next items. How many of these the processor has in flight depends on the instructions in between, those
+    /// of a call included, and on their registers. So each probe depends on the last: from a step that it knows, the
+    /// compiler computes the powers, and takes registers for them that the function must save. The loop is unrolled, so
+    /// that branches have their own histories in the branch predictor.
+    ///
+    /// MEASURED (ns per hit, miss, and half of each, 100 million items, 6 probes): 52, 42 and 48, and by a call 62, 58 and
+    /// 58; with powers, unrolled by six, 58, 47 and 54, and 66, 68 and 65; with one branch per two probes 68, 48 and 65,
+    /// and 68, 52 and 69; without unrolling 55, 43 and 50, and 67, 54 and 61. With 3 probes 32, 35 and 33 instead of 37,
+    /// 37 and 40 with one branch per two; with 17 probes 133, 46 and 104, and unrolled by six 138, 45 and 105 (Zen 5).
     #[inline(always)]
-    fn all_set_singly<const COUNT: usize>(bits: BitSlice<'_>, mut probes: Probes) -> bool {
-        while let Some(shares) = probes.next_chunk::<COUNT>() {
-            if !shares.into_iter().all(|share| Self::all_set(bits, [share])) {
+    fn contains_far(&self, hash: u64) -> bool {
+        const UNROLLED: u32 = 3;
+        let bits = self.bits.bit_slice(self.size);
+        let (mut share, mut left) = (hash, self.probes);
+        while left >= UNROLLED {
+            for _ in 0..UNROLLED {
+                if !Self::all_set(bits, [share]) {
+                    return false;
+                }
+                share = share.wrapping_mul(self.step);
+            }
+            left -= UNROLLED;
+        }
+        for _ in 0..left {
+            if !Self::all_set(bits, [share]) {
                 return false;
             }
+            share = share.wrapping_mul(self.step);
         }
-        Self::all_set_by::<2>(bits, probes)
-    }
-
-    /// Queries with more probes than one branch should test, in a cache, and with few probes, out of cache.
-    #[inline]
-    fn contains_rarer(&self, hash: u64) -> bool {
-        let (bits, probes) = (self.bits.bit_slice(self.size), self.probes(hash));
-        if self.bits.lines() < Self::NEAR {
-            Self::all_set_by::<4>(bits, probes)
-        } else {
-            Self::all_set_by::<2>(bits, probes)
-        }
+        true
     }
 
     /// Requests the lines of an item of the next batch, if the array is larger than the caches.
@@ -108,7 +115,7 @@ impl Classic {
 
     #[inline]
     pub(super) fn probes(&self, hash: u64) -> Probes {
-        classic::probes(hash, self.probes)
+        probes(hash, self.probes)
     }
 }
 
@@ -116,7 +123,12 @@ impl Array for Classic {
     const KIND: Kind = Kind::Classic;
 
     fn of_lines(geometry: Geometry, lines: Lines) -> Self {
-        Self { bits: Bits::of_lines(lines), size: geometry.bits(), probes: geometry.probes() }
+        Self {
+            bits: Bits::of_lines(lines),
+            size: geometry.bits(),
+            probes: geometry.probes(),
+            step: STEP,
+        }
     }
 
     #[inline]
@@ -126,21 +138,14 @@ impl Array for Classic {
         }
     }
 
-    /// The two common cases are inlined into the caller, through all public methods. A call adds instructions, and the
-    /// processor then has fewer queries in flight. MEASURED: hits, misses and half of each of 100 million items take 57,
-    /// 47 and 52 ns inlined, instead of 67, 69 and 65 by a call (Zen 5).
+    /// Inlined into the caller, through all public methods. MEASURED: hits, misses and half of each of 100 million items
+    /// take 52, 42 and 48 ns inlined, instead of 62, 58 and 58 by a call (Zen 5).
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        let (bits, probes) = (self.bits.bit_slice(self.size), self.probes(hash));
-        let is_near = self.bits.lines() < Self::NEAR;
-        // In a cache a mispredicted branch costs more than the loads: test all probes with one branch. Out of cache a
-        // load saved makes room for the loads of the next items: stop at the first probe that misses.
-        if is_near && self.probes <= Self::MAX_AT_ONCE {
-            Self::all_set(bits, probes)
-        } else if !is_near && self.probes >= Self::SINGLE_FROM {
-            Self::all_set_singly::<6>(bits, probes)
+        if self.bits.lines() < Self::NEAR {
+            self.contains_near(hash)
         } else {
-            self.contains_rarer(hash)
+            self.contains_far(hash)
         }
     }
 
@@ -185,7 +190,9 @@ impl Array for Classic {
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
         answer_all(answers, |item| {
             self.prefetch_next(next, item);
-            self.contains(batch.hashes[item])
+            // The lines have been requested, so they are near in an array of any size. MEASURED: in 12 MB, hits, misses
+            // and half of each take 9.2, 9.7 and 8.8 ns instead of 9.5, 14.4 and 12.7 (Zen 5).
+            self.contains_near(batch.hashes[item])
         });
     }
 
@@ -225,5 +232,32 @@ impl Array for Classic {
 
     fn clear(&mut self) {
         self.bits.clear();
+    }
+}
+
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::probe::classic::MAX_PROBES;
+
+    #[test]
+    fn both_forms_of_a_query_find_all_bits_and_miss_any_one() {
+        for count in 1..=MAX_PROBES {
+            let geometry = Geometry::for_bits(Kind::Classic, 1_000_003, count, None).unwrap();
+            let mut array = Classic::zeroed(geometry).unwrap();
+            let hash = u64::from(count).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let places: Vec<u64> = probes(hash, count).map(|share| array.place(share)).collect();
+            for missing in &places {
+                array.clear();
+                for place in places.iter().filter(|place| *place != missing) {
+                    array.bits.insert_bit(*place);
+                }
+                assert!(!array.contains_near(hash) && !array.contains_far(hash), "{count}");
+                array.bits.insert_bit(*missing);
+                assert!(array.contains_near(hash) && array.contains_far(hash), "{count}");
+            }
+        }
     }
 }

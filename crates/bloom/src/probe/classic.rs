@@ -12,6 +12,9 @@ use tamis_hash::split;
 /// Largest number of probes: the best for a rate of 2^-64, and 64-bit hashes allow no lower rate.
 pub(crate) const MAX_PROBES: u32 = 64;
 
+/// The factor from one share to the next: that of [`split::next_pattern`].
+pub(crate) const STEP: u64 = split::next_pattern(1);
+
 /// Returns the bits that an item with this hash sets, as shares of 2^64.
 #[inline]
 pub(crate) const fn probes(hash: u64, probes: u32) -> Probes {
