@@ -265,7 +265,7 @@ impl Geometry {
         let of_bits = match self.layout {
             Layout::Classic { probes } => classic::rate(self.bits, probes, items as u64),
             Layout::Line { shape, .. } | Layout::Counting { shape } => {
-                line::rate(self.lines(), shape, self.locked(), items as u64)
+                line::Groups::new(shape, self.locked()).rate(self.lines(), items as u64)
             }
         };
         with_equal_hashes(of_bits, items as f64)
