@@ -535,7 +535,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
 
     /// Estimates the number of distinct items from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
     /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is overfilled, the
-    /// less accurate it is. Reads all bits: `O(bits)`.
+    /// less accurate it is, and it is infinite if all bits are set. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///

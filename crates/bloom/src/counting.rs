@@ -790,7 +790,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
 
     /// Estimates the number of distinct items, copies not counted, from the fill (Swamidass and Baldi 2007). The
     /// estimate is unbiased to first order, and mostly within `2/√n` of the truth up to the capacity. The more the
-    /// filter is overfilled, the less accurate it is. Reads all counters: `O(bits)`.
+    /// filter is overfilled, the less accurate it is, and it is infinite if no counter is 0. Reads all counters:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///

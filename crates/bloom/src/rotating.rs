@@ -705,7 +705,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Estimates the number of items in the live generations. That is up to one generation more than the window has. An
-    /// item that was refreshed counts once in each generation that has it. Reads all bits: `O(size)`.
+    /// item that was refreshed counts once in each generation that has it. Infinite if all bits of a generation are set.
+    /// Reads all bits: `O(size)`.
     ///
     /// # Examples
     ///

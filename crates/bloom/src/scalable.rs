@@ -509,8 +509,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.len()
     }
 
-    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth. Reads all
-    /// bits: `O(bits)`.
+    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth; infinite
+    /// if all bits of a slice are set. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///

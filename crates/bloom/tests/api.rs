@@ -1,9 +1,7 @@
 //! The public API: use as std's collections, traits, and a typed error for every bad input.
 
 use core::hash::BuildHasher as _;
-#[cfg(feature = "rayon")]
 use core::hash::BuildHasherDefault;
-#[cfg(feature = "rayon")]
 use std::hash::DefaultHasher;
 use std::rc::Rc;
 use std::time::Duration;

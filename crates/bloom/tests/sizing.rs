@@ -4,7 +4,8 @@ use crate::common::sample;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, Filter, Geometry,
-    OnceBloomFilter, Sampled,
+    OnceBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter, Sampled, ScalableBloomFilter,
+    raw,
 };
 use tamis_hash::Rapid;
 
@@ -285,6 +286,49 @@ fn the_number_of_items_is_estimated() {
         check!(OnceBloomFilter);
         check!(CountingBloomFilter);
     }
+}
+
+/// A full filter may contain any number of items: the estimates say so, and one empty bit still has a number.
+#[test]
+fn a_full_filter_has_infinitely_many_items() {
+    fn check<F: Filter>(filter: &F) {
+        for figure in [filter.len_estimate(), filter.saturation()] {
+            assert_eq!(figure, f64::INFINITY);
+        }
+        for sampled in [filter.len_estimate_sampled(1), filter.saturation_sampled(1)] {
+            assert_eq!(sampled.value, f64::INFINITY);
+        }
+        for rate in [filter.false_positive_rate(), filter.false_positive_rate_sampled(1).value] {
+            assert!((1.0 - 1e-12..=1.0).contains(&rate), "{rate}");
+        }
+    }
+    macro_rules! check {
+        ($builder:expr) => {
+            let filter = $builder.hasher(Rapid::with_seed(6)).build().unwrap();
+            (0..200_000).for_each(|item| _ = filter.insert(&item));
+            check(&filter);
+        };
+    }
+    check!(BloomFilter::<u64>::builder().bits(1000).probes(3));
+    for rate in [0.1, 1e-6] {
+        check!(BlockedBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        check!(OnceBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        check!(CountingBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        let rotating =
+            RotatingBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate);
+        check!(rotating.span(core::time::Duration::from_secs(60)));
+        let scalable =
+            ScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(rate);
+        check!(scalable.max_size_in_bytes(12_000));
+        let scalable =
+            OnceScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(rate);
+        check!(scalable.max_size_in_bytes(12_000));
+    }
+    let geometry = OnceBloomFilter::<u64>::builder().capacity(100).words(2).geometry().unwrap();
+    let usable = geometry.bits() - geometry.bits() / 512;
+    let nearly = raw::items_at_fill(geometry, 1.0 - 1.0 / usable as f64);
+    assert!(nearly > 500.0 && nearly < 10_000.0, "{nearly}");
+    assert_eq!(raw::items_at_fill(geometry, 1.0), f64::INFINITY);
 }
 
 /// The figures of a filter, read from all lines and from a sample: each figure by its name.

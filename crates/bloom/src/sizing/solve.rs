@@ -68,8 +68,6 @@ struct ClassicSize {
     rate: f64,
     /// What the textbook's formula needs, which is too little.
     textbook: f64,
-    /// The estimate of the bits at which the rate is the requested one.
-    estimate: f64,
     /// Bounds of the fewest bits that keep the rate. (Test `the_estimates_are_close`.)
     low: u64,
     high: u64,
@@ -97,7 +95,7 @@ impl ClassicSize {
         // Rounded up.
         let [low, high] =
             [estimate - below, estimate + above].map(|bits| (bits as u64).saturating_add(1));
-        Self { items, probes, rate, textbook, estimate, low, high }
+        Self { items, probes, rate, textbook, low, high }
     }
 
     /// Returns the fewest bits that keep the rate.
@@ -425,11 +423,7 @@ mod tests {
                     let size = ClassicSize::new(items, probes, rate, log(rate));
                     let bits = size.bits_above((ceil(size.textbook) as u64).max(1)).unwrap();
                     let close = size.low..=size.high;
-                    assert!(
-                        close.contains(&bits),
-                        "{items} {rate} {probes}: {bits} {}",
-                        size.estimate
-                    );
+                    assert!(close.contains(&bits), "{items} {rate} {probes}: {bits}");
                     assert_eq!(size.bits(), Some(bits), "{items} {rate} {probes}");
                 }
             }
