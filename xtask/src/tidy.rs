@@ -1,6 +1,7 @@
 //! `tidy`: checks the house rules that no compiler checks. Every rule has a test with a planted violation.
 
 mod arrows;
+mod chance;
 mod circles;
 mod comments;
 mod files;
@@ -18,7 +19,8 @@ use source::Source;
 /// A rule on one file. Returns each violation as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
+    chance::examples,
     comments::first_line,
     comments::safety,
     comments::ordering,

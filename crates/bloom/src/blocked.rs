@@ -258,7 +258,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -314,7 +314,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -535,7 +535,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
 
     /// Estimates the number of distinct items from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
     /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is overfilled, the
-    /// less accurate it is. Reads all bits: `O(bits)`.
+    /// less accurate it is, and it is infinite if all bits are set. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -567,7 +567,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     ///
     /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
     /// let sampled = filter.len_estimate_sampled(500);
-    /// assert!((sampled.value - filter.len_estimate()).abs() < 6.0 * sampled.standard_error);
+    /// assert!((sampled.value - filter.len_estimate()).abs() < 8.0 * sampled.standard_error);
     /// ```
     #[must_use]
     pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
@@ -602,7 +602,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     ///
     /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
     /// let sampled = filter.fill_sampled(500);
-    /// assert!((sampled.value - filter.fill()).abs() < 6.0 * sampled.standard_error);
+    /// assert!((sampled.value - filter.fill()).abs() < 8.0 * sampled.standard_error);
     /// ```
     #[must_use]
     pub fn fill_sampled(&self, lines: u64) -> Sampled {
@@ -642,7 +642,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     ///
     /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
     /// let sampled = filter.saturation_sampled(500);
-    /// assert!((sampled.value - filter.saturation()).abs() < 6.0 * sampled.standard_error);
+    /// assert!((sampled.value - filter.saturation()).abs() < 8.0 * sampled.standard_error);
     /// ```
     #[must_use]
     pub fn saturation_sampled(&self, lines: u64) -> Sampled {
@@ -683,7 +683,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     ///
     /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
     /// let sampled = filter.false_positive_rate_sampled(500);
-    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 6.0 * sampled.standard_error);
+    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 8.0 * sampled.standard_error);
     /// ```
     #[must_use]
     pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {

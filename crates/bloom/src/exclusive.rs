@@ -112,7 +112,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+    /// let mut filter = BlockedBloomFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.get_mut().insert_each([1, 2, 1]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```

@@ -265,7 +265,7 @@ impl Geometry {
         let of_bits = match self.layout {
             Layout::Classic { probes } => classic::rate(self.bits, probes, items as u64),
             Layout::Line { shape, .. } | Layout::Counting { shape } => {
-                line::rate(self.lines(), shape, self.locked(), items as u64)
+                line::Groups::new(shape, self.locked()).rate(self.lines(), items as u64)
             }
         };
         with_equal_hashes(of_bits, items as f64)
@@ -317,12 +317,15 @@ impl Geometry {
     /// Returns the number of items after which this share of bits is expected to be set: the inverse of the expected
     /// fill (Swamidass and Baldi 2007 for the classic layout).
     ///
-    /// Exact to the resolution of one bit. A full filter is taken as one that lacks half a bit.
+    /// Exact to the resolution of one bit. Infinite if less than half a bit is empty: any number of items may have left
+    /// a full filter.
     pub(crate) fn items_at_fill(&self, fill: f64) -> f64 {
         if fill <= 0.0 {
             return 0.0;
         }
-        let fill = fill.min(1.0 - 0.5 / self.usable_bits() as f64);
+        if fill > 1.0 - 0.5 / self.usable_bits() as f64 {
+            return f64::INFINITY;
+        }
         // Bisection: the expected fill grows with the items, and 64 items per bit fill every layout.
         let (mut low, mut high) = (0.0, 64.0 * self.bits as f64);
         for _ in 0..200 {

@@ -170,7 +170,7 @@ pub fn bits_of(geometry: Geometry, hash: u64) -> Option<(u64, [u64; LINE_WORDS])
 }
 
 /// Returns the number of distinct items after which this share of the bits that items can set is expected to be set: the
-/// inverse of [`Geometry::fill_at`]. A full filter counts as one that lacks half a bit. Takes microseconds.
+/// inverse of [`Geometry::fill_at`]. Infinite if all are set. Takes microseconds.
 ///
 /// # Examples
 ///

@@ -298,7 +298,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let filter = ScalableBloomFilter::<str>::builder().false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -353,7 +353,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let filter = ScalableBloomFilter::<str>::builder().false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -509,8 +509,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.len()
     }
 
-    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth. Reads all
-    /// bits: `O(bits)`.
+    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth; infinite
+    /// if all bits of a slice are set. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -541,7 +541,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// let filter = ScalableBloomFilter::<u64>::new()?;
     /// filter.insert_many(0..100_000_u64, |_, _| ());
     /// let sampled = filter.len_estimate_sampled(500);
-    /// assert!((sampled.value - filter.len_estimate()).abs() < 6.0 * sampled.standard_error);
+    /// assert!((sampled.value - filter.len_estimate()).abs() < 8.0 * sampled.standard_error);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]

@@ -4,7 +4,8 @@ use crate::common::sample;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, Filter, Geometry,
-    OnceBloomFilter, Sampled,
+    OnceBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter, Sampled, ScalableBloomFilter,
+    raw,
 };
 use tamis_hash::Rapid;
 
@@ -67,6 +68,79 @@ fn more_items_or_a_lower_rate_take_no_fewer_bits() {
             last = now;
         }
     }
+}
+
+/// The digests of the sizes of each type, of small filters and of all, at usual rates and at any: from the plain search
+/// that summed everything anew for each filter, before it had tables and bounds.
+const DIGESTS: [[u64; 4]; 4] = [
+    [0x14AE_CEFD_E489_4956, 0xEB33_BF64_BE8D_5E5F, 0x26D5_DFBB_298B_A666, 0x9E22_AE43_0D94_6C78],
+    [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
+    [0x8FBD_752F_4614_632D, 0x8E95_23DE_B323_B4E7, 0xC49B_5C5A_A0C8_4ADD, 0xCD3D_B750_3A2D_0ACA],
+    [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
+];
+
+/// The sizes are to the bit those of the plain search, because filters in files and in other processes have them.
+///
+/// POWER: one of the 10^5 sizes that differs changes a digest.
+#[test]
+fn the_sizes_are_those_of_the_plain_search() {
+    const SIZES: usize = 6_000;
+    for ((name, _), digests) in TYPES.into_iter().zip(DIGESTS) {
+        let mut random = 1;
+        let mut next = || {
+            random = mix(random);
+            random
+        };
+        for (which, digest) in digests.into_iter().enumerate() {
+            let mut found = 0;
+            for _ in 0..SIZES {
+                let unit = |random: u64| random as f64 / 2.0_f64.powi(64);
+                let most: f64 = if which % 2 == 0 { 1e4 } else { 1e11 };
+                let items = libm::pow(most, unit(next())) as usize;
+                let usual = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
+                let usual = usual[(next() % 9) as usize];
+                let any = 0.9 * libm::pow(1e-12, unit(next()));
+                // A part of a usual rate, as a generation of a rotating filter has.
+                let part = if next() % 4 == 0 { 7.0 } else { 1.0 };
+                let rate = if which < 2 { usual / part } else { any };
+                let words = 1 << (next() % 12);
+                let sizes = sizing_by_words(name, items, rate, (words <= 8).then_some(words));
+                let sizes = sizes.map_or([0; 3], |sizes| {
+                    [sizes.bits(), u64::from(sizes.probes()), u64::from(sizes.words())]
+                });
+                found = sizes.into_iter().fold(found, |digest, size| mix(digest ^ size));
+            }
+            assert_eq!(found, digest, "{name} {which}");
+        }
+    }
+}
+
+fn sizing_by_words(
+    name: &str,
+    items: usize,
+    rate: f64,
+    words: Option<u32>,
+) -> Result<Geometry, BuildError> {
+    macro_rules! sizes {
+        ($type:ident) => {{
+            let builder = $type::<u64>::builder().capacity(items).false_positive_rate(rate);
+            if let Some(words) = words { builder.words(words) } else { builder }.geometry()
+        }};
+    }
+    match name {
+        "blocked" => sizes!(BlockedBloomFilter),
+        "once" => sizes!(OnceBloomFilter),
+        "counting" => sizes!(CountingBloomFilter),
+        _ => BloomFilter::<u64>::builder().capacity(items).false_positive_rate(rate).geometry(),
+    }
+}
+
+/// A step of SplitMix64.
+fn mix(random: u64) -> u64 {
+    let random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let random = (random ^ random >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let random = (random ^ random >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    random ^ random >> 31
 }
 
 /// Every computed rate and fill lies between 0 and 1 and grows with the items.
@@ -212,6 +286,49 @@ fn the_number_of_items_is_estimated() {
         check!(OnceBloomFilter);
         check!(CountingBloomFilter);
     }
+}
+
+/// A full filter may contain any number of items: the estimates say so, and one empty bit still has a number.
+#[test]
+fn a_full_filter_has_infinitely_many_items() {
+    fn check<F: Filter>(filter: &F) {
+        for figure in [filter.len_estimate(), filter.saturation()] {
+            assert_eq!(figure, f64::INFINITY);
+        }
+        for sampled in [filter.len_estimate_sampled(1), filter.saturation_sampled(1)] {
+            assert_eq!(sampled.value, f64::INFINITY);
+        }
+        for rate in [filter.false_positive_rate(), filter.false_positive_rate_sampled(1).value] {
+            assert!((1.0 - 1e-12..=1.0).contains(&rate), "{rate}");
+        }
+    }
+    macro_rules! check {
+        ($builder:expr) => {
+            let filter = $builder.hasher(Rapid::with_seed(6)).build().unwrap();
+            (0..200_000).for_each(|item| _ = filter.insert(&item));
+            check(&filter);
+        };
+    }
+    check!(BloomFilter::<u64>::builder().bits(1000).probes(3));
+    for rate in [0.1, 1e-6] {
+        check!(BlockedBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        check!(OnceBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        check!(CountingBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate));
+        let rotating =
+            RotatingBloomFilter::<u64>::builder().capacity(100).false_positive_rate(rate);
+        check!(rotating.span(core::time::Duration::from_secs(60)));
+        let scalable =
+            ScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(rate);
+        check!(scalable.max_size_in_bytes(12_000));
+        let scalable =
+            OnceScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(rate);
+        check!(scalable.max_size_in_bytes(12_000));
+    }
+    let geometry = OnceBloomFilter::<u64>::builder().capacity(100).words(2).geometry().unwrap();
+    let usable = geometry.bits() - geometry.bits() / 512;
+    let nearly = raw::items_at_fill(geometry, 1.0 - 1.0 / usable as f64);
+    assert!(nearly > 500.0 && nearly < 10_000.0, "{nearly}");
+    assert_eq!(raw::items_at_fill(geometry, 1.0), f64::INFINITY);
 }
 
 /// The figures of a filter, read from all lines and from a sample: each figure by its name.

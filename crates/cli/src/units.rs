@@ -151,6 +151,15 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// Prints a number of items, or an estimate: `about 1,234 items`. It is infinite if all bits of a filter are set.
+pub(crate) fn items(number: f64, is_exact: bool) -> String {
+    if number.is_infinite() {
+        return "any number of items (all bits are set)".to_owned();
+    }
+    let about = if is_exact { "" } else { "about " };
+    format!("{about}{}", counted(number.round() as u64, "item"))
+}
+
 /// Prints `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

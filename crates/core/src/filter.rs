@@ -191,8 +191,8 @@ pub trait Filter {
     #[must_use]
     fn size_in_bytes(&self) -> u64;
 
-    /// Returns the number of items in the filter. Bloom filters estimate it and read all bits, `O(bits)`. In cuckoo
-    /// filters it is exact and includes copies.
+    /// Returns the number of items in the filter. Bloom filters estimate it and read all bits, `O(bits)`; if all bits
+    /// are set, the estimate is infinite. In cuckoo filters it is exact and includes copies.
     #[must_use]
     fn len_estimate(&self) -> f64;
 

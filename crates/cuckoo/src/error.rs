@@ -8,9 +8,10 @@ use core::fmt;
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
+/// use tamis::hash::Rapid;
 /// use tamis::{CuckooFilter, InsertError};
 ///
-/// let filter = CuckooFilter::<str>::with_capacity(100)?;
+/// let filter = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(1)).build()?;
 /// let inserted = (0..100).take_while(|_| filter.insert("again").is_ok()).count();
 /// assert_eq!(inserted as u32, 2 * filter.geometry().slots());
 /// assert_eq!(filter.insert("again"), Err(InsertError::TooManyCopies));

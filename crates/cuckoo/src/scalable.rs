@@ -161,7 +161,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
-    /// let filter = ScalableCuckooFilter::<str>::with_capacity(10)?;
+    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
     /// filter.insert("a")?;
     /// assert!(filter.contains("a") && !filter.contains("b"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -270,7 +270,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<u64>::with_capacity(1000)?;
+    /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
     /// let mut failed = vec![];
     /// filter.insert_many([1, 2, 1], |number, result| {
     ///     if result.is_err() {
@@ -408,7 +408,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<str>::with_capacity(1000)?;
+    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
     /// filter.insert("b")?;
     /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -567,7 +567,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
-    /// let filter = ScalableCuckooFilter::<str>::with_capacity(10)?;
+    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
     /// filter.insert("a")?;
     /// let copy = filter.snapshot();
     /// filter.insert("b")?;

@@ -21,6 +21,8 @@
 //! masks. The exact sum over the tables agrees to a thousandth in words of which a third or a half is set, as the
 //! sizing chooses them, and to 0.4 % where a tenth is set.
 
+use alloc::vec::Vec;
+
 use libm::{exp, lgamma, log, log1p, pow};
 
 use crate::probe::line::Shape;
@@ -36,6 +38,58 @@ const FULL_LOAD: f64 = 20_000.0;
 /// rates differ by about 1 in 10^5.
 const MAX_BINOMIAL: u64 = 1 << 22;
 
+/// `(1 − s)^(1 − i)`, by `i`: constants, because `pow` would take most of the time of sizing a filter.
+const DIFFER: [f64; TERMS] = [
+    1.0,
+    1.0,
+    1.000_061_038_881_767_7,
+    1.000_122_081_489_280_4,
+    1.000_183_127_822_765_7,
+    1.000_244_177_882_451,
+    1.000_305_231_668_563_4,
+    1.000_366_289_181_331,
+    1.000_427_350_420_980_6,
+];
+
+/// `m_i`, the probability that a mask misses `i` bits of another, by the number of their bits.
+const MISSED: [[f64; TERMS]; TERMS] = {
+    let mut missed = [[0.0; TERMS]; TERMS];
+    let mut probes = 0;
+    while probes < TERMS {
+        let mut i = 0;
+        while i < TERMS {
+            let (mut others, mut d) = (1.0, 0);
+            while d < probes {
+                others *= (64 - i - d) as f64 / (64 - d) as f64;
+                d += 1;
+            }
+            missed[probes][i] = others * DIFFER[i];
+            i += 1;
+        }
+        probes += 1;
+    }
+    missed
+};
+
+/// The binomial coefficients with alternating signs, by the number of probes and `i`.
+const SIGNED_CHOOSE: [[f64; TERMS]; TERMS] = {
+    let mut choose = [[0.0; TERMS]; TERMS];
+    let mut n = 0;
+    while n < TERMS {
+        choose[n][0] = 1.0;
+        let mut i = 0;
+        while i < n {
+            choose[n][i + 1] = -choose[n][i] * ((n - i) as f64 / (i + 1) as f64);
+            i += 1;
+        }
+        n += 1;
+    }
+    choose
+};
+
+/// Values for successive numbers of items in a line.
+type Block = [f64; 8];
+
 /// The probability that a query finds its mask in a group: `Σ c_i · a_i^j` after `j` items.
 #[derive(Clone, Copy)]
 struct Group {
@@ -43,6 +97,8 @@ struct Group {
     a: [f64; TERMS],
     /// The powers `a_i^j` for the current `j`.
     power: [f64; TERMS],
+    /// The number of terms.
+    terms: u32,
     /// The number of groups like this one.
     count: u32,
 }
@@ -50,48 +106,52 @@ struct Group {
 impl Group {
     fn new(probes: u32, words: u32, locked: bool, count: u32) -> Self {
         let share = 1.0 / f64::from(words);
-        let mut group = Self { c: [0.0; TERMS], a: [0.0; TERMS], power: [0.0; TERMS], count };
-        for i in 0..=probes {
-            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+        let zeros = [0.0; TERMS];
+        let mut group = Self { c: zeros, a: zeros, power: [1.0; TERMS], terms: probes + 1, count };
+        for i in 0..=probes as usize {
             // The lock bit lies in one word of the group.
-            let on_lock = if locked { share * f64::from(i) / 64.0 } else { 0.0 };
-            let index = i as usize;
-            group.c[index] = sign * choose(probes, i) * (1.0 - on_lock);
-            group.a[index] = 1.0 - share * (1.0 - missed(probes, i));
+            let on_lock = if locked { share * i as f64 / 64.0 } else { 0.0 };
+            group.c[i] = SIGNED_CHOOSE[probes as usize][i] * (1.0 - on_lock);
+            group.a[i] = 1.0 - share * (1.0 - MISSED[probes as usize][i]);
         }
         group
     }
 
     /// Computes the powers for `j` items.
     fn start(&mut self, j: f64) {
-        self.power = self.a.map(|a| pow(a, j));
-    }
-
-    /// Computes the powers for one more item.
-    fn step(&mut self) {
-        for (power, a) in self.power.iter_mut().zip(self.a) {
-            *power *= a;
+        for (power, a) in self.power.iter_mut().zip(self.a).take(self.terms as usize) {
+            *power = pow(a, j);
         }
     }
 
-    /// Returns the probability for the current `j`, for all groups like this one.
-    fn chance(&self) -> f64 {
-        let sum: f64 = self.c.iter().zip(self.power).map(|(c, power)| c * power).sum();
-        // Multiplied out: `pow` would take most of the time of sizing a filter.
-        (0..self.count).fold(1.0, |product, _| product * sum.clamp(0.0, 1.0))
+    /// Returns the probabilities for the current `j` and those that follow, for one group, and computes the powers for
+    /// the next block.
+    fn block(&mut self) -> Block {
+        // With a constant number of terms, the powers stay in registers.
+        match self.terms {
+            ..=2 => self.block_of::<2>(),
+            3 => self.block_of::<3>(),
+            4 => self.block_of::<4>(),
+            5 => self.block_of::<5>(),
+            6 => self.block_of::<6>(),
+            7 => self.block_of::<7>(),
+            _ => self.block_of::<TERMS>(),
+        }
     }
-}
 
-/// Returns `m_i`, the probability that a mask misses `i` bits of another.
-fn missed(probes: u32, i: u32) -> f64 {
-    let factor = |d| f64::from(64 - i - d) / f64::from(64 - d);
-    let others: f64 = (0..probes).map(factor).product();
-    others * pow(1.0 - SAME, -f64::from(i.saturating_sub(1)))
-}
-
-/// Returns the binomial coefficient.
-fn choose(n: u32, k: u32) -> f64 {
-    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
+    #[inline(always)]
+    fn block_of<const N: usize>(&mut self) -> Block {
+        let mut block = Block::default();
+        for chance in &mut block {
+            let mut sum = 0.0;
+            for i in 0..N {
+                sum += self.c[i] * self.power[i];
+                self.power[i] *= self.a[i];
+            }
+            *chance = sum.clamp(0.0, 1.0);
+        }
+        block
+    }
 }
 
 /// Returns the probability that a query finds its mask in a word with `ones` ones.
@@ -122,103 +182,156 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
     groups.map(of_group).sum::<f64>() / f64::from(shape.words)
 }
 
-/// Returns the expected false-positive rate after `items` items.
-pub(crate) fn rate(lines: u64, shape: Shape, locked: bool, items: u64) -> f64 {
-    let load = items as f64 / lines as f64;
-    let groups = Groups::new(shape, locked);
-    if lines == 1 {
-        return if load > FULL_LOAD { 1.0 } else { groups.rate_of(items) };
-    }
-    if items <= MAX_BINOMIAL {
-        let chances = Chances::Binomial { items: items as f64, share: 1.0 / lines as f64 };
-        return groups.mean(load, chances);
-    }
-    groups.rate_at_load(load)
-}
+const OFFSETS: Block = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// The groups of a shape, equal ones together: the first (which may have the lock bit), the others with the most
 /// probes, and those with one probe less.
 #[derive(Clone)]
-pub(crate) struct Groups([Group; 3]);
+pub(crate) struct Groups {
+    groups: [Group; 3],
+    /// Whether the others are like the first.
+    alike: bool,
+    /// The chances in lines with 0 items and more, which sums for several loads share.
+    from_none: Vec<Block>,
+}
 
 impl Groups {
     pub(crate) fn new(shape: Shape, locked: bool) -> Self {
         let words = shape.group_words();
         let most = shape.group_probes(0);
-        let with_most = (0..shape.words).filter(|&group| shape.group_probes(group) == most);
-        let with_most = with_most.count() as u32;
-        Self([
-            Group::new(most, words, locked, 1),
-            Group::new(most, words, false, with_most - 1),
-            Group::new(most.saturating_sub(1), words, false, shape.words - with_most),
-        ])
+        let with_most = shape.probes - shape.words * (most - 1);
+        Self {
+            groups: [
+                Group::new(most, words, locked, 1),
+                Group::new(most, words, false, with_most - 1),
+                Group::new(most - 1, words, false, shape.words - with_most),
+            ],
+            alike: !locked,
+            from_none: Vec::new(),
+        }
     }
 
-    /// Returns the expected false-positive rate at `load` items per line in an infinite filter.
-    pub(crate) fn rate_at_load(&self, load: f64) -> f64 {
-        self.mean(load, Chances::Poisson)
+    /// Returns the expected false-positive rate after `items` items in `lines` lines.
+    pub(crate) fn rate(&mut self, lines: u64, items: u64) -> f64 {
+        let load = items as f64 / lines as f64;
+        if lines == 1 {
+            return if load > FULL_LOAD { 1.0 } else { self.rate_of(items) };
+        }
+        if items > MAX_BINOMIAL {
+            return self.rate_at_load(load);
+        }
+        let (items, share) = (items as f64, 1.0 / lines as f64);
+        // The probability of `j` items in a line, and that of `j + 1` items divided by it.
+        let at = |j| {
+            let places = if j == 0.0 {
+                0.0
+            } else {
+                lgamma(items + 1.0) - lgamma(j + 1.0) - lgamma(items - j + 1.0) + j * log(share)
+            };
+            exp(places + (items - j) * log1p(-share))
+        };
+        self.mean(load, at, |j| (items - j) / (j + 1.0) * share / (1.0 - share))
+    }
+
+    /// Returns the expected false-positive rate at `load` items per line in an infinite filter, where the number of
+    /// items in a line has the distribution of Poisson.
+    pub(crate) fn rate_at_load(&mut self, load: f64) -> f64 {
+        let at = |j| exp(if j == 0.0 { -load } else { j * log(load) - load - lgamma(j + 1.0) });
+        self.mean(load, at, |j| load / (j + 1.0))
     }
 
     /// Returns the rate in a line with exactly `items` items.
     fn rate_of(&self, items: u64) -> f64 {
-        let mut groups = self.0;
-        groups.iter_mut().for_each(|group| group.start(items as f64));
-        groups.iter().map(Group::chance).product()
+        let mut groups = self.clone();
+        groups.start(items as f64);
+        groups.block()[0]
+    }
+
+    /// Computes the powers for `j` items.
+    fn start(&mut self, j: f64) {
+        self.groups.iter_mut().filter(|group| group.count > 0).for_each(|group| group.start(j));
+    }
+
+    /// Returns the probabilities that a query finds its bits in all groups, for the current number of items and those
+    /// that follow.
+    fn block(&mut self) -> Block {
+        let [first, others, fewer] = &mut self.groups;
+        let mut product = first.block();
+        // Multiplied out: `pow` would take most of the time of sizing a filter.
+        let times = |product: &mut Block, chances: Block, count| {
+            for (product, chance) in product.iter_mut().zip(chances) {
+                *product *= (0..count).fold(1.0, |product, _| product * chance);
+            }
+        };
+        if others.count > 0 {
+            let chances = if self.alike { product } else { others.block() };
+            times(&mut product, chances, others.count);
+        }
+        if fewer.count > 0 {
+            times(&mut product, fewer.block(), fewer.count);
+        }
+        product
     }
 
     /// Returns the mean, over the lines, of the probability that a query finds its bits in all groups.
-    fn mean(&self, load: f64, chances: Chances) -> f64 {
+    ///
+    /// A line has `j` items with a probability of `at(j)`, and `j + 1` with `ratio(j)` times that.
+    #[inline(always)]
+    fn mean(&mut self, load: f64, at: impl Fn(f64) -> f64, ratio: impl Fn(f64) -> f64) -> f64 {
         if load > FULL_LOAD {
             return 1.0;
         }
         if load == 0.0 {
             return 0.0;
         }
-        let mut groups = self.0;
         // Start ten standard deviations below the mean: below, the terms add nothing.
         let mut j = libm::floor((load - 10.0 * libm::sqrt(load) - 10.0).max(0.0));
-        let mut chance = chances.at(load, j);
-        groups.iter_mut().for_each(|group| group.start(j));
+        let mut away = (j > 0.0).then(|| {
+            let mut groups = Self { from_none: Vec::new(), ..*self };
+            groups.start(j);
+            groups
+        });
         // Add up term by term; each follows from the one before.
-        let mut sum = 0.0;
+        let (mut sum, mut chance) = (0.0, at(j));
+        let mut number = 0;
         loop {
-            sum += chance * groups.iter().map(Group::chance).product::<f64>();
-            chance *= chances.ratio(load, j);
-            j += 1.0;
-            groups.iter_mut().for_each(Group::step);
-            // Above the mean the terms fall: stop when the rest is negligible.
-            if j > load && chance <= sum * 1e-12 || chance <= 0.0 {
-                return sum.clamp(0.0, 1.0);
+            let block = match &mut away {
+                Some(groups) => groups.block(),
+                None => {
+                    if number == self.from_none.len() {
+                        let block = self.block();
+                        self.from_none.push(block);
+                    }
+                    self.from_none[number]
+                }
+            };
+            number += 1;
+            let (mut ratios, mut sums, mut chances) = <(Block, Block, Block)>::default();
+            for (ratio_at, offset) in ratios.iter_mut().zip(OFFSETS) {
+                *ratio_at = ratio(j + offset);
             }
-        }
-    }
-}
-
-/// The distribution of the number of items in a line.
-#[derive(Clone, Copy)]
-enum Chances {
-    Poisson,
-    Binomial { items: f64, share: f64 },
-}
-
-impl Chances {
-    /// Returns the probability of `j` items.
-    fn at(self, load: f64, j: f64) -> f64 {
-        match self {
-            Self::Poisson => exp(j * log(load) - load - lgamma(j + 1.0)),
-            Self::Binomial { items, share } => {
-                exp(lgamma(items + 1.0) - lgamma(j + 1.0) - lgamma(items - j + 1.0)
-                    + j * log(share)
-                    + (items - j) * log1p(-share))
+            for ((sum_at, rate), (chance_at, ratio)) in
+                sums.iter_mut().zip(block).zip(chances.iter_mut().zip(ratios))
+            {
+                *sum_at = chance * rate;
+                chance *= ratio;
+                *chance_at = chance;
             }
-        }
-    }
-
-    /// Returns the probability of `j + 1` items divided by that of `j`.
-    fn ratio(self, load: f64, j: f64) -> f64 {
-        match self {
-            Self::Poisson => load / (j + 1.0),
-            Self::Binomial { items, share } => (items - j) / (j + 1.0) * share / (1.0 - share),
+            for sum_at in &mut sums {
+                sum += *sum_at;
+                *sum_at = sum;
+            }
+            // Above the mean the terms fall: stop when the rest is negligible. It then stays so, and one test suffices
+            // for a block.
+            let ends = |i| {
+                let (j, chance): (f64, f64) = (j + i as f64 + 1.0, chances[i]);
+                j > load && chance <= sums[i] * 1e-12 || chance <= 0.0
+            };
+            if ends(block.len() - 1) {
+                let end = (0..block.len()).find(|&i| ends(i)).map_or(sum, |i| sums[i]);
+                return end.clamp(0.0, 1.0);
+            }
+            j += block.len() as f64;
         }
     }
 }
@@ -257,13 +370,20 @@ mod tests {
         masks.iter().map(|&query| rate_of(query)).sum::<f64>() / MASKS as f64
     }
 
+    #[test]
+    fn the_constants_are_powers() {
+        for (power, i) in DIFFER.into_iter().zip([0, 0, 1, 2, 3, 4, 5, 6, 7]) {
+            assert_eq!(power, pow(1.0 - SAME, -f64::from(i)));
+        }
+    }
+
     /// The tables give the rates of random masks, in words of which a third and a half is set.
     #[test]
     fn the_rate_is_that_of_the_tables() {
         for probes in 1..=MAX_PROBES_PER_WORD {
             for empty in [2.0 / 3.0, 0.5] {
                 let items_a_word = -log(empty) * 64.0 / f64::from(probes);
-                let groups = Groups::new(Shape { words: 1, probes }, false);
+                let mut groups = Groups::new(Shape { words: 1, probes }, false);
                 let expected = groups.rate_at_load(8.0 * items_a_word);
                 let ratio = rate_by_the_tables(probes, items_a_word) / expected;
                 assert!((ratio - 1.0).abs() < 1e-3, "{probes} bits, {empty} empty: {ratio}");

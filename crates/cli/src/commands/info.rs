@@ -125,7 +125,11 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ),
         _ => "unknown".into(),
     };
-    let about = if filter.counts() { "" } else { "about " };
+    let items = match (filter.items(), filter.counts()) {
+        (f64::INFINITY, _) => "any number: all bits are set".to_owned(),
+        (items, true) => grouped(items as u64),
+        (items, false) => format!("about {}", grouped(items.round() as u64)),
+    };
     let growth = match info.geometry() {
         Geometry::Table(_) | Geometry::Chain(_) => ", then it grows",
         Geometry::Window(_) => ", then it forgets the oldest",
@@ -143,7 +147,7 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ("hash", info.algorithm().name().to_owned()),
         ("URL policy", url),
         ("capacity", capacity),
-        ("items", format!("{about}{}", grouped(filter.items().round() as u64))),
+        ("items", items),
         ("fill", filter.fill().map_or("unknown".into(), |fill| format!("{:.1} %", 100.0 * fill))),
         ("saturation", format!("{:.3}", filter.saturation())),
         (

@@ -11,7 +11,7 @@ use crate::foreign::Foreign;
 use crate::input::shown;
 use crate::pipeline::Done;
 use crate::screen;
-use crate::units::{bytes, counted, grouped};
+use crate::units::{self, bytes, counted, grouped};
 
 /// The part of its capacity above which a filter is reported as overfilled. An estimate of the number of items may
 /// exceed the number by some percent.
@@ -79,11 +79,10 @@ impl Report {
     pub(super) fn describe(&mut self, filter: &dyn Figures, path: &Path) {
         let (items, capacity) = (filter.items(), filter.capacity());
         let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
-        let about = if filter.counts() { "" } else { "about " };
+        let held = units::items(items, filter.counts());
         self.text.push_str(&format!(
-            "; {} holds {about}{} in {}, false-positive rate {rate:.1e}",
+            "; {} holds {held} in {}, false-positive rate {rate:.1e}",
             shown(path),
-            counted(items.round() as u64, "item"),
             bytes(filter.size_in_bytes())
         ));
         self.put("kind", filter.name());
@@ -95,10 +94,9 @@ impl Report {
         // The filter is built for `capacity` items at saturation 1.
         if saturation > OVERFILLED && items > OVERFILLED * capacity as f64 {
             self.warnings.push(format!(
-                "{} holds {about}{}, more than its capacity of {}: its false-positive rate is {rate:.1e}; build it \
+                "{} holds {held}, more than its capacity of {}: its false-positive rate is {rate:.1e}; build it \
                  with a larger --capacity",
                 shown(path),
-                counted(items.round() as u64, "item"),
                 grouped(capacity)
             ));
         }

@@ -1,0 +1,164 @@
+//! Rule on examples in documentation: their assertions do not fail by chance.
+
+use super::source::Source;
+
+/// What fixes the keys of an example, or makes a wrong answer about its few items less likely than one in 10^9.
+const FIXED: [&str; 9] = [
+    "_hash(",
+    "_hashes(",
+    "_hasher(",
+    ".hasher(",
+    "with_seed(",
+    "with_key(",
+    "false_positive_rate(1e-8)",
+    "false_positive_rate(1e-10)",
+    // The filters of other systems have no random keys.
+    "Key::",
+];
+
+/// After these calls the filter, or the new one, contains none of the items.
+const EMPTYING: [&str; 5] = [".clear()", ".empty_like()", ".rotate()", ".advance(", ".remove("];
+
+/// An example whose filter has random keys asserts of no item that it is absent or new while the filter contains
+/// another item.
+pub(super) fn examples(source: &Source) -> Vec<String> {
+    let advice = "the keys are random, and the assertion fails by chance: request a rate of 1e-10 (1e-8 of a cuckoo \
+                  filter), fix the keys, or leave it out";
+    let mut lines = Vec::new();
+    for example in code_blocks(source) {
+        let has_fixed_keys =
+            |(_, line): &(usize, &str)| FIXED.iter().any(|mark| line.contains(mark));
+        if !example.iter().any(has_fixed_keys) {
+            lines.extend(by_chance(&example));
+        }
+    }
+    lines.into_iter().map(|line| source.violation(line, "chance", advice)).collect()
+}
+
+/// Returns the examples in the documentation of a file: their numbered lines of code.
+fn code_blocks(source: &Source) -> Vec<Vec<(usize, &str)>> {
+    let is_page = source.path.ends_with(".md");
+    if !is_page && !(source.path.ends_with(".rs") && source.path.starts_with("crates/")) {
+        return Vec::new();
+    }
+    let (mut blocks, mut block) = (Vec::new(), None);
+    for (number, line) in source.lines() {
+        let line = line.trim_start();
+        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(text) = text.or(is_page.then_some(line)) else {
+            block = None;
+            continue;
+        };
+        if text.trim_start().starts_with("```") {
+            match block.take() {
+                Some(lines) => blocks.push(lines),
+                None => block = Some(Vec::new()),
+            }
+        } else if let Some(lines) = &mut block {
+            lines.push((number, text));
+        }
+    }
+    blocks
+}
+
+/// Returns the lines that assert of an item that it is absent or new, while the filter contains another.
+fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
+    let (mut inserted, mut found): (Vec<&str>, _) = (Vec::new(), Vec::new());
+    for &(number, line) in example {
+        let asserted = line.contains("assert");
+        for call in calls(line) {
+            let inserts = call.method.starts_with("insert");
+            let items: Vec<&str> = match call.method.ends_with("_each") {
+                true => call.items.trim_matches(['[', ']']).split(", ").collect(),
+                false => vec![call.items],
+            };
+            for item in items {
+                let denied = match call.method {
+                    "contains_each" => line.contains("false"),
+                    "insert_each" => line.matches("true").count() > 1,
+                    _ => inserts != call.negated,
+                };
+                if asserted && denied && inserted.iter().any(|&other| other != item) {
+                    found.push(number);
+                }
+                if inserts && !inserted.contains(&item) {
+                    inserted.push(item);
+                }
+            }
+        }
+        if EMPTYING.iter().any(|call| line.contains(call)) {
+            inserted.clear();
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// A call that inserts items or asks for them.
+struct Call<'a> {
+    method: &'a str,
+    items: &'a str,
+    /// Whether the result is negated.
+    negated: bool,
+}
+
+/// Returns the calls in a line, from left to right.
+fn calls(line: &str) -> impl Iterator<Item = Call<'_>> {
+    line.match_indices('(').filter_map(|(open, _)| {
+        let (before, after) = line.split_at(open);
+        let (object, method) = before.rsplit_once('.')?;
+        let methods = ["insert", "insert_or_refresh", "insert_each", "contains", "contains_each"];
+        let method = *methods.iter().find(|&&known| known == method)?;
+        let start = object.rfind(|c: char| !(c.is_alphanumeric() || "_.()".contains(c)))?;
+        // Not the mark of `assert!(`.
+        let negated = object[start..].starts_with('!') && !object[start..].starts_with("!(");
+        let end = after.find(')')?;
+        Some(Call { method, items: &after[1..end], negated })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(code: &[&str]) -> Vec<String> {
+        let lines: String = code.iter().map(|line| format!("/// {line}\n")).collect();
+        let text = format!("//! A file.\n\n/// ```\n{lines}/// ```\npub fn f() {{}}\n");
+        examples(&Source::new("crates/a/src/lib.rs", text))
+    }
+
+    const NEW: &str = "let filter = CuckooFilter::<str>::with_capacity(10)?;";
+    const INSERT: &str = "filter.insert(\"a\")?;";
+
+    #[test]
+    fn an_assertion_that_fails_by_chance_is_found() {
+        for assertion in [
+            "assert!(!filter.contains(\"b\"));",
+            "assert!(filter.contains(\"a\") && !filter.get_mut().contains(\"b\"));",
+            "assert!(filter.insert(\"b\")?);",
+            "assert_eq!(filter.contains_each([\"b\", \"a\"]), [false, true]);",
+            "assert_eq!(filter.insert_each([\"a\", \"b\"]), [true, true]);",
+        ] {
+            let violations = found(&[NEW, INSERT, assertion]);
+            assert_eq!(violations.len(), 1, "{assertion}");
+            assert!(violations[0].starts_with("crates/a/src/lib.rs:6: chance: "), "{violations:?}");
+        }
+    }
+
+    #[test]
+    fn an_assertion_that_is_certain_is_not_found() {
+        let absent = "assert!(!filter.contains(\"b\"));";
+        for certain in [
+            // An empty filter contains nothing, and an inserted item is found.
+            [NEW, absent, ""],
+            [NEW, INSERT, "assert!(!filter.insert(\"a\")? && filter.contains(\"a\"));"],
+            [NEW, "assert!(filter.insert(\"a\"));", "filter.clear(); assert!(filter.is_empty());"],
+            ["let filter = filter.clear();", absent, ""],
+            // Fixed keys, and a low rate.
+            ["let filter = filter.hasher(Rapid::with_seed(1));", INSERT, absent],
+            ["let filter = filter.false_positive_rate(1e-10);", INSERT, absent],
+        ] {
+            assert!(found(&certain).is_empty(), "{certain:?}");
+        }
+    }
+}
