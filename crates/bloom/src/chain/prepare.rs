@@ -18,9 +18,10 @@
 //! reserves it, another one does it after a further 64th of the slice, so that `n` stopped threads cost less than `n`
 //! 64ths. If the memory cannot be had, all items go to the last slice, and its saturation rises above 1.
 
-use super::plan::sample;
+use super::plan::Taken;
 use super::slice::Slice;
 use super::slices::{MAX_SLICES, Slices};
+use super::steps::sample;
 use crate::bits::Writer;
 
 impl<W: Writer> Slices<W> {
@@ -57,16 +58,17 @@ impl<W: Writer> Slices<W> {
 
     /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation failed.
     fn reserve(&self, index: usize) -> Option<Slice<W>> {
-        if index >= MAX_SLICES {
-            return None;
-        }
         #[cfg(test)]
         if self.fails() {
             return None;
         }
-        let newest = self.slice(index - 1).filter.capacity() as u64;
-        let used = self.iter().take(index).map(Slice::rate).sum();
-        let (geometry, capacity) = self.plan.next(newest, used, self.size_in_bytes()).ok()?;
+        let taken = || Taken::by(self.iter().take(index).map(Slice::sizes));
+        let next = (index < MAX_SLICES).then(|| self.plan.next(&taken())).flatten();
+        let Some((geometry, capacity)) = next else {
+            // No slice will ever follow: what the plan computes depends on nothing that changes.
+            self.slice(index - 1).counts().never_reserve();
+            return None;
+        };
         Slice::reserved(geometry, capacity)
     }
 }

@@ -115,7 +115,12 @@ macro_rules! two_slices {
         /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to 20.
         pub(crate) fn $function<S: StableHasher + HashItem<u64>>(hasher: S) -> $name<u64, S> {
             use tamis_bloom::raw;
-            let growth = Growth { first_capacity: 30, rate: 0.05, max_size_in_bytes: 1 << 20 };
+            let growth = Growth {
+                first_capacity: 30,
+                rate: 0.05,
+                max_size_in_bytes: 1 << 20,
+                max_capacity: None,
+            };
             let one: $name<u64, S> =
                 raw::from_slices(growth, hasher.clone(), [slice($once, 0, 0)]).unwrap();
             (0..20).for_each(|item| assert!(one.insert(&item) || one.contains(&item)));
