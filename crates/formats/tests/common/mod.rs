@@ -14,7 +14,7 @@ use tamis_cuckoo::raw::Lines;
 use tamis_cuckoo::raw::scalable::{self, Part, Plan};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
-    LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
+    Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };
 use tamis_hash::{HashItem, Rapid, StableHasher};
 
@@ -258,7 +258,10 @@ where
             "{how}: other bytes when saved again"
         );
         assert_eq!(again.capacity(), filter.capacity());
-        assert_eq!(again.size_in_bytes(), filter.size_in_bytes());
+        // A slice that is prepared ahead is not saved.
+        let is_ahead = matches!(F::KIND, Kind::ScalableBloom | Kind::OnceScalableBloom)
+            && again.size_in_bytes() < filter.size_in_bytes();
+        assert!(is_ahead || again.size_in_bytes() == filter.size_in_bytes());
         assert_eq!(again.len_estimate(), filter.len_estimate());
         let (one, other) = (again.hasher(), filter.hasher());
         assert_eq!((one.algorithm(), one.key()), (other.algorithm(), other.key()));
