@@ -9,6 +9,7 @@ use crate::array::line::InLine;
 use crate::builder::DEFAULT_RATE;
 use crate::chain::Chain;
 use crate::chain::plan::{LEAST_CAPACITY, Plan};
+use crate::geometry::Geometry;
 
 /// The capacity of the first slice when none is given: at 1 % it takes about 130 kB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
@@ -208,12 +209,36 @@ impl<F: Growing> ScalableBuilder<F> {
     /// assert!(matches!(error, BuildError::Alloc { .. }));
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
+        Chain::new(self.plan(), self.hasher).map(F::from_chain)
+    }
+
+    /// Returns the sizes of the first slice without allocating it.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), but for the allocation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let bytes = builder.geometry()?.size_in_bytes();
+    /// assert_eq!(bytes, builder.build()?.size_in_bytes());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn geometry(&self) -> Result<Geometry, BuildError> {
+        self.plan().first().map(|(geometry, _)| geometry)
+    }
+
+    fn plan(&self) -> Plan {
         let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY).max(LEAST_CAPACITY);
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let kind = InLine::<F::Claim>::KIND;
+        let max_bytes = self.max_bytes.unwrap_or(u64::MAX);
         let max_capacity = self.max_capacity.map(|items| items.max(1) as u64);
-        let plan = Plan::new(kind, capacity as u64, rate, self.max_bytes.unwrap_or(u64::MAX));
-        Chain::new(plan.ending_at(max_capacity), self.hasher).map(F::from_chain)
+        let kind = InLine::<F::Claim>::KIND;
+        Plan::new(kind, capacity as u64, rate, max_bytes).ending_at(max_capacity)
     }
 }
 
