@@ -15,9 +15,8 @@ use crate::growing::ScalableBuilder;
 ///
 /// It is a chain of blocked filters, called slices. Each is three times as large as the one before it, with a lower
 /// rate, so that the sum of their rates stays below the request. New items go into the newest slice until it holds
-/// the items it was sized for. The next slice is reserved before that, and its memory is made present in portions of
-/// at most 16 KiB (or one huge page) per insert. No insert waits for growth, no item is moved, and no slice is freed
-/// before the filter.
+/// the items it was sized for. The next slice is reserved before that, and its memory is made present page by page, one
+/// per insert. No insert waits for growth, no item is moved, and no slice is freed before the filter.
 ///
 /// # What it costs
 ///
@@ -25,10 +24,10 @@ use crate::growing::ScalableBuilder;
 ///
 /// | | 1 % | 0.05 % | 1e-6 |
 /// |---|---|---|---|
-/// | one slice, full (10,000 items) | 14.0 | 24.7 | 47.9 |
-/// | 5 slices, full (1,200,000 items) | 17.3 | 29.7 | 54.5 |
-/// | 6 slices, the last one new (1,200,000 items) | 54.9 | 93.8 | 169.5 |
-/// | 7 slices, full (10,930,000 items) | 19.2 | 28.6 | 57.7 |
+/// | one slice, full (10,000 items) | 14.0 | 24.7 | 48.0 |
+/// | 5 slices, full (1,210,000 items) | 17.2 | 29.4 | 54.0 |
+/// | 5 slices, and the sixth just reserved (1,110,000 items) | 59.6 | 101.2 | 183.2 |
+/// | 7 slices, full (10,930,000 items) | 19.2 | 28.7 | 57.8 |
 /// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
 ///
 /// A query looks into all slices: one cache line each. Of items in batches that are mostly present, each looks into the
@@ -40,8 +39,8 @@ use crate::growing::ScalableBuilder;
 ///
 /// The hash of an absent item equals that of one of `n` items with probability `n / 2^64`, whatever the filter's size. So
 /// growth must end: by default where equal hashes make half of the rate, at 9.2 million items at 1e-12, 920 million at
-/// 1e-10, and 9.2 billion at 1e-9. At higher rates it ends later, and where less of the rate is set aside for them: at 290
-/// billion items at 1e-6, and 9 trillion at 1 %. [`max_capacity`](Self::max_capacity) returns the number, and the
+/// 1e-10, and 9.2 billion at 1e-9. At higher rates it ends later, where equal hashes make a smaller part: at 300 billion
+/// items at 1e-6, and 30 trillion at 1 %. [`max_capacity`](Self::max_capacity) returns the number, and the
 /// [builder](ScalableBuilder::max_capacity) takes another.
 ///
 /// If the memory for the next slice cannot be allocated, or would exceed

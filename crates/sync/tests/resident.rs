@@ -14,21 +14,25 @@ fn resident() -> usize {
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * PAGE
 }
 
-/// `touch` makes each page of a mapping present, and no other. (Below 8 MiB the allocator has zeroed the memory, which
-/// makes it present.)
+/// `touch` makes each page present, and no other.
 #[test]
 fn touched_lines_have_pages() {
-    for bytes in [16 << 20, 256 << 20] {
+    // The system counts the pages of each processor in lots.
+    const ABOUT: usize = 512 << 10;
+    // In small pages and in huge ones.
+    for bytes in [6 << 20, 256 << 20] {
+        let empty = resident();
         let lines = Lines::reserved((bytes / LINE_BYTES) as u64).unwrap();
         let before = resident();
+        assert!(before - empty <= ABOUT, "{bytes}: {before}");
         // Half of it first, in portions as a growing filter touches them.
         let half = lines.len() / 2;
         (0..half).step_by(256).for_each(|first| lines.touch(first..first + 256));
         let of_half = resident() - before;
-        assert!(of_half >= bytes / 2 - (64 << 10), "{bytes}: {of_half}");
+        assert!(of_half >= bytes / 2 - ABOUT, "{bytes}: {of_half}");
         lines.touch(half..usize::MAX);
         let of_all = resident() - before;
-        assert!(of_all >= bytes - (64 << 10), "{bytes}: {of_all}");
+        assert!(of_all >= bytes - ABOUT, "{bytes}: {of_all}");
         // Not more than it has, but for the last huge page.
         assert!(of_all <= bytes + (4 << 20), "{bytes}: {of_all}");
     }

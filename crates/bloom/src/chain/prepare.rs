@@ -9,9 +9,10 @@
 //! thread that stops after it has claimed a portion delays nobody: the slice is published without that portion, and its
 //! pages are placed when an insert first writes to them.
 //!
-//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: 16
-//! KiB, or one huge page where the system has them. Apart from that an insert writes one line. (An insert with one winner also
-//! visits a few lines of older slices: [`claim`](super::claim).)
+//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: a page of
+//! 4 KiB, or of 2 MiB where a large slice has huge pages. Apart from that an insert writes one line. (An insert with one winner
+//! also visits a few lines of older slices: [`claim`](super::claim).) The insert that reserves a slice of less than 128 KiB
+//! writes all of it.
 //!
 //! **A slice holds its capacity**, and what is still added by the threads that loaded the number of slices before it
 //! changed: one item each. It holds more only if the next slice is not there in time. If the system stops the thread that
