@@ -312,6 +312,12 @@ impl<W: Writer> Bits<W> {
         core::array::from_fn(|index| self.line(line).words[index].load(Ordering::Relaxed))
     }
 
+    /// Returns the word of a line that has the lock, for models only.
+    #[cfg(all(test, tamis_loom))]
+    pub(crate) fn first_word(&self, line: u64) -> &tamis_sync::Word {
+        &self.line(line).words[0]
+    }
+
     /// Copies the words, each read once. The copy has every insert that happened before. Of a concurrent insert it has
     /// all bits, some, or none, which is a valid state of the filter.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {

@@ -88,7 +88,17 @@ impl Geometry {
         if rate < 2.0 * floor {
             return Err(BuildError::RateTooLow { rate, lowest: 2.0 * floor });
         }
-        let rate = rate - floor;
+        Self::for_rate_of_bits(kind, items, rate - floor, words)
+    }
+
+    /// As [`for_items`](Self::for_items), with the rate of the bits alone, between 0 and 1: the caller has accounted for
+    /// equal hashes.
+    pub(crate) fn for_rate_of_bits(
+        kind: Kind,
+        items: u64,
+        rate: f64,
+        words: Option<u32>,
+    ) -> Result<Self, BuildError> {
         let sizes = match kind {
             Kind::Classic => solve::classic(items, rate)
                 .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
@@ -262,13 +272,17 @@ impl Geometry {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(&self, items: usize) -> f64 {
-        let of_bits = match self.layout {
-            Layout::Classic { probes } => classic::rate(self.bits, probes, items as u64),
+        with_equal_hashes(self.rate_of_bits_at(items as u64), items as f64)
+    }
+
+    /// As [`false_positive_rate_at`](Self::false_positive_rate_at), without equal hashes.
+    pub(crate) fn rate_of_bits_at(&self, items: u64) -> f64 {
+        match self.layout {
+            Layout::Classic { probes } => classic::rate(self.bits, probes, items),
             Layout::Line { shape, .. } | Layout::Counting { shape } => {
-                line::Groups::new(shape, self.locked()).rate(self.lines(), items as u64)
+                line::Groups::new(shape, self.locked()).rate(self.lines(), items)
             }
-        };
-        with_equal_hashes(of_bits, items as f64)
+        }
     }
 
     pub(crate) const fn layout(&self) -> Layout {

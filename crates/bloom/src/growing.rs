@@ -9,6 +9,7 @@ use crate::array::line::InLine;
 use crate::builder::DEFAULT_RATE;
 use crate::chain::Chain;
 use crate::chain::plan::{LEAST_CAPACITY, Plan};
+use crate::geometry::Geometry;
 
 /// The capacity of the first slice when none is given: at 1 % it takes about 130 kB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
@@ -74,12 +75,13 @@ pub struct ScalableBuilder<F: Growing> {
     capacity: Option<usize>,
     rate: Option<f64>,
     max_bytes: Option<u64>,
+    max_capacity: Option<usize>,
     hasher: F::Hasher,
 }
 
 impl<F: Growing> ScalableBuilder<F> {
     pub(crate) fn new(hasher: F::Hasher) -> Self {
-        Self { capacity: None, rate: None, max_bytes: None, hasher }
+        Self { capacity: None, rate: None, max_bytes: None, max_capacity: None, hasher }
     }
 
     /// Sets the number of distinct items of the first slice: 65,536 by default, and at least 1024. Choose the number of
@@ -99,7 +101,35 @@ impl<F: Growing> ScalableBuilder<F> {
         self
     }
 
-    /// Sets the false-positive rate that the filter stays below however far it grows: 1 % by default.
+    /// Sets the number of items at which growth ends. Give it if you know a bound: the filter takes fewer bits, above all in
+    /// the last slice and at rates of 1e-9 and below. Without it, growth ends where the page of the filter
+    /// [says](crate::ScalableBloomFilter#where-growth-ends). The first slice is not larger.
+    ///
+    /// At most half of `rate · 2^64`: more is [`BuildError::RateTooLow`] at the build.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::{BuildError, ScalableBloomFilter};
+    /// let builder = || ScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(1e-12);
+    /// let filter = builder().max_capacity(50_000).build()?;
+    /// filter.insert_many(0..50_000_u64, |_, _| ());
+    /// assert!(filter.saturation() < 1.05);
+    /// filter.insert_many(50_000..60_000_u64, |_, _| ());
+    /// assert!(filter.saturation() > 1.1);
+    ///
+    /// let error = builder().max_capacity(100_000_000).build().unwrap_err();
+    /// assert!(matches!(error, BuildError::RateTooLow { lowest: 1e-11.., .. }));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn max_capacity(mut self, items: usize) -> Self {
+        self.max_capacity = Some(items);
+        self
+    }
+
+    /// Sets the false-positive rate that the filter stays below up to its [`max_capacity`](Self::max_capacity): 1 % by
+    /// default.
     ///
     /// The promise is of the mean over all seeds of the hasher. Small slices vary around it: of filters that grew from
     /// 1024 to 100,000 items, none exceeded a rate of 1 %, and 6 % exceeded one of 1e-6, by a factor of at most 4. From
@@ -155,15 +185,16 @@ impl<F: Growing> ScalableBuilder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> ScalableBuilder<F::WithHasher<S>> {
-        let Self { capacity, rate, max_bytes, .. } = self;
-        ScalableBuilder { capacity, rate, max_bytes, hasher }
+        let Self { capacity, rate, max_bytes, max_capacity, .. } = self;
+        ScalableBuilder { capacity, rate, max_bytes, max_capacity, hasher }
     }
 
     /// Builds an empty filter of one slice.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the rate is out of range, the allocation fails, or the first slice exceeds the
+    /// [`BuildError`] if the rate is out of range, or too low for the [capacity](Self::capacity) or the
+    /// [`max_capacity`](Self::max_capacity); if the allocation fails; or if the first slice exceeds the
     /// [limit](Self::max_size_in_bytes) (as a failed allocation).
     ///
     /// # Examples
@@ -178,11 +209,36 @@ impl<F: Growing> ScalableBuilder<F> {
     /// assert!(matches!(error, BuildError::Alloc { .. }));
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
+        Chain::new(self.plan(), self.hasher).map(F::from_chain)
+    }
+
+    /// Returns the sizes of the first slice without allocating it.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), but for the allocation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let bytes = builder.geometry()?.size_in_bytes();
+    /// assert_eq!(bytes, builder.build()?.size_in_bytes());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn geometry(&self) -> Result<Geometry, BuildError> {
+        self.plan().first().map(|(geometry, _)| geometry)
+    }
+
+    fn plan(&self) -> Plan {
         let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY).max(LEAST_CAPACITY);
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let max_bytes = self.max_bytes.unwrap_or(u64::MAX);
+        let max_capacity = self.max_capacity.map(|items| items.max(1) as u64);
         let kind = InLine::<F::Claim>::KIND;
-        let plan = Plan::new(kind, capacity as u64, rate, self.max_bytes.unwrap_or(u64::MAX));
-        Chain::new(plan, self.hasher).map(F::from_chain)
+        Plan::new(kind, capacity as u64, rate, max_bytes).ending_at(max_capacity)
     }
 }
 
@@ -192,6 +248,7 @@ impl<F: Growing> fmt::Debug for ScalableBuilder<F> {
             .field("capacity", &self.capacity)
             .field("false_positive_rate", &self.rate)
             .field("max_size_in_bytes", &self.max_bytes)
+            .field("max_capacity", &self.max_capacity)
             .finish_non_exhaustive()
     }
 }

@@ -289,6 +289,59 @@ fn mutant_lock_relaxed() {
     });
 }
 
+/// A writer finds under the lock that it may not write. The next holder stores whole words, so it must see what the holder
+/// before the refused one wrote: nothing but the lock orders the three. (Relaxed flags start one after the other, so that
+/// none waits.)
+fn a_refused_insert_passes_the_lock_on(refuse: fn(&Bits<Locked>)) {
+    let bits = new();
+    let [first, second] = [(); 2].map(|()| Arc::new(Word::new(0)));
+    let (writer, written) = (Arc::clone(&bits), Arc::clone(&first));
+    let (refused, passed) = (Arc::clone(&bits), Arc::clone(&second));
+    let threads = [
+        spawn(move || {
+            insert(&writer, X);
+            written.store(1, Ordering::Relaxed);
+        }),
+        spawn(move || {
+            if first.load(Ordering::Relaxed) == 1 {
+                refuse(&refused);
+                passed.store(1, Ordering::Relaxed);
+            }
+        }),
+    ];
+    let may_write = second.load(Ordering::Relaxed) == 1;
+    if may_write {
+        assert!(insert(&bits, Y), "{NONE_NEW}");
+    }
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert!(contains(&bits, X) && may_write == contains(&bits, Y), "{LOST}");
+}
+
+#[test]
+fn model_a_refused_insert_passes_the_lock_on() {
+    check(175, None, || {
+        a_refused_insert_passes_the_lock_on(|bits| {
+            assert_eq!(bits.write_if(0, Z.iter().copied(), || false), None);
+        });
+    });
+}
+
+/// What `write_if` does if it may not write, with a Relaxed store.
+#[test]
+fn mutant_a_refused_insert_frees_the_line_relaxed() {
+    must_fail(UNORDERED, || {
+        check(1, None, || {
+            a_refused_insert_passes_the_lock_on(|bits| {
+                let word = bits.first_word(0);
+                let first = word.lock(LOCK, Ordering::Acquire);
+                word.unlock(first, Ordering::Relaxed);
+            });
+        });
+    });
+}
+
 /// The mistake that the types forbid: a lock-free writer on a line that has a lock.
 #[test]
 fn mutant_a_free_writer_despite_the_lock() {

@@ -18,7 +18,9 @@ use crate::growing::ScalableBuilder;
 ///
 /// It grows as a [`ScalableBloomFilter`](crate::ScalableBloomFilter) does, with the same memory (at high rates with less,
 /// since items have two words or more). Queries and inserts of present items take no lock. An insert of a new item holds
-/// the lock of the item's cache line while it writes the item. It waits only for other writes to a line that it locks, never for growth.
+/// the lock of the item's cache line while it writes the item. It waits only for other writes to a line that it locks, never
+/// for growth. Growth [ends](crate::ScalableBloomFilter#where-growth-ends) as there, at
+/// [`max_capacity`](Self::max_capacity) items.
 ///
 /// # Examples
 ///
@@ -83,7 +85,7 @@ impl<T: ?Sized> OnceScalableBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which takes a first size, a rate, a limit for the memory, and any hasher.
+    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and any hasher.
     ///
     /// # Examples
     ///
@@ -451,7 +453,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         Self { chain: self.chain.snapshot() }
     }
 
-    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter.
+    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter, up to
+    /// its [`max_capacity`](Self::max_capacity).
     ///
     /// # Examples
     ///
@@ -467,6 +470,28 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.chain.slices.capacity()
+    }
+
+    /// Returns the number of items at which growth ends. Up to there the filter stays below its rate. A
+    /// [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be allocated, may end it earlier.
+    ///
+    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of the two. The builder takes
+    /// [another number](ScalableBuilder::max_capacity).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::OnceScalableBloomFilter;
+    /// let filter = OnceScalableBloomFilter::<u64>::builder().false_positive_rate(1e-12).build()?;
+    /// assert_eq!(filter.max_capacity(), 9_223_372);
+    /// let filter = OnceScalableBloomFilter::<u64>::builder().max_capacity(1_000_000).build()?;
+    /// assert_eq!(filter.max_capacity(), 1_000_000);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn max_capacity(&self) -> usize {
+        self.chain.slices.max_capacity()
     }
 
     /// Returns the number of slices: 1 as long as the filter has not grown.
@@ -526,9 +551,9 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.len_estimate_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the [capacity](Self::capacity). Above 1 the filter could not
-    /// grow, all new items go to its last slice, and its rate is higher than the rate it was built for. Reads all bits:
-    /// `O(bits)`.
+    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of the newest slice, if it
+    /// is larger. Above 1 the filter could not grow, all new items go to its newest slice, and its rate may be higher than
+    /// the rate it was built for. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -601,7 +626,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.false_positive_rate_sampled(lines)
     }
 
-    /// Returns the size of the bits of all slices in bytes.
+    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at which it is reserved, when
+    /// 7/8 of the newest one are used, or half of a small one.
     ///
     /// # Examples
     ///

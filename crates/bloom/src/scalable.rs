@@ -10,14 +10,13 @@ use crate::bits::Free;
 use crate::chain::Chain;
 use crate::growing::ScalableBuilder;
 
-/// A Bloom filter that grows: it needs no size, stays below its false-positive rate for ever, and any number of threads
-/// use it while it grows.
+/// A Bloom filter that grows: it needs no size, stays below its false-positive rate up to its
+/// [`max_capacity`](Self::max_capacity), and any number of threads use it while it grows.
 ///
 /// It is a chain of blocked filters, called slices. Each is three times as large as the one before it, with a lower
 /// rate, so that the sum of their rates stays below the request. New items go into the newest slice until it holds
-/// the items it was sized for. The next slice is reserved before that, and its memory is made present in portions of
-/// at most 16 KiB (or one huge page) per insert. No insert waits for growth, no item is moved, and no slice is freed
-/// before the filter.
+/// the items it was sized for. The next slice is reserved before that, and its memory is made present page by page, one
+/// per insert. No insert waits for growth, no item is moved, and no slice is freed before the filter.
 ///
 /// # What it costs
 ///
@@ -25,10 +24,10 @@ use crate::growing::ScalableBuilder;
 ///
 /// | | 1 % | 0.05 % | 1e-6 |
 /// |---|---|---|---|
-/// | one slice, full (10,000 items) | 14.0 | 24.7 | 47.9 |
-/// | 5 slices, full (1,200,000 items) | 17.3 | 29.7 | 54.5 |
-/// | 6 slices, the last one new (1,200,000 items) | 54.9 | 93.8 | 169.5 |
-/// | 7 slices, full (10,930,000 items) | 19.2 | 28.6 | 57.7 |
+/// | one slice, full (10,000 items) | 14.0 | 24.7 | 48.0 |
+/// | 5 slices, full (1,210,000 items) | 17.2 | 29.4 | 54.0 |
+/// | 5 slices, and the sixth just reserved (1,110,000 items) | 59.6 | 101.2 | 183.2 |
+/// | 7 slices, full (10,930,000 items) | 19.2 | 28.7 | 57.8 |
 /// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
 ///
 /// A query looks into all slices: one cache line each. Of items in batches that are mostly present, each looks into the
@@ -36,11 +35,19 @@ use crate::growing::ScalableBuilder;
 /// 7 slices, and to 10 billion in 14. If you know the number of items, use a filter of
 /// that size, or give it as the [`capacity`](ScalableBuilder::capacity).
 ///
-/// # When it cannot grow
+/// # Where growth ends
+///
+/// The hash of an absent item equals that of one of `n` items with probability `n / 2^64`, whatever the filter's size. So
+/// growth must end: by default where equal hashes make half of the rate, at 9.2 million items at 1e-12, 920 million at
+/// 1e-10, and 9.2 billion at 1e-9. At higher rates it ends later, where equal hashes make a smaller part: at 300 billion
+/// items at 1e-6, and 30 trillion at 1 %. [`max_capacity`](Self::max_capacity) returns the number, and the
+/// [builder](ScalableBuilder::max_capacity) takes another.
 ///
 /// If the memory for the next slice cannot be allocated, or would exceed
-/// [`max_size_in_bytes`](ScalableBuilder::max_size_in_bytes), all items go to the last slice. No item is lost, but the
-/// false-positive rate rises, and [`saturation`](Self::saturation) exceeds 1. A failed allocation is tried again.
+/// [`max_size_in_bytes`](ScalableBuilder::max_size_in_bytes), growth ends earlier. A failed allocation is tried again.
+///
+/// After the end all items go to the last slice. No item is lost, but the false-positive rate rises, and
+/// [`saturation`](Self::saturation) exceeds 1 before the rate exceeds the request.
 ///
 /// # Examples
 ///
@@ -106,7 +113,7 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which takes a first size, a rate, a limit for the memory, and any hasher.
+    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and any hasher.
     ///
     /// # Examples
     ///
@@ -474,7 +481,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         Self { chain: self.chain.snapshot() }
     }
 
-    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter.
+    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter, up to
+    /// its [`max_capacity`](Self::max_capacity).
     ///
     /// # Examples
     ///
@@ -490,6 +498,28 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.chain.slices.capacity()
+    }
+
+    /// Returns the number of items at which growth ends. Up to there the filter stays below its rate. A
+    /// [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be allocated, may end it earlier.
+    ///
+    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of the two. The builder takes
+    /// [another number](ScalableBuilder::max_capacity).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// let filter = ScalableBloomFilter::<u64>::builder().false_positive_rate(1e-12).build()?;
+    /// assert_eq!(filter.max_capacity(), 9_223_372);
+    /// let filter = ScalableBloomFilter::<u64>::builder().max_capacity(1_000_000).build()?;
+    /// assert_eq!(filter.max_capacity(), 1_000_000);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn max_capacity(&self) -> usize {
+        self.chain.slices.max_capacity()
     }
 
     /// Returns the number of slices: 1 as long as the filter has not grown.
@@ -549,9 +579,9 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.len_estimate_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the [capacity](Self::capacity). Above 1 the filter could not
-    /// grow, all new items go to its last slice, and its rate is higher than the rate it was built for. Reads all bits:
-    /// `O(bits)`.
+    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of the newest slice, if it
+    /// is larger. Above 1 the filter could not grow, all new items go to its newest slice, and its rate may be higher than
+    /// the rate it was built for. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -624,7 +654,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.false_positive_rate_sampled(lines)
     }
 
-    /// Returns the size of the bits of all slices in bytes.
+    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at which it is reserved, when
+    /// 7/8 of the newest one are used, or half of a small one.
     ///
     /// # Examples
     ///

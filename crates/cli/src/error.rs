@@ -373,15 +373,17 @@ impl fmt::Display for Error {
                          sufficient --capacity, raise --rate, or choose another --kind",
                         rate_up(lowest)
                     ),
-                    (BuildError::RateTooLow { .. }, _, true) => write!(
+                    (BuildError::RateTooLow { lowest, .. }, _, true) => write!(
                         f,
-                        ": equal 64-bit hashes alone exceed this rate; lower {} or raise --rate",
+                        ": the rate is at least {}, so that equal 64-bit hashes make at most half of it; \
+                         lower {} or raise --rate",
+                        rate_up(lowest),
                         size_option(*kind)
                     ),
                     (BuildError::RateTooLow { .. }, _, false) => write!(
                         f,
-                        " can grow further: equal 64-bit hashes take up nearly all of the rate; give a \
-                         sufficient --capacity, or raise --rate"
+                        " can grow further: equal 64-bit hashes would make more than half of the rate of the \
+                         next slice; give a sufficient --capacity, or raise --rate"
                     ),
                     (BuildError::TooLarge, ..) => {
                         write!(

@@ -30,6 +30,7 @@ const MAX_SLICES: u64 = 64;
 /// let Geometry::Chain(sizes) = info.geometry() else { panic!() };
 /// assert_eq!((sizes.slices(), info.capacity()), (3, 1024));
 /// assert_eq!((sizes.false_positive_rate(), sizes.max_size_in_bytes()), (0.01, None));
+/// assert_eq!(sizes.max_capacity(), None);
 /// assert!(sizes.bits() > 10_000 * 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -46,6 +47,8 @@ pub struct ChainSizes {
     /// The bits of the requested rate.
     rate: u64,
     max_bytes: u64,
+    /// The number of items at which growth ends; 0 if none was given.
+    max_capacity: u64,
 }
 
 impl ChainSizes {
@@ -61,6 +64,7 @@ impl ChainSizes {
             has_locks,
             rate: growth.rate.to_bits(),
             max_bytes: growth.max_size_in_bytes,
+            max_capacity: growth.max_capacity.unwrap_or(0),
         }
     }
 
@@ -68,7 +72,7 @@ impl ChainSizes {
     pub(crate) fn of_numbers(has_locks: bool, numbers: Numbers) -> Result<Self, LoadError> {
         let Numbers { size: bits, probes_or_slots: probes, .. } = numbers;
         let words = numbers.words_or_fingerprint_bits;
-        let [rate, max_bytes, slices, ..] = numbers.record;
+        let [rate, max_bytes, slices, max_capacity, ..] = numbers.record;
         require_range("slices", slices, 1, MAX_SLICES)?;
         let requested = f64::from_bits(rate);
         // In this form the condition rejects NaN too.
@@ -79,7 +83,7 @@ impl ChainSizes {
         require_lines(bits)?;
         require_range("size", bits, LINE_BITS * slices, u64::MAX - u64::MAX % LINE_BITS)?;
         let slices = slices as u32;
-        Ok(Self { bits, probes, words, slices, has_locks, rate, max_bytes })
+        Ok(Self { bits, probes, words, slices, has_locks, rate, max_bytes, max_capacity })
     }
 
     /// Returns the numbers for a header.
@@ -88,6 +92,7 @@ impl ChainSizes {
         record[0] = self.rate;
         record[1] = self.max_bytes;
         record[2] = self.slices as u64;
+        record[3] = self.max_capacity;
         Numbers {
             size: self.bits,
             probes_or_slots: self.probes,
@@ -136,10 +141,24 @@ impl ChainSizes {
         if self.max_bytes == u64::MAX { None } else { Some(self.max_bytes) }
     }
 
+    /// Returns the number of items at which growth ends, or `None` if the builder was given none.
+    ///
+    /// # Examples
+    ///
+    /// See [`ChainSizes`].
+    #[must_use]
+    pub const fn max_capacity(self) -> Option<u64> {
+        if self.max_capacity == 0 { None } else { Some(self.max_capacity) }
+    }
+
     /// Returns how the filter grows. `first_capacity` is the capacity of the header.
     pub(crate) const fn growth(self, first_capacity: u64) -> Growth {
-        let (rate, max_size_in_bytes) = (f64::from_bits(self.rate), self.max_bytes);
-        Growth { first_capacity, rate, max_size_in_bytes }
+        Growth {
+            first_capacity,
+            rate: self.false_positive_rate(),
+            max_size_in_bytes: self.max_bytes,
+            max_capacity: self.max_capacity(),
+        }
     }
 
     /// Returns the number of probes and of words per item in the first slice.

@@ -158,8 +158,8 @@ refused! {
     rate_1: Scalable, small_scalable, |bytes| bytes.u64(152, 1_f64.to_bits()).sum_header() => "Sizes(Rate", "1.0";
     rate_nan: Scalable, small_scalable, |bytes| bytes.u64(152, u64::MAX).sum_header() => "Sizes(Rate", "NaN";
     rate_negative: Scalable, small_scalable, |bytes| bytes.u64(152, 1 << 63 | 1).sum_header() => "Sizes(Rate", "-";
-    a_field_behind_the_record_of_slices: Scalable, small_scalable, |bytes| bytes.u64(176, 1).sum_header()
-        => "NotZero { offset: 176 }", "offset 176";
+    a_field_behind_the_record_of_slices: Scalable, small_scalable, |bytes| bytes.u64(184, 1).sum_header()
+        => "NotZero { offset: 184 }", "offset 184";
     items_of_slices: Scalable, small_scalable, |bytes| bytes.u64(112, 1).sum_header() => "Field { field: \"items\"", "items";
     size_of_slices_max: Scalable, small_scalable, |bytes| bytes.u64(88, u64::MAX).sum_header() => "Field { field: \"size\"", "size";
     probes_of_the_first_slice: Scalable, small_scalable, |bytes| bytes.u32(96, 5).sum_header()

@@ -8,7 +8,9 @@ use tamis_bloom::{
     RotatingBloomFilter, ScalableBloomFilter, raw,
 };
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
-use tamis_formats::{Options, Policy, Saved, load, merge_from, merge_read, read, save, write};
+use tamis_formats::{
+    Info, Options, Policy, Saved, load, merge_from, merge_read, read, save, write,
+};
 use tamis_hash::{AnyStable, HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 
 /// Lines in a chunk.
@@ -133,6 +135,33 @@ fn bloom_filters_of_several_slices() {
         assert!(items < 1000 || again.slices() > filter.slices());
         let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
         check_round_trip(&filled(builder.hasher(Rapid::with_seed(items)).build().unwrap(), items));
+    }
+}
+
+/// The end of growth that was given, or the default, is the same in a loaded filter.
+#[test]
+fn a_filter_grows_to_the_same_end() {
+    for (rate, end) in [(0.01, None), (1e-12, None), (1e-12, Some(20_000)), (1e-6, Some(5000))] {
+        for items in [0, 4000, 10_000] {
+            let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
+            let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(items));
+            let builder = end.into_iter().fold(builder, |builder, end| builder.max_capacity(end));
+            let filter = filled(builder.build().unwrap(), items);
+            check_round_trip(&filter);
+            let again: crate::common::Scalable = read(&bytes_of(&filter)[..]).unwrap();
+            assert_eq!(again.max_capacity(), filter.max_capacity());
+            let info = Info::read(&bytes_of(&filter)[..]).unwrap();
+            let tamis_formats::Geometry::Chain(sizes) = info.geometry() else {
+                panic!("not slices")
+            };
+            assert_eq!(sizes.max_capacity(), end.map(|end| end as u64));
+            // Both grow in the same steps.
+            for filter in [&filter, &again] {
+                filter.insert_many(items..30_000, |_, _| ());
+            }
+            assert_eq!(again.capacity(), filter.capacity());
+            assert!(again.capacity() >= end.unwrap_or(30_000));
+        }
     }
 }
 

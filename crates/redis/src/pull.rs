@@ -112,6 +112,7 @@ where
         first_capacity: filter.sizes().capacity(),
         rate: filter.sizes().rate,
         max_size_in_bytes: u64::MAX,
+        max_capacity: None,
     };
     let newest = generations.len().saturating_sub(1) as u32;
     let slices = (0..).zip(generations).map(|(number, (lines, ones))| {

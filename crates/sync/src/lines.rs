@@ -1,6 +1,7 @@
 //! Arrays of cache lines: aligned and zeroed, with an error when the allocation failed.
 
 use core::fmt;
+use core::hint::black_box;
 use core::ops::{Deref, DerefMut, Range};
 
 use crate::line::{LINE_BYTES, LINE_WORDS, Line, prefetch};
@@ -99,8 +100,9 @@ impl Lines {
     pub fn touch(&self, lines: Range<usize>) {
         let end = lines.end.min(self.len());
         for number in (lines.start..end).step_by(SMALL_PAGE_LINES) {
+            // The compiler must not know that the operand is 0: it would make the operation a load, and remove that.
             // ORDERING: Relaxed: it sets no bit.
-            self[number].words[0].fetch_or(0, Ordering::Relaxed);
+            self[number].words[0].fetch_or(black_box(0), Ordering::Relaxed);
         }
     }
 

@@ -61,7 +61,7 @@ impl Memory {
     /// As [`zeroed`](Self::zeroed), but the system places the pages of a large array only when they are first written.
     pub(crate) fn reserved(count: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-        if count >= huge::MIN {
+        if count >= huge::MIN_RESERVED {
             let (lines, mapping) = huge::reserved(count)?;
             return Some(Self {
                 lines,
@@ -77,7 +77,7 @@ impl Memory {
     pub(crate) fn page_lines(&self) -> usize {
         match self.origin {
             #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-            Origin::System { .. } => huge::PAGE_LINES,
+            Origin::System { .. } if self.count >= huge::MIN => huge::PAGE_LINES,
             _ => SMALL_PAGE_LINES,
         }
     }

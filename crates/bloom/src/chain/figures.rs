@@ -10,7 +10,14 @@ use crate::bits::Writer;
 impl<W: Writer> Slices<W> {
     /// Returns the number of items that all slices hold at their rates.
     pub(crate) fn capacity(&self) -> usize {
-        self.iter().fold(0, |sum, slice| slice.filter.capacity().saturating_add(sum))
+        // The last slice of a plan has a little more room than it needs.
+        let sum = self.iter().fold(0, |sum, slice| slice.filter.capacity().saturating_add(sum));
+        sum.min(self.max_capacity())
+    }
+
+    /// Returns the number of items at which growth ends.
+    pub(crate) fn max_capacity(&self) -> usize {
+        usize::try_from(self.plan.end).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn len_estimate(&self) -> f64 {
@@ -21,13 +28,18 @@ impl<W: Writer> Slices<W> {
         self.sampled(lines, Blocked::<W>::len_estimate_sampled)
     }
 
+    /// Returns the share of the capacity that is used: that of all slices, or that of the newest one if it is larger. No
+    /// item goes to the others any more, so as long as it is at most 1, the filter keeps its rate.
     pub(crate) fn saturation(&self) -> f64 {
-        self.len_estimate() / self.capacity() as f64
+        let all = self.len_estimate() / self.capacity() as f64;
+        self.newest().filter.saturation().max(all)
     }
 
     pub(crate) fn saturation_sampled(&self, lines: u64) -> Sampled {
         let capacity = self.capacity() as f64;
-        self.len_estimate_sampled(lines).map(|items| items / capacity)
+        let all = self.len_estimate_sampled(lines).map(|items| items / capacity);
+        let newest = self.newest().filter.saturation_sampled(lines);
+        if newest.value > all.value { newest } else { all }
     }
 
     /// Returns the probability that an absent item is found in a slice: `1 − Π (1 − rate of the slice)`, written so

@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `plan.rs` | pure: the sizes of the slices, and the counts at which they grow |
+//! | `plan.rs`, `steps.rs` | pure: the sizes of the slices, and where growth ends; the counts at which it does something |
 //! | `state.rs` | the shared words apart from the bits: counts, claims, closed slices |
 //! | `slice.rs`, `slices.rs` | one slice; all of them, and the query |
 //! | `prepare.rs` | growth in portions |
@@ -37,6 +37,7 @@ mod schedules;
 pub(crate) mod slice;
 pub(crate) mod slices;
 mod state;
+mod steps;
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests;
 

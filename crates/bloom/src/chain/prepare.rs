@@ -9,18 +9,20 @@
 //! thread that stops after it has claimed a portion delays nobody: the slice is published without that portion, and its
 //! pages are placed when an insert first writes to them.
 //!
-//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: 16
-//! KiB, or one huge page where the system has them. Apart from that an insert writes one line. (An insert with one winner also
-//! visits a few lines of older slices: [`claim`](super::claim).)
+//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: a page of
+//! 4 KiB, or of 2 MiB where a large slice has huge pages. Apart from that an insert writes one line. (An insert with one winner
+//! also visits a few lines of older slices: [`claim`](super::claim).) The insert that reserves a slice of less than 128 KiB
+//! writes all of it.
 //!
 //! **A slice holds its capacity**, and what is still added by the threads that loaded the number of slices before it
 //! changed: one item each. It holds more only if the next slice is not there in time. If the system stops the thread that
 //! reserves it, another one does it after a further 64th of the slice, so that `n` stopped threads cost less than `n`
 //! 64ths. If the memory cannot be had, all items go to the last slice, and its saturation rises above 1.
 
-use super::plan::sample;
+use super::plan::Taken;
 use super::slice::Slice;
 use super::slices::{MAX_SLICES, Slices};
+use super::steps::sample;
 use crate::bits::Writer;
 
 impl<W: Writer> Slices<W> {
@@ -57,16 +59,17 @@ impl<W: Writer> Slices<W> {
 
     /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation failed.
     fn reserve(&self, index: usize) -> Option<Slice<W>> {
-        if index >= MAX_SLICES {
-            return None;
-        }
         #[cfg(test)]
         if self.fails() {
             return None;
         }
-        let newest = self.slice(index - 1).filter.capacity() as u64;
-        let used = self.iter().take(index).map(Slice::rate).sum();
-        let (geometry, capacity) = self.plan.next(newest, used, self.size_in_bytes()).ok()?;
+        let taken = || Taken::by(self.iter().take(index).map(Slice::sizes));
+        let next = (index < MAX_SLICES).then(|| self.plan.next(&taken())).flatten();
+        let Some((geometry, capacity)) = next else {
+            // No slice will ever follow: what the plan computes depends on nothing that changes.
+            self.slice(index - 1).counts().never_reserve();
+            return None;
+        };
         Slice::reserved(geometry, capacity)
     }
 }

@@ -3,8 +3,9 @@
 use tamis_core::BuildError;
 use tamis_sync::{CachePadded, Lines};
 
-use super::plan::{PORTION_LINES, Steps, VISIT_LINES};
+use super::plan::{PORTION_LINES, VISIT_LINES};
 use super::state::Counts;
+use super::steps::Steps;
 use crate::array::Array;
 use crate::array::line::InLine;
 use crate::bits::{Locked, Writer};
@@ -78,9 +79,9 @@ impl<W: Writer> Slice<W> {
         self.steps.items(self.counts.counted())
     }
 
-    /// Returns the rate of the slice when it is full.
-    pub(super) fn rate(&self) -> f64 {
-        self.filter.geometry().false_positive_rate_at(self.filter.capacity())
+    /// Returns the sizes from which those of the next slice follow.
+    pub(crate) fn sizes(&self) -> (Geometry, u64) {
+        (self.filter.geometry(), self.filter.capacity() as u64)
     }
 
     /// Touches the next portion of the memory, and returns whether that was the last one, or there was none left.

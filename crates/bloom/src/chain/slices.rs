@@ -91,6 +91,11 @@ impl<W: Writer> Slices<W> {
         }
     }
 
+    /// Returns the slice into which items go.
+    pub(super) fn newest(&self) -> &Slice<W> {
+        self.slice(self.len() - 1)
+    }
+
     /// Sets the slice after the last one, for threads to prepare. Drops it if another thread was first.
     pub(super) fn set(&self, index: usize, slice: Slice<W>) {
         drop(self.slots.set(index, self.compared(slice)));
@@ -98,7 +103,7 @@ impl<W: Writer> Slices<W> {
 
     /// Compares the slice that will follow the newest one with it.
     fn compared(&self, mut slice: Slice<W>) -> Slice<W> {
-        let newest = self.slice(self.len() - 1);
+        let newest = self.newest();
         if slice.array().has_shape_of(newest.array()) {
             slice.alike = newest.alike + 1;
         }
@@ -181,9 +186,10 @@ impl<W: Writer> Slices<W> {
         copy
     }
 
-    /// Returns the memory of all slices in bytes.
+    /// Returns the memory of all slices in bytes, with the next one if it is being prepared.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        self.iter().map(|slice| slice.filter.geometry().size_in_bytes()).sum()
+        let slices = (0..MAX_SLICES).map_while(|index| self.get(index));
+        slices.map(|slice| slice.filter.geometry().size_in_bytes()).sum()
     }
 }
 

@@ -52,6 +52,12 @@ impl Counts {
             .is_ok()
     }
 
+    /// Lets no thread reserve the next slice any more. A thread that has just claimed it does not matter.
+    pub(crate) fn never_reserve(&self) {
+        // ORDERING: Relaxed: see above.
+        self.reserve.store(u64::MAX, Ordering::Relaxed);
+    }
+
     /// Returns the number of a portion that the caller, and no other thread, must touch; `None` if all of them have
     /// been claimed.
     pub(crate) fn claim_portion(&self, portions: u64) -> Option<u64> {

@@ -2,10 +2,12 @@
 
 use std::vec::Vec;
 
+use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis_hash::{HashItem, Rapid};
 
 use super::Chain;
 use super::claim::Claim;
+use super::plan::tests::PLANNED;
 use super::plan::{PORTION_LINES, Plan, VISIT_LINES};
 use super::slice::tests::TOUCHED;
 use crate::array::Array as _;
@@ -143,7 +145,8 @@ fn a_copy_grows_on() {
     fill(&filter, &mut next, 3999);
     let copy = filter.snapshot();
     assert_eq!((copy.slices.len(), filter.slices.len()), (2, 2));
-    fill(&copy, &mut next, 3);
+    // The copy prepares its own: one insert reserves it, and each touches a page.
+    fill(&copy, &mut next, 10);
     assert_eq!(copy.slices.len(), 3);
     assert_eq!(filter.slices.len(), 2);
     assert!((0..next).all(|item| copy.contains(&item)));
@@ -160,4 +163,90 @@ fn a_cleared_filter_starts_again() {
     assert!(!(0..next).any(|item| filter.contains(&item)));
     fill(&filter, &mut next, 1001);
     assert_eq!(filter.slices.len(), 2);
+}
+
+/// Queries after each stage of growth, in multiples of those that expect one hit at the requested rate.
+const EXPECTED: u64 = if option_env!("TAMIS_LONG").is_some() { 10_000 } else { 400 };
+
+/// With hashes cut to 40 bits, so that the end of growth is near and equal hashes make half of the rate there, the measured
+/// rate stays within the request up to the end, and is what the filter was planned for. Past the end the saturation
+/// exceeds 1 before the rate exceeds the request.
+#[test]
+fn the_rate_holds_to_the_end_of_growth() {
+    fn check<W: Claim>(rate: f64, max_capacity: Option<u64>) {
+        let hasher = Rapid::with_seed(11);
+        let hash = |item: u64| hasher.hash_item(&item) >> 24 << 24;
+        let plan = Plan::of_hashes(2.0_f64.powi(40), InLine::<W>::KIND, 1 << 14, rate, u64::MAX);
+        let filter: Filter<W> =
+            Chain::new(plan.ending_at(max_capacity), Rapid::with_seed(11)).unwrap();
+        let end = filter.slices.max_capacity() as u64;
+        assert_eq!(end, max_capacity.unwrap_or((rate * 2.0_f64.powi(39)) as u64));
+        // The bounds fail by chance once in 10^10.
+        let (queries, alpha) = ((EXPECTED as f64 / rate) as u64, 1e-10);
+        let most = Binomial::new(rate, queries).unwrap().inverse_cdf(1.0 - alpha);
+        let mut inserted = 0;
+        let mut stage = |per_cent: u64| {
+            let items = end * per_cent / 100;
+            filter.insert_many((inserted..items).map(hash), |_, _| ());
+            inserted = items;
+            let mut hits = 0;
+            let absent = 1 << 40..(1 << 40) + queries;
+            filter.contains_many(absent.map(hash), |_, hit| hits += u64::from(hit));
+            let saturation = filter.slices.saturation();
+            println!("{per_cent} % of {end}: {hits} hits, at most {most}, saturation {saturation}");
+            (hits, saturation)
+        };
+        for per_cent in [50, 100] {
+            let (hits, saturation) = stage(per_cent);
+            assert!(hits <= most, "{per_cent} %: {hits} of {queries}, at most {most}");
+            assert!(saturation < 1.001, "{per_cent} %: {saturation}");
+            if per_cent == 100 {
+                let least = Binomial::new(0.95 * rate, queries).unwrap().inverse_cdf(alpha);
+                assert!(hits >= least, "the last slice uses what is left: {hits} of {least}");
+            }
+        }
+        let slices = filter.slices.len();
+        for per_cent in [102, 150] {
+            let (hits, saturation) = stage(per_cent);
+            let more = (per_cent - 100) as f64 / 100.0;
+            assert!(saturation > 1.0 + 0.8 * more, "{per_cent} %: {hits} hits, {saturation}");
+            assert!(hits > most || per_cent < 150, "{per_cent} %: {hits}");
+        }
+        assert_eq!(filter.slices.len(), slices, "growth has ended");
+    }
+    check::<Free>(2e-5, None);
+    check::<Locked>(2e-5, None);
+    check::<Locked>(2e-5, Some(3_000_000));
+}
+
+/// At its end, by its items or by its memory, a filter computes no size of a next slice again.
+#[test]
+fn growth_that_has_ended_is_remembered() {
+    let plan = Plan::new(InLine::<Free>::KIND, 1024, 0.01, u64::MAX);
+    for plan in [plan.ending_at(Some(5000)), Plan { max_bytes: 10_000, ..plan }] {
+        let filter: Filter<Free> = Chain::new(plan, Rapid::with_seed(1)).unwrap();
+        let before = PLANNED.get();
+        (0..6000).for_each(|item| _ = filter.insert(&item));
+        let slices = filter.slices.len();
+        assert_eq!(PLANNED.get() - before, slices as u64, "one for each slice, and one more");
+        (6000..100_000).for_each(|item| _ = filter.insert(&item));
+        assert_eq!((PLANNED.get() - before, filter.slices.len()), (slices as u64, slices));
+        assert!(filter.slices.saturation() > 2.0);
+    }
+}
+
+/// What is prepared ahead counts as memory.
+#[test]
+fn a_prepared_slice_counts_in_the_size() {
+    let filter: Filter<Free> = filter(100_000);
+    let before = filter.size_in_bytes();
+    let mut next = 0;
+    fill(&filter, &mut next, 85_000);
+    assert_eq!(filter.size_in_bytes(), before);
+    fill(&filter, &mut next, 5_000);
+    assert_eq!(filter.slices.len(), 1);
+    let ahead = filter.size_in_bytes();
+    assert!(ahead > 4 * before, "{before} {ahead}");
+    fill(&filter, &mut next, 20_000);
+    assert_eq!((filter.slices.len(), filter.size_in_bytes()), (2, ahead));
 }

@@ -9,7 +9,7 @@ use crate::array::Array;
 use crate::array::line::InLine;
 use crate::bits::Writer;
 use crate::chain::Chain;
-use crate::chain::plan::Plan;
+use crate::chain::plan::{Plan, Taken};
 use crate::chain::slice::Slice;
 use crate::chain::slices::{MAX_SLICES, Slices};
 use crate::geometry::Geometry;
@@ -28,6 +28,8 @@ pub struct Growth {
     pub rate: f64,
     /// The limit for the memory of the bits; `u64::MAX` for none.
     pub max_size_in_bytes: u64,
+    /// The number of items at which growth ends, if one was given.
+    pub max_capacity: Option<u64>,
 }
 
 /// The sizes of one slice of a growing filter.
@@ -53,8 +55,8 @@ pub struct SliceSizes {
 /// See [`from_slices`].
 #[must_use]
 pub fn growth<F: Growing>(filter: &F) -> Growth {
-    let Plan { first, rate, max_bytes, .. } = filter.chain().slices.plan;
-    Growth { first_capacity: first, rate, max_size_in_bytes: max_bytes }
+    let Plan { first, rate, max_bytes, max_capacity, .. } = filter.chain().slices.plan;
+    Growth { first_capacity: first, rate, max_size_in_bytes: max_bytes, max_capacity }
 }
 
 /// Returns the sizes of all slices, oldest first, while other threads may insert.
@@ -129,12 +131,13 @@ pub fn from_slices<F: Growing>(
     hasher: <F as sealed::Sealed>::Hasher,
     slices: impl IntoIterator<Item = (SliceSizes, Lines)>,
 ) -> Result<F, LinesError> {
-    let Growth { first_capacity, rate, max_size_in_bytes } = growth;
+    let Growth { first_capacity, rate, max_size_in_bytes, max_capacity } = growth;
     // Written so that NaN is an error, too.
     if !(rate > 0.0 && rate < 1.0) {
         return Err(LinesError::Rate);
     }
-    let plan = Plan::new(InLine::<F::Claim>::KIND, first_capacity.max(1), rate, max_size_in_bytes);
+    let plan = Plan::new(InLine::<F::Claim>::KIND, first_capacity.max(1), rate, max_size_in_bytes)
+        .ending_at(max_capacity);
     let mut chain: Option<Slices<F::Claim>> = None;
     for (sizes, lines) in slices {
         let slice = slice_of(sizes, lines)?;
@@ -144,7 +147,8 @@ pub fn from_slices<F: Growing>(
             Some(_) => return Err(LinesError::Slices),
         }
     }
-    let chain = chain.ok_or(LinesError::Slices)?;
+    let mut chain = chain.ok_or(LinesError::Slices)?;
+    chain.plan = plan.resumed(&Taken::by(chain.iter().map(Slice::sizes)));
     Ok(F::from_chain(Chain::of_slices(chain, hasher)))
 }
 
@@ -184,7 +188,12 @@ mod tests {
         SliceSizes { geometry, capacity: 1024, items: 0 }
     }
 
-    const GROWTH: Growth = Growth { first_capacity: 1024, rate: 0.01, max_size_in_bytes: u64::MAX };
+    const GROWTH: Growth = Growth {
+        first_capacity: 1024,
+        rate: 0.01,
+        max_size_in_bytes: u64::MAX,
+        max_capacity: None,
+    };
 
     fn load(growth: Growth, slices: Vec<(SliceSizes, Lines)>) -> Result<Filter, LinesError> {
         from_slices(growth, Rapid::with_seed(1), slices)

@@ -14,7 +14,7 @@ use tamis_cuckoo::raw::Lines;
 use tamis_cuckoo::raw::scalable::{self, Part, Plan};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
-    LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
+    Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };
 use tamis_hash::{HashItem, Rapid, StableHasher};
 
@@ -115,7 +115,12 @@ macro_rules! two_slices {
         /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to 20.
         pub(crate) fn $function<S: StableHasher + HashItem<u64>>(hasher: S) -> $name<u64, S> {
             use tamis_bloom::raw;
-            let growth = Growth { first_capacity: 30, rate: 0.05, max_size_in_bytes: 1 << 20 };
+            let growth = Growth {
+                first_capacity: 30,
+                rate: 0.05,
+                max_size_in_bytes: 1 << 20,
+                max_capacity: None,
+            };
             let one: $name<u64, S> =
                 raw::from_slices(growth, hasher.clone(), [slice($once, 0, 0)]).unwrap();
             (0..20).for_each(|item| assert!(one.insert(&item) || one.contains(&item)));
@@ -253,7 +258,10 @@ where
             "{how}: other bytes when saved again"
         );
         assert_eq!(again.capacity(), filter.capacity());
-        assert_eq!(again.size_in_bytes(), filter.size_in_bytes());
+        // A slice that is prepared ahead is not saved.
+        let is_ahead = matches!(F::KIND, Kind::ScalableBloom | Kind::OnceScalableBloom)
+            && again.size_in_bytes() < filter.size_in_bytes();
+        assert!(is_ahead || again.size_in_bytes() == filter.size_in_bytes());
         assert_eq!(again.len_estimate(), filter.len_estimate());
         let (one, other) = (again.hasher(), filter.hasher());
         assert_eq!((one.algorithm(), one.key()), (other.algorithm(), other.key()));

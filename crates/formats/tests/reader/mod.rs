@@ -111,7 +111,7 @@ impl Reader {
         check(number(header, 128, 8) == body_len, "body length")?;
         check(number(header, 136, 8) == 1 << 20, "chunk length")?;
         let fields = match kind {
-            6 | 7 => 3,
+            6 | 7 => 4,
             9 => 5,
             10 => 2,
             _ => 0,

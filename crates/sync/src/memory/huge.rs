@@ -14,6 +14,10 @@ const HUGE_PAGE: usize = 1 << 21;
 /// filter.
 pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 
+/// The least number of lines that is mapped if the pages are to be placed when they are written: 128 KiB. The allocator
+/// writes the zeros of an aligned array itself.
+pub(super) const MIN_RESERVED: usize = (128 << 10) / LINE_BYTES;
+
 /// The lines of a huge page.
 pub(super) const PAGE_LINES: usize = HUGE_PAGE / LINE_BYTES;
 
@@ -23,9 +27,14 @@ const LINES_PER_THREAD: usize = (1 << 26) / LINE_BYTES;
 /// The most threads that touch: more would not zero memory faster.
 const MAX_THREADS: usize = 8;
 
-/// Maps `count` lines of zeros, aligned to a huge page, and touches none of them.
+/// Maps `count` lines of zeros, and touches none of them. At least [`MIN`] lines are aligned to a huge page, and in huge
+/// pages.
 pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
     let bytes = count.checked_mul(LINE_BYTES)?;
+    if count < MIN {
+        let mut mapping = MmapOptions::new().len(bytes).map_anon().ok()?;
+        return Some((NonNull::from(&mut mapping[..]).cast(), mapping));
+    }
     // Whole huge pages, and one more: the system aligns a mapping to a small page only.
     let mapped = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
     let mut mapping = MmapOptions::new().len(mapped).map_anon().ok()?;
