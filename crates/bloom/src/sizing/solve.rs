@@ -88,6 +88,9 @@ fn search_classic(items: u64, rate: f64) -> Option<(u64, u32)> {
     None
 }
 
+/// Above, the estimates are wrong by several bits, and the sums are short.
+const HIGH_RATE: f64 = 0.9;
+
 /// With at most this number of throws the exact sum is fast.
 const MANY_THROWS: u64 = 24;
 
@@ -117,7 +120,9 @@ impl ClassicSize {
         let n = items as f64;
         let left = (0.04 - k * (0.079 - 0.026 * throws_per_bit) * (1.0 - 0.22 / n)) / n;
         let estimate = textbook + second_order + left;
-        let (below, above) = if estimate < classic::exact_below(probes) as f64 {
+        let (below, above) = if rate > HIGH_RATE {
+            (4.0, 4.0)
+        } else if estimate < classic::exact_below(probes) as f64 {
             (0.16 / n + 4e-3, 0.05 / n + 4e-3)
         } else {
             (0.3, 0.1)
@@ -134,7 +139,7 @@ impl ClassicSize {
             return None;
         }
         let least = (ceil(self.textbook) as u64).max(1);
-        if self.textbook >= pow(2.0, 45.0) {
+        if self.textbook >= pow(2.0, 45.0) || self.rate > HIGH_RATE {
             return self.bits_above(least);
         }
         let mut bits = self.high.max(least);
@@ -447,7 +452,7 @@ mod tests {
             let steps = if items < 13 { 200 } else { 20 };
             for step in 0..steps {
                 let step = f64::from(step) + items as f64 / 17.0 % 1.0;
-                let rate = 0.95 * pow(1e-12, step / f64::from(steps));
+                let rate = 0.99 * pow(1e-12, step / f64::from(steps));
                 let ideal = round(-log2(rate)).max(1.0) as u32;
                 for probes in ideal.saturating_sub(FEWER_PROBES).max(1)..=ideal + 2 {
                     let size = ClassicSize::new(items, probes, rate, log(rate));
