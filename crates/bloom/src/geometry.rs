@@ -8,8 +8,7 @@ use crate::probe::line::{MAX_PROBES as MAX_LINE_PROBES, Shape, WORDS};
 use crate::probe::masks::MAX_PROBES_PER_WORD;
 use crate::sizing::{classic, line, solve};
 
-/// The number of 64-bit hashes.
-pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
+pub(crate) use crate::sizing::solve::ALL_HASHES;
 
 /// The sizes of a filter: the number of bits, the number of bits that an item sets, and the layout.
 ///

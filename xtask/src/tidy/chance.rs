@@ -38,7 +38,8 @@ pub(super) fn examples(source: &Source) -> Vec<String> {
 /// Returns the examples in the documentation of a file: their numbered lines of code.
 fn code_blocks(source: &Source) -> Vec<Vec<(usize, &str)>> {
     let is_page = source.path.ends_with(".md");
-    if !is_page && !(source.path.ends_with(".rs") && source.path.starts_with("crates/")) {
+    let is_source = source.path.ends_with(".rs") && source.path.starts_with("crates/");
+    if !(is_page || is_source) {
         return Vec::new();
     }
     let (mut blocks, mut block) = (Vec::new(), None);

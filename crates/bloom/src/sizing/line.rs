@@ -184,6 +184,21 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
 
 const OFFSETS: Block = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
+/// Returns the probability that a line has `j + 1` items divided by that of `j`, for `j` and those that follow, in the
+/// distribution of Poisson.
+///
+/// A function of its own, so that it divides several numbers at a time.
+#[inline(never)]
+fn poisson_ratios(load: f64, j: f64) -> Block {
+    OFFSETS.map(|offset| load / (j + offset + 1.0))
+}
+
+/// As [`poisson_ratios`], in the binomial distribution.
+#[inline(never)]
+fn binomial_ratios(items: f64, share: f64, j: f64) -> Block {
+    OFFSETS.map(|offset| (items - (j + offset)) / (j + offset + 1.0) * share / (1.0 - share))
+}
+
 /// The groups of a shape, equal ones together: the first (which may have the lock bit), the others with the most
 /// probes, and those with one probe less.
 #[derive(Clone)]
@@ -191,8 +206,9 @@ pub(crate) struct Groups {
     groups: [Group; 3],
     /// Whether the others are like the first.
     alike: bool,
-    /// The chances in lines with 0 items and more, which sums for several loads share.
-    from_none: Vec<Block>,
+    /// The chances in lines with `first` items and more, which sums for several loads share.
+    blocks: Vec<Block>,
+    first: f64,
 }
 
 impl Groups {
@@ -207,7 +223,8 @@ impl Groups {
                 Group::new(most - 1, words, false, shape.words - with_most),
             ],
             alike: !locked,
-            from_none: Vec::new(),
+            blocks: Vec::with_capacity(24),
+            first: 0.0,
         }
     }
 
@@ -230,14 +247,14 @@ impl Groups {
             };
             exp(places + (items - j) * log1p(-share))
         };
-        self.mean(load, at, |j| (items - j) / (j + 1.0) * share / (1.0 - share))
+        self.mean(load, at, |j| binomial_ratios(items, share, j))
     }
 
     /// Returns the expected false-positive rate at `load` items per line in an infinite filter, where the number of
     /// items in a line has the distribution of Poisson.
     pub(crate) fn rate_at_load(&mut self, load: f64) -> f64 {
         let at = |j| exp(if j == 0.0 { -load } else { j * log(load) - load - lgamma(j + 1.0) });
-        self.mean(load, at, |j| load / (j + 1.0))
+        self.mean(load, at, |j| poisson_ratios(load, j))
     }
 
     /// Returns the rate in a line with exactly `items` items.
@@ -247,8 +264,10 @@ impl Groups {
         groups.block()[0]
     }
 
-    /// Computes the powers for `j` items.
+    /// Begins with `j` items.
     fn start(&mut self, j: f64) {
+        self.first = j;
+        self.blocks.clear();
         self.groups.iter_mut().filter(|group| group.count > 0).for_each(|group| group.start(j));
     }
 
@@ -275,9 +294,9 @@ impl Groups {
 
     /// Returns the mean, over the lines, of the probability that a query finds its bits in all groups.
     ///
-    /// A line has `j` items with a probability of `at(j)`, and `j + 1` with `ratio(j)` times that.
+    /// A line has `j` items with a probability of `at(j)`, and `j + 1` with `ratios(j)[0]` times that.
     #[inline(always)]
-    fn mean(&mut self, load: f64, at: impl Fn(f64) -> f64, ratio: impl Fn(f64) -> f64) -> f64 {
+    fn mean(&mut self, load: f64, at: impl Fn(f64) -> f64, ratios: impl Fn(f64) -> Block) -> f64 {
         if load > FULL_LOAD {
             return 1.0;
         }
@@ -286,30 +305,21 @@ impl Groups {
         }
         // Start ten standard deviations below the mean: below, the terms add nothing.
         let mut j = libm::floor((load - 10.0 * libm::sqrt(load) - 10.0).max(0.0));
-        let mut away = (j > 0.0).then(|| {
-            let mut groups = Self { from_none: Vec::new(), ..*self };
-            groups.start(j);
-            groups
-        });
+        if j != self.first {
+            self.start(j);
+        }
         // Add up term by term; each follows from the one before.
         let (mut sum, mut chance) = (0.0, at(j));
         let mut number = 0;
         loop {
-            let block = match &mut away {
-                Some(groups) => groups.block(),
-                None => {
-                    if number == self.from_none.len() {
-                        let block = self.block();
-                        self.from_none.push(block);
-                    }
-                    self.from_none[number]
-                }
-            };
-            number += 1;
-            let (mut ratios, mut sums, mut chances) = <(Block, Block, Block)>::default();
-            for (ratio_at, offset) in ratios.iter_mut().zip(OFFSETS) {
-                *ratio_at = ratio(j + offset);
+            if number == self.blocks.len() {
+                let block = self.block();
+                self.blocks.push(block);
             }
+            let block = self.blocks[number];
+            number += 1;
+            let ratios = ratios(j);
+            let (mut sums, mut chances) = <(Block, Block)>::default();
             for ((sum_at, rate), (chance_at, ratio)) in
                 sums.iter_mut().zip(block).zip(chances.iter_mut().zip(ratios))
             {
