@@ -260,6 +260,18 @@ mod tests {
         assert!(filter.false_positive_rate() > 0.01);
     }
 
+    /// What a filter was built with is what it is saved with, whatever the numbers are.
+    #[test]
+    fn a_loaded_filter_keeps_its_growth() {
+        for (first_capacity, max_capacity) in [(1024, Some(1)), (5, Some(u64::MAX)), (9, None)] {
+            let given = Growth { first_capacity, max_capacity, ..GROWTH };
+            let filter = load(given, vec![(sizes(), lines(sizes()))]).unwrap();
+            assert_eq!(growth(&filter), given);
+        }
+        let filter = Filter::builder_with_hasher(Rapid::with_seed(1)).max_capacity(500).build();
+        assert_eq!(filter.unwrap().capacity(), 500, "the first slice is not larger");
+    }
+
     /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are planned.
     #[test]
     fn a_loaded_filter_can_be_cleared() {
