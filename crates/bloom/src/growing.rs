@@ -237,8 +237,8 @@ impl<F: Growing> ScalableBuilder<F> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
         let max_bytes = self.max_bytes.unwrap_or(u64::MAX);
         let max_capacity = self.max_capacity.map(|items| items.max(1) as u64);
-        let kind = InLine::<F::Claim>::KIND;
-        Plan::new(kind, capacity as u64, rate, max_bytes).ending_at(max_capacity)
+        let first = (capacity as u64).min(max_capacity.unwrap_or(u64::MAX));
+        Plan::new(InLine::<F::Claim>::KIND, first, rate, max_bytes).ending_at(max_capacity)
     }
 }
 

@@ -83,11 +83,11 @@ impl Memory {
     }
 
     /// Gives the pages back to the system, so that all lines are zero. Returns `false`, and does nothing, if the memory
-    /// is not of the system.
+    /// is not of the system, or too small to be worth the call.
     pub(crate) fn give_back(&self) -> bool {
         match &self.origin {
             #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-            Origin::System { mapping } => huge::give_back(mapping),
+            Origin::System { mapping } if self.count >= huge::MIN => huge::give_back(mapping),
             _ => false,
         }
     }

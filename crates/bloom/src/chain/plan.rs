@@ -160,8 +160,7 @@ impl Plan {
 
     /// Lets growth end at this number of items, if one is given.
     pub(crate) fn ending_at(self, max_capacity: Option<u64>) -> Self {
-        let Some(end) = max_capacity else { return self };
-        Self { max_capacity, end, first: self.first.min(end), ..self }
+        Self { max_capacity, end: max_capacity.unwrap_or(self.end), ..self }
     }
 
     /// Returns the number of items whose hashes make half of the rate.

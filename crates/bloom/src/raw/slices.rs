@@ -244,6 +244,34 @@ mod tests {
         }
     }
 
+    /// A filter whose newest slice is overfull says so, although the others have room that no item can take.
+    #[test]
+    fn an_overfull_newest_slice_is_reported() {
+        let kind = Kind::Line { once: false };
+        let slices = [100_000, 1024].map(|capacity| {
+            let geometry = Geometry::for_items(kind, capacity, 0.003, Some(2)).unwrap();
+            let sizes = SliceSizes { geometry, capacity, items: 0 };
+            (sizes, lines(sizes))
+        });
+        let filter = load(Growth { max_size_in_bytes: 1, ..GROWTH }, slices.into()).unwrap();
+        filter.insert_many(0..3000_u64, |_, _| ());
+        assert_eq!(filter.slices(), 2);
+        assert!(filter.saturation() > 2.5 && filter.saturation_sampled(50).value > 2.0);
+        assert!(filter.false_positive_rate() > 0.01);
+    }
+
+    /// What a filter was built with is what it is saved with, whatever the numbers are.
+    #[test]
+    fn a_loaded_filter_keeps_its_growth() {
+        for (first_capacity, max_capacity) in [(1024, Some(1)), (5, Some(u64::MAX)), (9, None)] {
+            let given = Growth { first_capacity, max_capacity, ..GROWTH };
+            let filter = load(given, vec![(sizes(), lines(sizes()))]).unwrap();
+            assert_eq!(growth(&filter), given);
+        }
+        let filter = Filter::builder_with_hasher(Rapid::with_seed(1)).max_capacity(500).build();
+        assert_eq!(filter.unwrap().capacity(), 500, "the first slice is not larger");
+    }
+
     /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are planned.
     #[test]
     fn a_loaded_filter_can_be_cleared() {
