@@ -14,7 +14,7 @@ pub(crate) const MAX_SLOTS: usize = MAX_GENERATIONS as usize + 1;
 ///
 /// MEASURED (ns of CPU time per insert of a new item, a window of 1 million, 1, 2 and 64 threads on two cores): 50, 46 and
 /// 52, in batches 43, instead of 52, 52 and 52, and 45, with 1,024 stripes, and 50, 54 and 57, and 46, with 4,096; in a
-/// window of 20 million, which is larger than the caches, 204, 203 and 207 (Zen 4). 256 lines fit into the first cache.
+/// window of 20 million, which is larger than the caches, 204, 203 and 207 (Zen 5). 256 lines fit into the first cache.
 const MAX_STRIPES: u64 = 256;
 
 /// Items of a generation per stripe, so that a small filter has few.
