@@ -76,16 +76,22 @@ impl Clock {
         let is_behind = now < self.floor(length);
         let is_ahead = now > self.newest.saturating_add(length);
         if is_behind || is_ahead && self.left != 0 && now >= self.left {
-            self.suspect(now, length);
-            return None;
+            if !self.suspect(now, length) {
+                return None;
+            }
+            self.changes += 1;
+            if is_behind {
+                self.fall_back(now);
+                return Some(0);
+            }
         }
         if now > self.newest {
-            // The clock runs: others are wrong.
+            // The clock runs: the others are wrong.
             self.newest = now;
             self.suspects = Default::default();
             if now >= self.left {
                 // It has reached the clock that was left. One that is still ahead stays suspect.
-                self.left = if self.ahead > now.saturating_add(length) { self.ahead } else { 0 };
+                self.left = if self.ahead > now { self.ahead } else { 0 };
             }
         }
         if now < self.due {
@@ -97,16 +103,26 @@ impl Clock {
         Some(ended)
     }
 
-    /// Takes a suspect reading, and follows its clock if that has advanced by a generation.
-    fn suspect(&mut self, now: u64, length: u64) {
+    /// Follows a clock that is behind. The end of the generation moves with it: no time passes.
+    fn fall_back(&mut self, now: u64) {
+        let due = now.saturating_add(self.due - self.newest).max(1);
+        let (left, changes) = (self.newest, self.changes);
+        *self = Self { due, newest: now, left, changes, ..Self::default() };
+    }
+
+    /// Takes a suspect reading. Returns whether its clock takes over: it has advanced by a generation.
+    fn suspect(&mut self, now: u64, length: u64) -> bool {
         if now > self.newest {
             self.ahead = now;
         }
-        // A reading advances each clock below it.
+        if self.suspects.iter().any(|suspect| suspect.readings > 0 && suspect.latest == now) {
+            // A time that is repeated does not run, and advances no clock below it.
+            return false;
+        }
         let mut is_lowest = true;
         for suspect in &mut self.suspects {
-            if suspect.readings > 0 && suspect.latest <= now {
-                suspect.readings += u64::from(suspect.latest < now);
+            if suspect.readings > 0 && suspect.latest < now {
+                suspect.readings += 1;
                 suspect.latest = now;
                 is_lowest = false;
             }
@@ -118,15 +134,9 @@ impl Clock {
                 *suspect = Suspect { first: now, latest: now, readings: 1 };
             }
         }
-        let runs = |suspect: &Suspect| {
-            suspect.readings >= READINGS && suspect.latest - suspect.first >= length
-        };
-        if self.suspects.iter().any(runs) {
-            // The end of the generation moves with the clock: no time passes.
-            let rest = self.due - self.newest;
-            let (due, changes) = (now.saturating_add(rest).max(1), self.changes + 1);
-            *self = Self { due, newest: now, left: self.newest, changes, ..Self::default() };
-        }
+        self.suspects
+            .iter()
+            .any(|suspect| suspect.readings >= READINGS && suspect.latest - suspect.first >= length)
     }
 
     /// Returns the time from which a reading has something to do.
@@ -230,23 +240,29 @@ mod tests {
             prop_assert_eq!((clock.due, clock.newest), (calm.due, calm.newest));
         }
 
-        /// Whatever the readings were: two generations and four readings after the last wrong one, the clock runs again.
+        /// Whatever the readings were: two generations and four readings after the last wrong one, the clock runs again. It
+        /// may stand still once more, for four readings, where it reaches a clock that was left.
         #[test]
         fn a_true_clock_takes_over(
             readings in readings(),
             base in 0..4 * HOUR,
-            steps in prop::collection::vec(1..=LENGTH / 4, 12..200),
+            log_step in 0..16_u32,
+            steps in prop::collection::vec(1..=1000_u64, 12..400),
         ) {
             let mut run = Run::new(readings[0]);
             for &now in &readings {
                 run.read(now);
             }
-            let mut now = base;
+            let most = 1 << log_step;
+            let (mut now, mut stood) = (base, 0);
             for step in steps {
-                let is_newest = run.read(now);
-                prop_assert!(is_newest || now - base <= 2 * LENGTH + 4 * LENGTH / 4, "{} later", now - base);
+                let step = (step * most / 1000).max(1);
                 now += step;
+                if !run.read(now) {
+                    stood += step;
+                }
             }
+            prop_assert!(stood <= 2 * LENGTH + 4 * most + 4 * most.max(LENGTH / 4), "{stood} at {most}");
         }
 
         /// The lower of two clocks in turn never counts, however far it is behind.
@@ -303,6 +319,64 @@ mod tests {
             assert!(until + step >= LENGTH.max(3 * step), "{until} at steps of {step}");
             assert_eq!((run.passed, run.clock.changes), (0, 1));
         }
+    }
+
+    /// After it was set back, a clock runs through the time that it had reached, also if it is read seldom; and a pause
+    /// there passes, when it has been read for a generation.
+    #[test]
+    fn a_clock_that_was_set_back_passes_its_former_time() {
+        for step in [LENGTH / 10, LENGTH, LENGTH * 11 / 10, 2 * LENGTH, 40 * LENGTH] {
+            let mut run = Run::new(10 * HOUR);
+            let calls = 30 * HOUR / step;
+            (0..calls).for_each(|call| {
+                run.read(9 * HOUR + call * step);
+            });
+            let lost = calls * step - run.passed;
+            assert!(lost <= 2 * LENGTH.max(3 * step), "{lost} of the time at steps of {step}");
+            assert!(run.clock.changes <= 2);
+        }
+        let mut run = Run::new(10 * HOUR);
+        (0..20).for_each(|call| assert!(run.read(9 * HOUR + call * LENGTH / 10) == (call > 9)));
+        let before = run.passed;
+        (0..20).for_each(|call| {
+            run.read(12 * HOUR + call * LENGTH / 10);
+        });
+        assert!(run.passed - before > 3 * HOUR - LENGTH, "a pause did not pass");
+    }
+
+    /// A wrong time that is repeated between the readings of a clock does not keep it from taking over.
+    #[test]
+    fn a_repeated_time_holds_up_no_clock() {
+        for (first, wrong) in
+            [(FAR, FAR / 2), (FAR, 20 * HOUR), (10 * HOUR, 10 * HOUR - 3 * LENGTH)]
+        {
+            for every in 1..10 {
+                let mut run = Run::new(first);
+                let mut stood = 0;
+                for call in 0..1000_u64 {
+                    stood += u64::from(!run.read(9 * HOUR + call * 50)) * 50;
+                    if call % every == 0 {
+                        run.read(wrong);
+                    }
+                }
+                assert!(stood <= 2 * LENGTH + 200, "{stood} with {wrong} at each of {every} calls");
+            }
+        }
+    }
+
+    /// While a clock is suspect, each reading above the newest has something to do, and waits; otherwise only a tick does.
+    #[test]
+    fn a_suspect_clock_wakes_each_reading() {
+        let mut run = Run::new(10 * HOUR);
+        let calm = (10 * HOUR + LENGTH / TICKS, 10 * HOUR + LENGTH, 10 * HOUR - LENGTH);
+        let times = |clock: &Clock| (clock.wake(LENGTH), clock.wait(), clock.floor(LENGTH));
+        assert_eq!(times(&run.clock), calm);
+        run.read(HOUR);
+        assert_eq!(times(&run.clock), (10 * HOUR + 1, 10 * HOUR + 1, calm.2));
+        assert!(run.read(10 * HOUR + 1));
+        assert_eq!(times(&run.clock), (calm.0 + 1, calm.1, calm.2 + 1));
+        // A filter that is loaded has the clock of the beginning of its generation.
+        assert_eq!(times(&Clock::of_due(10 * HOUR + LENGTH, LENGTH)), calm);
     }
 
     /// Three late readings, however far apart, are no clock, and the fourth is one.
