@@ -47,8 +47,9 @@ pub(crate) mod protocol {}
 /// * A window **by time** ([`span`](crate::RotatingBuilder::span)) covers the items of the last span. It rotates when
 ///   [`advance`](Self::advance) brings a time at which that is due. The filter reads no clock.
 ///
-/// The age of an item counts from a moment between the call of its insert and the return. It is forgotten at the latest
-/// one generation after the window.
+/// In a window by items the age of an item counts from a moment between the call of its insert and the return; in a window
+/// by time, from the newest reading of the clock before its insert. An item is forgotten at the latest one generation after
+/// the window.
 ///
 /// # What is certain
 ///
@@ -56,8 +57,8 @@ pub(crate) mod protocol {}
 /// * So is every [`insert_or_refresh`](Self::insert_or_refresh), whatever it returned.
 /// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the window: it does not
 ///   become younger. Or it was a false positive: then `contains` may return `false` as soon as one of the items that
-///   caused it is forgotten. Of the inserts of absent items, at most the
-///   [`false_positive_rate`](Self::false_positive_rate) are of this kind.
+///   caused it is forgotten. An insert of an absent item is a false positive with a probability of at most the
+///   [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// If every insert must be found, use `insert_or_refresh`. In a window by items each item that it stores counts as new,
 /// also a repeat: the window then covers fewer distinct items.
@@ -65,27 +66,31 @@ pub(crate) mod protocol {}
 /// # Time
 ///
 /// Pass readings of **one monotonic clock** to [`advance`](Self::advance), never the time of an event. A wrong reading
-/// has these effects (a *generation* is `span / (generations − 1)`):
+/// has these effects (a *generation* is `span / (generations − 1)`, rounded up):
 ///
 /// * A reading below the newest changes nothing, however old it is: a thread may be late.
-/// * If all readings stay lower, because the clock was set back, time stands still until they have advanced by one
-///   generation, in at least four readings, and no reading above the newest came between. Then they take over, and
-///   nothing is forgotten. (If the clock was set back by less than two generations, it may catch up first.) So an item
-///   stays for at most two generations longer, and the time of four calls.
-/// * A reading that is too high forgets items too early; if it is higher by the span and a generation, all of them. The
-///   readings of the true clock then take over, as above. If the same high time comes again, it changes nothing.
-/// * Of two clocks that are read in turn, the higher counts.
+/// * If the clock is set back, time stands still. The lower readings take over when they have advanced by one generation,
+///   in four different readings, and none above the newest came between. Nothing is forgotten then. (A clock that is set
+///   back by less than two generations may reach its former time first.) An item stays for at most two generations longer,
+///   plus the time of four readings.
+/// * A reading that is too high forgets items too early. If it is higher than the newest by the span and a generation, it
+///   forgets all of them. Then the readings of the true clock take over, as above. If the same high time comes again, less
+///   than a generation passes. If a lower but still wrong time comes after that, it counts as a new one.
+/// * Of two clocks that are read in turn, the higher one counts, unless it stands still for a generation, or the lower one
+///   took over before.
 ///
-/// [`clock_changes`](Self::clock_changes) counts how often other readings took over: with one monotonic clock never.
+/// [`clock_changes`](Self::clock_changes) counts how often other readings took over. It is 0 with one monotonic clock,
+/// unless four readings in a row are late by more than a generation.
 ///
 /// # Bursts
 ///
-/// Each generation is sized for its share of the [`capacity`](Self::capacity). In a window by items no generation takes
-/// more; a flood of distinct items moves the window, as all new items do, and [`rotations`](Self::rotations) shows it. In
-/// a window by time a burst may fill one generation beyond its share; nothing is forgotten for it, also not in a
-/// flood of distinct items, but the false-positive rate grows. [`saturation`](Self::saturation) is that of the fullest
-/// generation, so it exceeds 1 before the rate exceeds the request. For bursts, pass as capacity the largest number of
-/// new items in one generation, times `generations − 1`.
+/// Each generation is sized for its share of the [`capacity`](Self::capacity). A window by items rotates when a generation
+/// is full. A flood of distinct items moves it, as all new items do, and [`rotations`](Self::rotations) shows that. In a
+/// window by time a burst may fill one generation beyond its share. Nothing is forgotten for it, but the false-positive
+/// rate grows. [`saturation`](Self::saturation) is that of the fullest generation, so it exceeds 1 before the expected
+/// rate exceeds the request. (The rate of a filter for a few thousand items scatters around the expected one;
+/// [`false_positive_rate`](Self::false_positive_rate) returns that of the contents.) If you expect bursts, pass as capacity
+/// the largest number of new items per generation, times `generations − 1`.
 ///
 /// # Exactly one
 ///
@@ -526,10 +531,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// `now` is the time since any fixed moment, the same for all calls: for example [`Instant::elapsed`] of a start. The
     /// first call only sets the beginning. In a window by items it does nothing. See [Time](Self#time) for wrong readings.
     ///
-    /// Call it before each insert, or from time to time: an item has the newest time that was read before its insert. When
-    /// it returns, items that are older than the window by one generation or more are forgotten. If time jumps by more than
-    /// the window, everything is forgotten. A call that has nothing to do is two loads and two comparisons. Threads may
-    /// bring readings out of order.
+    /// Call it before each insert, or from time to time: an item has the age of the newest reading before its insert. When
+    /// `advance` returns, items that are older than the window by one generation or more are forgotten. If time jumps by
+    /// more than the window, everything is forgotten. A call that has nothing to do is two loads and two comparisons.
+    /// Threads may pass readings out of order.
     ///
     /// [`Instant::elapsed`]: https://doc.rust-lang.org/std/time/struct.Instant.html#method.elapsed
     ///
@@ -603,9 +608,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.forget_time();
     }
 
-    /// Returns how often readings of another clock took over from those before: see [Time](Self#time). Each says that the
-    /// clock was set back, or that a reading before was wrong and may have made the filter forget too early. 0 with one
-    /// monotonic clock, so a service alerts on it. A saved filter does not have the number.
+    /// Returns how often readings of another clock took over: see [Time](Self#time). Each time, the clock was set back, or a
+    /// reading before was wrong and may have made the filter forget too early. With one monotonic clock it is 0, so a service
+    /// can alert on it. A saved filter does not store the number.
     ///
     /// # Examples
     ///
