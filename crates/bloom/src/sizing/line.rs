@@ -95,8 +95,9 @@ type Block = [f64; 8];
 struct Group {
     c: [f64; TERMS],
     a: [f64; TERMS],
-    /// The powers `a_i^j` for the current `j`.
+    /// The powers `a_i^j` for the current `j`, and what they are multiplied by for the next.
     power: [f64; TERMS],
+    step: [f64; TERMS],
     /// The number of terms.
     terms: u32,
     /// The number of groups like this one.
@@ -107,7 +108,8 @@ impl Group {
     fn new(probes: u32, words: u32, locked: bool, count: u32) -> Self {
         let share = 1.0 / f64::from(words);
         let zeros = [0.0; TERMS];
-        let mut group = Self { c: zeros, a: zeros, power: [1.0; TERMS], terms: probes + 1, count };
+        let mut group =
+            Self { c: zeros, a: zeros, power: zeros, step: zeros, terms: probes + 1, count };
         for i in 0..=probes as usize {
             // The lock bit lies in one word of the group.
             let on_lock = if locked { share * i as f64 / 64.0 } else { 0.0 };
@@ -117,10 +119,14 @@ impl Group {
         group
     }
 
-    /// Computes the powers for `j` items.
-    fn start(&mut self, j: f64) {
+    /// Computes the powers for `j` items, and for steps of `stride` items.
+    fn start(&mut self, j: f64, stride: u32) {
         for (power, a) in self.power.iter_mut().zip(self.a).take(self.terms as usize) {
             *power = pow(a, j);
+        }
+        self.step = self.a;
+        for _ in 1..stride {
+            self.step.iter_mut().zip(self.a).for_each(|(step, a)| *step *= a);
         }
     }
 
@@ -146,7 +152,7 @@ impl Group {
             let mut sum = 0.0;
             for i in 0..N {
                 sum += self.c[i] * self.power[i];
-                self.power[i] *= self.a[i];
+                self.power[i] *= self.step[i];
             }
             *chance = sum.clamp(0.0, 1.0);
         }
@@ -184,20 +190,58 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
 
 const OFFSETS: Block = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
-/// Returns the probability that a line has `j + 1` items divided by that of `j`, for `j` and those that follow, in the
-/// distribution of Poisson.
+/// Returns the probability that a line has `j + stride` items divided by that of `j`, for `j` and those that follow in
+/// steps of `stride`, in the distribution of Poisson.
 ///
 /// A function of its own, so that it divides several numbers at a time.
 #[inline(never)]
-fn poisson_ratios(load: f64, j: f64) -> Block {
-    OFFSETS.map(|offset| load / (j + offset + 1.0))
+fn poisson_ratios(load: f64, j: f64, stride: u32) -> Block {
+    let (mut above, mut below) = ([1.0; 8], [1.0; 8]);
+    for i in 0..stride {
+        let first = j + f64::from(i);
+        for ((above, below), offset) in above.iter_mut().zip(&mut below).zip(OFFSETS) {
+            *above *= load;
+            *below *= first + offset * f64::from(stride) + 1.0;
+        }
+    }
+    core::array::from_fn(|i| above[i] / below[i])
 }
 
 /// As [`poisson_ratios`], in the binomial distribution.
 #[inline(never)]
-fn binomial_ratios(items: f64, share: f64, j: f64) -> Block {
-    OFFSETS.map(|offset| (items - (j + offset)) / (j + offset + 1.0) * share / (1.0 - share))
+fn binomial_ratios(items: f64, share: f64, j: f64, stride: u32) -> Block {
+    if stride == 1 {
+        return OFFSETS
+            .map(|offset| (items - (j + offset)) / (j + offset + 1.0) * share / (1.0 - share));
+    }
+    let odds = share / (1.0 - share);
+    let (mut above, mut below) = ([1.0; 8], [1.0; 8]);
+    for i in 0..stride {
+        let first = j + f64::from(i);
+        for ((above, below), offset) in above.iter_mut().zip(&mut below).zip(OFFSETS) {
+            let j = first + offset * f64::from(stride);
+            *above *= (items - j) * odds;
+            *below *= j + 1.0;
+        }
+    }
+    core::array::from_fn(|i| above[i] / below[i])
 }
+
+/// Returns a number `h` such that every `h`-th term suffices for a relative error below 1e-10 in sums of about `rate`.
+///
+/// `Σ f(j) · P(j)` over every `h`-th `j`, times `h`, is the whole sum plus the terms `E[f(J) · exp(iθJ)]` for the
+/// multiples `θ` of `2π / h` (Poisson's summation formula). Since `f` is a sum of powers `a^j`, these are at most about
+/// `exp(−load · (1 − cos θ))`, and `1 − cos(2π / h) ≥ 16 / h²` from `h = 4` on.
+pub(crate) fn stride(load: f64, log_rate: f64) -> u32 {
+    let stride = libm::sqrt(16.0 * load / (36.0 - log_rate)) as u32;
+    if stride < 4 { 1 } else { stride.min(MAX_STRIDE) }
+}
+
+/// Sums over every `h`-th term start at a multiple of this number.
+const SHARED_START: f64 = 64.0;
+
+/// So that products of as many loads stay finite.
+const MAX_STRIDE: u32 = 64;
 
 /// The groups of a shape, equal ones together: the first (which may have the lock bit), the others with the most
 /// probes, and those with one probe less.
@@ -209,6 +253,7 @@ pub(crate) struct Groups {
     /// The chances in lines with `first` items and more, which sums for several loads share.
     blocks: Vec<Block>,
     first: f64,
+    stride: u32,
 }
 
 impl Groups {
@@ -225,17 +270,23 @@ impl Groups {
             alike: !locked,
             blocks: Vec::with_capacity(24),
             first: 0.0,
+            stride: 0,
         }
     }
 
     /// Returns the expected false-positive rate after `items` items in `lines` lines.
     pub(crate) fn rate(&mut self, lines: u64, items: u64) -> f64 {
+        self.rate_by(1, lines, items)
+    }
+
+    /// As [`rate`](Self::rate), from every `stride`-th term: see [`stride`].
+    pub(crate) fn rate_by(&mut self, stride: u32, lines: u64, items: u64) -> f64 {
         let load = items as f64 / lines as f64;
         if lines == 1 {
             return if load > FULL_LOAD { 1.0 } else { self.rate_of(items) };
         }
         if items > MAX_BINOMIAL {
-            return self.rate_at_load(load);
+            return self.rate_at_load(stride, load);
         }
         let (items, share) = (items as f64, 1.0 / lines as f64);
         // The probability of `j` items in a line, and that of `j + 1` items divided by it.
@@ -247,28 +298,31 @@ impl Groups {
             };
             exp(places + (items - j) * log1p(-share))
         };
-        self.mean(load, at, |j| binomial_ratios(items, share, j))
+        self.mean(load, stride, at, |j| binomial_ratios(items, share, j, stride))
     }
 
     /// Returns the expected false-positive rate at `load` items per line in an infinite filter, where the number of
     /// items in a line has the distribution of Poisson.
-    pub(crate) fn rate_at_load(&mut self, load: f64) -> f64 {
+    ///
+    /// It is computed from every `stride`-th term: see [`stride`].
+    pub(crate) fn rate_at_load(&mut self, stride: u32, load: f64) -> f64 {
         let at = |j| exp(if j == 0.0 { -load } else { j * log(load) - load - lgamma(j + 1.0) });
-        self.mean(load, at, |j| poisson_ratios(load, j))
+        self.mean(load, stride, at, |j| poisson_ratios(load, j, stride))
     }
 
     /// Returns the rate in a line with exactly `items` items.
     fn rate_of(&self, items: u64) -> f64 {
         let mut groups = self.clone();
-        groups.start(items as f64);
+        groups.start(items as f64, 1);
         groups.block()[0]
     }
 
-    /// Begins with `j` items.
-    fn start(&mut self, j: f64) {
-        self.first = j;
+    /// Begins with `j` items, in steps of `stride`.
+    fn start(&mut self, j: f64, stride: u32) {
+        (self.first, self.stride) = (j, stride);
         self.blocks.clear();
-        self.groups.iter_mut().filter(|group| group.count > 0).for_each(|group| group.start(j));
+        let groups = self.groups.iter_mut().filter(|group| group.count > 0);
+        groups.for_each(|group| group.start(j, stride));
     }
 
     /// Returns the probabilities that a query finds its bits in all groups, for the current number of items and those
@@ -294,9 +348,15 @@ impl Groups {
 
     /// Returns the mean, over the lines, of the probability that a query finds its bits in all groups.
     ///
-    /// A line has `j` items with a probability of `at(j)`, and `j + 1` with `ratios(j)[0]` times that.
+    /// A line has `j` items with a probability of `at(j)`, and `j + stride` with `ratios(j)[0]` times that.
     #[inline(always)]
-    fn mean(&mut self, load: f64, at: impl Fn(f64) -> f64, ratios: impl Fn(f64) -> Block) -> f64 {
+    fn mean(
+        &mut self,
+        load: f64,
+        stride: u32,
+        at: impl Fn(f64) -> f64,
+        ratios: impl Fn(f64) -> Block,
+    ) -> f64 {
         if load > FULL_LOAD {
             return 1.0;
         }
@@ -305,8 +365,13 @@ impl Groups {
         }
         // Start ten standard deviations below the mean: below, the terms add nothing.
         let mut j = libm::floor((load - 10.0 * libm::sqrt(load) - 10.0).max(0.0));
-        if j != self.first {
-            self.start(j);
+        let by = f64::from(stride);
+        if stride > 1 {
+            // So that sums for close loads share their terms.
+            j = libm::floor(j / SHARED_START) * SHARED_START;
+        }
+        if (j, stride) != (self.first, self.stride) {
+            self.start(j, stride);
         }
         // Add up term by term; each follows from the one before.
         let (mut sum, mut chance) = (0.0, at(j));
@@ -334,14 +399,14 @@ impl Groups {
             // Above the mean the terms fall: stop when the rest is negligible. It then stays so, and one test suffices
             // for a block.
             let ends = |i| {
-                let (j, chance): (f64, f64) = (j + i as f64 + 1.0, chances[i]);
+                let (j, chance): (f64, f64) = (j + (i as f64 + 1.0) * by, chances[i]);
                 j > load && chance <= sums[i] * 1e-12 || chance <= 0.0
             };
             if ends(block.len() - 1) {
                 let end = (0..block.len()).find(|&i| ends(i)).map_or(sum, |i| sums[i]);
-                return end.clamp(0.0, 1.0);
+                return (end * by).clamp(0.0, 1.0);
             }
-            j += block.len() as f64;
+            j += block.len() as f64 * by;
         }
     }
 }
@@ -380,6 +445,39 @@ mod tests {
         masks.iter().map(|&query| rate_of(query)).sum::<f64>() / MASKS as f64
     }
 
+    /// For the Poisson distribution, and for the binomial one in few and in many lines.
+    #[test]
+    fn every_hth_term_suffices() {
+        let mut fewer = 0;
+        for (words, probes) in
+            [(1, 1), (1, 3), (1, 5), (2, 2), (2, 7), (4, 4), (4, 9), (8, 8), (8, 12)]
+        {
+            for locked in [false, words > 1] {
+                let mut groups = Groups::new(Shape { words, probes }, locked);
+                for load in (20..120).map(|step| exp(f64::from(step) / 13.0)) {
+                    let mut check = |lines: Option<u64>, most: f64| {
+                        let mut rate = |stride| match lines {
+                            None => groups.rate_at_load(stride, load),
+                            Some(lines) => {
+                                groups.rate_by(stride, lines, (load * lines as f64) as u64)
+                            }
+                        };
+                        let all = rate(1);
+                        let stride = stride(load, log(all));
+                        fewer += u32::from(stride > 1);
+                        let off = (rate(stride) / all - 1.0).abs();
+                        assert!(off < most, "{words} {probes} {load} {lines:?} {stride}: {off}");
+                    };
+                    check(None, 1e-10);
+                    for lines in [2, 3, 10, (MAX_BINOMIAL as f64 / load) as u64] {
+                        check(Some(lines), 5e-8);
+                    }
+                }
+            }
+        }
+        assert!(fewer > 4000, "{fewer}");
+    }
+
     #[test]
     fn the_constants_are_powers() {
         for (power, i) in DIFFER.into_iter().zip([0, 0, 1, 2, 3, 4, 5, 6, 7]) {
@@ -394,7 +492,7 @@ mod tests {
             for empty in [2.0 / 3.0, 0.5] {
                 let items_a_word = -log(empty) * 64.0 / f64::from(probes);
                 let mut groups = Groups::new(Shape { words: 1, probes }, false);
-                let expected = groups.rate_at_load(8.0 * items_a_word);
+                let expected = groups.rate_at_load(1, 8.0 * items_a_word);
                 let ratio = rate_by_the_tables(probes, items_a_word) / expected;
                 assert!((ratio - 1.0).abs() < 1e-3, "{probes} bits, {empty} empty: {ratio}");
             }
