@@ -158,7 +158,7 @@ impl<F: Bloom> Tracked<F> {
         assert!((0.0..=1.0).contains(&rate), "{rate}");
         assert!(self.known.is_empty() || rate > 0.0);
         let (saturation, items) = (self.filter.saturation(), self.filter.len_estimate());
-        assert!(saturation.is_finite() && saturation >= 0.0, "{saturation}");
-        assert!(items.is_finite() && items >= 0.0, "{items}");
+        assert!(items >= 0.0 && saturation >= 0.0, "{items} {saturation}");
+        assert_eq!(items.is_finite(), saturation.is_finite(), "{items} {saturation}");
     }
 }

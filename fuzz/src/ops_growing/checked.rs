@@ -42,9 +42,9 @@ pub(super) trait Checked: Sized {
     fn check_all(&self);
 }
 
-/// Asserts that a share is between 0 and 1, and that a number is finite and not negative.
+/// Asserts that a share is between 0 and 1, and that numbers are not negative, and infinite together: if all bits are set.
 pub(super) fn check_figures(rate: f64, items: f64, saturation: f64) {
     assert!((0.0..=1.0).contains(&rate), "{rate}");
-    assert!(items.is_finite() && items >= 0.0, "{items}");
-    assert!(saturation.is_finite() && saturation >= 0.0, "{saturation}");
+    assert!(items >= 0.0 && saturation >= 0.0, "{items} {saturation}");
+    assert_eq!(items.is_finite(), saturation.is_finite(), "{items} {saturation}");
 }
