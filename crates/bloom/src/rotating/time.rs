@@ -47,7 +47,7 @@ impl Ring {
         if ended == Some(0) {
             done = self.prepare(done, Plan::due_at(clock.elapsed(length), length, self.units()));
         }
-        // ORDERING: Release, so that who sees the time sees the rotations (7).
+        // ORDERING: Release: a thread that sees the time sees the rotations (7).
         self.publish(&clock, length, Ordering::Release);
         self.unlock_upkeep(done);
         rotations

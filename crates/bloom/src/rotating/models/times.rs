@@ -1,4 +1,4 @@
-//! Claim 7 under loom: time passes once, and who returns has forgotten what is old.
+//! Claim 7 under loom: time passes once, and after an `advance` the thread finds nothing that is too old.
 
 use tamis_sync::model::{check, must_fail, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
