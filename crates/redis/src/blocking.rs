@@ -173,7 +173,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until the patience ends.
+    /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until the deadline.
     ///
     /// # Examples
     ///
@@ -431,7 +431,7 @@ impl<T: ?Sized> Builder<T> {
     /// # Errors
     ///
     /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other parameters than
-    /// those given, [`Error::Creating`] if another client has not finished it within the patience, and
+    /// those given, [`Error::Creating`] if another client has not finished it before the deadline, and
     /// [`Error::Lost`] if a part of it is gone.
     ///
     /// # Examples

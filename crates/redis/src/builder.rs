@@ -50,7 +50,7 @@ impl Options {
             confirm: None,
             settings: Settings {
                 timeout: Duration::from_secs(5),
-                patience: Duration::from_secs(15),
+                deadline: Duration::from_secs(15),
                 replicas_read: false,
             },
         }
@@ -90,7 +90,7 @@ impl Options {
     async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let (name, router) = self.connect().await?;
         let mut pause = Duration::from_millis(10);
-        let end = tokio::time::Instant::now() + self.settings.patience;
+        let end = tokio::time::Instant::now() + self.settings.deadline;
         // A filter that another client is creating is ready in a moment.
         let descriptor = loop {
             let descriptor = create::describe(&name, &router).await?;
@@ -102,14 +102,14 @@ impl Options {
         };
         self.require_same(&descriptor)?;
         let shared = Shared::new(name, descriptor, router, self.confirm);
-        create::open(&shared).await?;
+        create::open(shared.call()).await?;
         Ok(AsyncRedisBloomFilter::of_shared(shared))
     }
 
     async fn destroy(&self) -> Result<(), Error> {
         let (name, router) = self.connect().await?;
         let descriptor = create::describe(&name, &router).await?;
-        create::destroy(&Shared::new(name, descriptor, router, None)).await
+        create::destroy(Shared::new(name, descriptor, router, None).call()).await
     }
 
     /// Returns an error if a parameter was given, and the filter has another.
@@ -277,8 +277,8 @@ macro_rules! builder {
             /// # Examples
             ///
             /// See [the example of the type](Self).
-            pub const fn patience(mut self, patience: Duration) -> Self {
-                self.options.settings.patience = patience;
+            pub const fn deadline(mut self, deadline: Duration) -> Self {
+                self.options.settings.deadline = deadline;
                 self
             }
 

@@ -11,13 +11,14 @@ use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Router};
-use crate::shared::{SHARDS_AT_ONCE, Shared};
+use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
 use crate::{Error, sizes};
 
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
     let command = commands::get(&name.descriptor());
-    let replies = router.send(name.descriptor_slot(), &[command], Kind::Read).await;
+    let replies =
+        router.send(name.descriptor_slot(), &[command], Kind::Read, router.deadline()).await;
     match replies.map_err(Failure::of_read)?.values.first() {
         Some(Value::Nil) => Err(Error::Missing),
         Some(Value::BulkString(text)) => Descriptor::of_json(text),
@@ -30,7 +31,7 @@ pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor,
 /// # Errors
 ///
 /// [`Error::Lost`] if a part of the filter is gone.
-pub(crate) async fn open(filter: &Shared) -> Result<(), Error> {
+pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
     if !filter.descriptor.ready {
         return Err(Error::Creating);
     }
@@ -45,21 +46,23 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let creating = filter.descriptor.to_json();
     let slot = filter.name.descriptor_slot();
     // Of several clients, one stores the descriptor. A lost reply leaves a filter that is not ready.
-    let sent = filter.router.send(slot, &[commands::set_new(&key, &creating)], Kind::Write).await;
+    let set = commands::set_new(&key, &creating);
+    let end = filter.router.deadline();
+    let sent = filter.router.send(slot, &[set], Kind::Write, end).await;
     match sent.map_err(Failure::of_write)?.values.first() {
         Some(Value::Okay) => {}
         Some(Value::Nil) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "OK" }),
     }
-    if let Err(error) = create_keys(filter).await {
+    if let Err(error) = create_keys(filter.call()).await {
         // Nothing of a filter remains that was never ready. If this fails too, `destroy` can be called.
-        _ = delete_owned(filter).await;
+        _ = delete_owned(filter.call()).await;
         return Err(error);
     }
     filter.descriptor.ready = true;
     let ready = filter.descriptor.to_json();
     let publish = commands::publish(&key, &creating, &ready);
-    let sent = filter.router.send(slot, &[publish], Kind::Write).await;
+    let sent = filter.router.send(slot, &[publish], Kind::Write, end).await;
     match sent.map_err(Failure::of_write)?.values.first() {
         Some(Value::Int(1)) => Ok(()),
         // Another client has deleted the filter meanwhile.
@@ -69,9 +72,9 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
 }
 
 /// Creates the keys of the first generation.
-async fn create_keys(filter: &Shared) -> Result<(), Error> {
+async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
-        let key = filter.name.bits(shard, 0);
+        let key = filter.key(shard, 0);
         let command = commands::create(&key, filter.generation(0), filter.identity());
         // Not repeated: the repetition would find the key in its own way.
         let sent = filter.send(shard, &[command], Kind::Write).await;
@@ -87,9 +90,9 @@ async fn create_keys(filter: &Shared) -> Result<(), Error> {
 }
 
 /// Deletes the keys of a filter that could not be created, but none that were there before.
-async fn delete_owned(filter: &Shared) -> Result<(), Error> {
+async fn delete_owned(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
-        let keys = [filter.name.bits(shard, 0)];
+        let keys = [filter.key(shard, 0)];
         let state = commands::state(&keys[0], filter.generation(0));
         let reply = filter.send_one(shard, state, Kind::Read).await?;
         let read = commands::queried(&reply, filter.identity(), core::iter::empty());
@@ -104,20 +107,20 @@ async fn delete_owned(filter: &Shared) -> Result<(), Error> {
 }
 
 /// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys that it may have.
-pub(crate) async fn destroy(filter: &Shared) -> Result<(), Error> {
+pub(crate) async fn destroy(filter: Call<'_>) -> Result<(), Error> {
     delete_descriptor(filter).await?;
     let generations = filter.sizes().generations.len().max(sizes::MAX_GENERATIONS) as u32;
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
-        let keys: Vec<String> =
-            (0..generations).map(|number| filter.name.bits(shard, number)).collect();
+        let keys: Vec<String> = (0..generations).map(|number| filter.key(shard, number)).collect();
         filter.send_one(shard, commands::delete(&keys), Kind::Idempotent).await.map(|_| ())
     });
     each.buffer_unordered(SHARDS_AT_ONCE).try_for_each(|()| async { Ok(()) }).await
 }
 
-async fn delete_descriptor(filter: &Shared) -> Result<(), Error> {
+async fn delete_descriptor(filter: Call<'_>) -> Result<(), Error> {
     let command = commands::delete(&[filter.name.descriptor()]);
     let slot = filter.name.descriptor_slot();
-    let sent = filter.router.send(slot, &[command], Kind::Idempotent).await;
+    let sent =
+        filter.router.send(slot, &[command], Kind::Idempotent, filter.router.deadline()).await;
     sent.map(|_| ()).map_err(Failure::of_read)
 }

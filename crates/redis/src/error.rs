@@ -16,7 +16,7 @@ use tamis_core::BuildError;
 ///
 /// // No server listens there.
 /// let builder = RedisBloomFilter::<str>::builder("redis://127.0.0.1:1/", "crawl");
-/// let error = builder.patience(std::time::Duration::ZERO).open().unwrap_err();
+/// let error = builder.deadline(std::time::Duration::ZERO).open().unwrap_err();
 /// assert!(matches!(error, Error::Unavailable { .. }));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub enum Error {
         /// The generation whose bits are missing.
         generation: u32,
     },
-    /// No server could be reached, or none accepted commands, for the whole of the builder's `patience`. Nothing was
+    /// No server could be reached, or none accepted commands, until the deadline of the call (`deadline` of the builder). Nothing was
     /// stored, and the operation can be repeated.
     Unavailable {
         /// The reason why the last attempt failed.

@@ -6,7 +6,7 @@ use redis::{Cmd, Value};
 use crate::Error;
 use crate::commands;
 use crate::router::{Failure, Kind};
-use crate::shared::Shared;
+use crate::shared::Call;
 
 /// The bytes that are counted at once. It keeps the server busy for a millisecond.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -59,7 +59,7 @@ struct Counts {
 }
 
 /// Counts the bits of all keys.
-pub(crate) async fn figures(filter: &Shared) -> Result<Figures, Error> {
+pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
     let shards = filter.sizes().shards;
     let each = stream::iter(0..shards).map(|shard| count_shard(filter, shard));
     let counts: Vec<Counts> = each.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
@@ -77,13 +77,13 @@ pub(crate) async fn figures(filter: &Shared) -> Result<Figures, Error> {
     })
 }
 
-async fn count_shard(filter: &Shared, shard: u32) -> Result<Counts, Error> {
+async fn count_shard(filter: Call<'_>, shard: u32) -> Result<Counts, Error> {
     let newest = filter.find_current(shard).await?;
     let shards = f64::from(filter.sizes().shards);
     let mut counts = Counts { generations: newest + 1, ..Counts::default() };
     for number in 0..=newest {
         let generation = filter.generation(number);
-        let key = filter.name.bits(shard, number);
+        let key = filter.key(shard, number);
         let starts = (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize);
         let sent: Vec<Cmd> = starts
             .map(|start| {

@@ -106,10 +106,11 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
         let shared = &*self.shared;
+        let call = shared.call();
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut results = Vec::with_capacity(items.len());
             let on_result = |item: Item, result| results.push((item.number, result));
-            insert::insert(shared, shard, &items, on_result).await;
+            insert::insert(call, shard, &items, on_result).await;
             results
         });
         let mut all = vec![Inserted::of_error(NO_VERDICT); hashes.len()];
@@ -154,7 +155,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         let mut found = false;
         let shard = self.shared.sizes().shard(hash);
         let items = [Item { number: 0, hash }];
-        query::query(&self.shared, shard, &items, |_| found = true).await?;
+        query::query(self.shared.call(), shard, &items, |_| found = true).await?;
         Ok(found)
     }
 
@@ -186,9 +187,10 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         let shared = &*self.shared;
+        let call = shared.call();
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut hits = Vec::new();
-            query::query(shared, shard, &items, |number| hits.push(number)).await?;
+            query::query(call, shard, &items, |number| hits.push(number)).await?;
             Ok::<_, Error>(hits)
         });
         let mut all = vec![false; hashes.len()];
@@ -209,7 +211,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     ///
     /// See [`AsyncRedisBloomFilter`].
     pub async fn figures(&self) -> Result<Figures, Error> {
-        figures::figures(&self.shared).await
+        figures::figures(self.shared.call()).await
     }
 
     /// Copies the filter into a local one, as [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
@@ -225,7 +227,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        pull::pull(&self.shared).await
+        pull::pull(self.shared.call()).await
     }
 
     /// Returns an empty local filter that can be pushed, as
@@ -242,7 +244,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        pull::empty(&self.shared)
+        pull::empty(self.shared.call())
     }
 
     /// Adds the items of a local filter, as [`RedisBloomFilter::push`](crate::RedisBloomFilter::push) does.
@@ -258,7 +260,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        push::push(&self.shared, local).await
+        push::push(self.shared.call(), local).await
     }
 
     /// Returns the hasher, which the filter's descriptor names.

@@ -4,7 +4,7 @@ use redis::Value;
 
 use crate::round::{Inserts, Item, MAX_ITEMS, Step};
 use crate::router::{Failure, Kind};
-use crate::shared::Shared;
+use crate::shared::Call;
 use crate::tag::State;
 use crate::{Error, commands, query};
 
@@ -27,7 +27,7 @@ impl Inserted {
 
 /// Inserts items into their shard, in this order. Passes each result to `on_result`, in any order.
 pub(crate) async fn insert(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     items: &[Item],
     mut on_result: impl FnMut(Item, Inserted),
@@ -49,7 +49,7 @@ pub(crate) async fn insert(
 
 /// Inserts items with one command, or with one per generation that the shard grows meanwhile.
 async fn insert_chunk(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     items: &[Item],
     on_result: &mut impl FnMut(Item, Inserted),
@@ -64,7 +64,7 @@ async fn insert_chunk(
 
 /// Sends one step after the other, until all items have a verdict.
 async fn drive(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     inserts: &mut Inserts,
     on_result: &mut impl FnMut(Item, Inserted),
@@ -90,7 +90,7 @@ async fn drive(
 
 /// Sets the bits of the items in a generation, and grows the shard if the generation is full.
 async fn set(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     number: u32,
     inserts: &mut Inserts,
@@ -98,7 +98,7 @@ async fn set(
 ) -> Result<(), Error> {
     // 1. The command that decides, and the count of the bits behind it.
     let generation = filter.generation(number);
-    let key = filter.name.bits(shard, number);
+    let key = filter.key(shard, number);
     let items = inserts.items();
     let places = items.iter().map(|item| generation.place(item.hash));
     let mut sent = vec![commands::insert(&key, generation, places.clone())];

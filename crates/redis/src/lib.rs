@@ -21,7 +21,7 @@
 //! | what fails | inserts | queries |
 //! |---|---|---|
 //! | a connection breaks, or a reply is late | those on their way return [`Error::VerdictUnknown`] | are repeated |
-//! | no server is reached for the whole patience | return [`Error::Unavailable`]; nothing is stored | likewise |
+//! | no server is reached until the deadline | return [`Error::Unavailable`]; nothing is stored | likewise |
 //! | a cluster moves a slot, or replaces a master | go on at the new node | likewise |
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::commands;
 use crate::local::{Kind as LocalKind, Local};
 use crate::router::{Failure, Kind};
-use crate::shared::Shared;
+use crate::shared::Call;
 use crate::sizes::{Generation, LINE_BYTES};
 use crate::tag::State;
 
@@ -21,7 +21,7 @@ const CHUNK_BYTES: u64 = 256 << 10;
 const SHARDS_AT_ONCE: usize = 8;
 
 /// Copies the bits of all generations. Each item whose insert had returned before is in the copy.
-pub(crate) async fn pull<T: ?Sized>(filter: &Shared) -> Result<Local<T>, Error>
+pub(crate) async fn pull<T: ?Sized>(filter: Call<'_>) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -38,7 +38,7 @@ where
 }
 
 /// Returns an empty local filter with the sizes of the largest generation that a shard has.
-pub(crate) fn empty<T: ?Sized>(filter: &Shared) -> Result<Local<T>, Error>
+pub(crate) fn empty<T: ?Sized>(filter: Call<'_>) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -48,7 +48,7 @@ where
 }
 
 /// Copies one generation, and counts its bits. `open`: the open generation of each shard.
-async fn copy(filter: &Shared, number: u32, open: &[u32]) -> Result<(Lines, u64), Error> {
+async fn copy(filter: Call<'_>, number: u32, open: &[u32]) -> Result<(Lines, u64), Error> {
     let generation = filter.generation(number);
     let (mut lines, mut ones) = (lines_of(generation)?, 0);
     let with_bits = (0..).zip(open).filter(|(_, open)| **open >= number);
@@ -74,13 +74,13 @@ async fn copy(filter: &Shared, number: u32, open: &[u32]) -> Result<(Lines, u64)
 
 /// Reads a chunk of a key, and returns it with the number of its first line in the generation.
 async fn chunk(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     number: u32,
     start: u64,
 ) -> Result<(u64, Vec<u8>), Error> {
     let generation = filter.generation(number);
-    let key = filter.name.bits(shard, number);
+    let key = filter.key(shard, number);
     let end = (start + CHUNK_BYTES).min(generation.line_bytes());
     // The tag is read after the bytes: if it is there, the key was there before.
     let sent = [commands::read(&key, start, end), commands::state(&key, generation)];
@@ -99,7 +99,7 @@ async fn chunk(
 }
 
 /// Makes the local filter of its lines.
-fn local<T: ?Sized>(filter: &Shared, generations: Vec<(Lines, u64)>) -> Result<Local<T>, Error>
+fn local<T: ?Sized>(filter: Call<'_>, generations: Vec<(Lines, u64)>) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -129,7 +129,7 @@ where
 }
 
 fn blocked<T: ?Sized>(
-    filter: &Shared,
+    filter: Call<'_>,
     generation: &Generation,
     lines: Lines,
 ) -> Result<Local<T>, Error>

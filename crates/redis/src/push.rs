@@ -11,7 +11,7 @@ use crate::Error;
 use crate::commands;
 use crate::local::Local;
 use crate::router::{Failure, Kind};
-use crate::shared::Shared;
+use crate::shared::Call;
 use crate::sizes::{Generation, LINE_BYTES};
 
 /// The bytes that are written at once. A chunk without a bit is not written.
@@ -24,7 +24,7 @@ const SHARDS_AT_ONCE: usize = 8;
 const EXPIRES_S: u64 = 600;
 
 /// Adds the bits of a local filter, shard by shard.
-pub(crate) async fn push<T: ?Sized>(filter: &Shared, local: &Local<T>) -> Result<(), Error>
+pub(crate) async fn push<T: ?Sized>(filter: Call<'_>, local: &Local<T>) -> Result<(), Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -52,7 +52,7 @@ where
 
 /// Adds the bits of one shard to one generation.
 async fn push_key<T: ?Sized>(
-    filter: &Shared,
+    filter: Call<'_>,
     local: &Local<T>,
     part: usize,
     shard: u32,
@@ -82,7 +82,7 @@ async fn push_key<T: ?Sized>(
         filter.grow(shard, current).await?;
         current = filter.find_current(shard).await?;
     }
-    let key = filter.name.bits(shard, number);
+    let key = filter.key(shard, number);
     let unite = commands::unite([&key, &bits], generation, filter.identity());
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.send(shard, &[unite], Kind::Write).await;

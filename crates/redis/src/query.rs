@@ -8,11 +8,11 @@ use crate::Error;
 use crate::commands;
 use crate::round::{Item, MAX_ITEMS, Query, Reply};
 use crate::router::{Failure, Kind};
-use crate::shared::Shared;
+use crate::shared::Call;
 
 /// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
 pub(crate) async fn query(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     items: &[Item],
     mut on_hit: impl FnMut(usize),
@@ -26,7 +26,7 @@ pub(crate) async fn query(
 }
 
 /// Returns whether the filter may contain each of the items.
-async fn find(filter: &Shared, shard: u32, items: &[Item]) -> Result<Vec<bool>, Error> {
+async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>, Error> {
     let mut query = Query::new();
     loop {
         let Some(generations) = query.next(filter.current(shard))? else {
@@ -45,7 +45,7 @@ async fn find(filter: &Shared, shard: u32, items: &[Item]) -> Result<Vec<bool>, 
 
 /// Reads the tags of generations, and whether these have the items, over one connection.
 pub(crate) async fn read(
-    filter: &Shared,
+    filter: Call<'_>,
     shard: u32,
     items: &[Item],
     generations: Range<u32>,
@@ -56,7 +56,7 @@ pub(crate) async fn read(
         items.iter().map(|item| generation.place(item.hash))
     };
     let command = |number| {
-        commands::query(&filter.name.bits(shard, number), filter.generation(number), places(number))
+        commands::query(&filter.key(shard, number), filter.generation(number), places(number))
     };
     let sent: Vec<Cmd> = generations.clone().map(command).collect();
     let replies = filter.send(shard, &sent, kind).await.map_err(Failure::of_read)?;

@@ -8,7 +8,7 @@
 //!
 //! | the error | executed? | what is done |
 //! |---|---|---|
-//! | no connection | no | the nodes are asked for the slots again, until the patience ends |
+//! | no connection | no | the nodes are asked for the slots again, until the deadline |
 //! | `MOVED`, `ASK` | no | sent to the named node |
 //! | `TRYAGAIN`, `CLUSTERDOWN`, `LOADING`, `MASTERDOWN`, `READONLY`, `BUSY` | no | as without a connection |
 //! | another error of the server | no | returned |
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     /// How long a reply may take, and a connection.
     pub(crate) timeout: Duration,
     /// How long a command is tried that has not been executed.
-    pub(crate) patience: Duration,
+    pub(crate) deadline: Duration,
     /// Whether queries may go to replicas, whose bits may be older.
     pub(crate) replicas_read: bool,
 }
@@ -140,13 +140,18 @@ impl Router {
             known: Mutex::new(Known { slots, turn: 0 }),
             refreshed: tokio::sync::Mutex::new(None),
         };
-        let mut tries = Tries::new(router.settings.patience);
+        let mut tries = Tries::new(router.deadline());
         loop {
             match router.refresh().await {
                 Ok(()) => return Ok(router),
                 Err(reason) => tries.pause(reason).await.map_err(Failure::of_read)?,
             }
         }
+    }
+
+    /// Returns when a call that begins now must have ended.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.settings.deadline
     }
 
     /// Sends commands to the node of a slot, in this order, and returns their replies. In the replies to
@@ -156,8 +161,9 @@ impl Router {
         slot: u16,
         commands: &[Cmd],
         kind: Kind,
+        end: Instant,
     ) -> Result<Replies, Failure> {
-        let mut tries = Tries::new(self.settings.patience);
+        let mut tries = Tries::new(end);
         let mut redirections = 0;
         let mut redirected = None;
         loop {
@@ -307,8 +313,8 @@ struct Tries {
 }
 
 impl Tries {
-    fn new(patience: Duration) -> Self {
-        Self { end: Instant::now() + patience, pause: PAUSES[0] }
+    const fn new(end: Instant) -> Self {
+        Self { end, pause: PAUSES[0] }
     }
 
     /// Waits before the next try, or returns the reason of the last one if the time is over.

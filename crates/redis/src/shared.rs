@@ -1,9 +1,11 @@
 //! What all parts of a filter share: its description, its connections, and the generation that each shard has reached.
 
+use core::ops::Deref;
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
+use tokio::time::Instant;
 
 use crate::Error;
 use crate::commands;
@@ -88,11 +90,38 @@ impl Shared {
         due
     }
 
+    /// Returns the key of a generation of a shard.
+    pub(crate) fn key(&self, shard: u32, generation: u32) -> String {
+        self.name.bits(shard, generation)
+    }
+
+    /// Begins a call, which must end before the deadline of the settings.
+    pub(crate) fn call(&self) -> Call<'_> {
+        Call { filter: self, end: self.router.deadline() }
+    }
+
     fn shards(&self) -> MutexGuard<'_, Box<[Shard]>> {
         // No code that could panic runs while it is locked.
         self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
+/// A call of a method of a filter. All that it sends has one deadline.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'f> {
+    filter: &'f Shared,
+    end: Instant,
+}
+
+impl Deref for Call<'_> {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        self.filter
+    }
+}
+
+impl Call<'_> {
     /// Sends commands for a shard.
     pub(crate) async fn send(
         &self,
@@ -110,7 +139,7 @@ impl Shared {
         commands: &[Cmd],
         kind: Kind,
     ) -> Result<Replies, Failure> {
-        self.router.send(self.name.slot(shard), commands, kind).await
+        self.router.send(self.name.slot(shard), commands, kind, self.end).await
     }
 
     /// Sends one command for a shard that may be repeated.
@@ -134,7 +163,7 @@ impl Shared {
         loop {
             let tags = search.tags();
             let command =
-                |number| commands::state(&self.name.bits(shard, number), self.generation(number));
+                |number| commands::state(&self.key(shard, number), self.generation(number));
             let sent: Vec<Cmd> = tags.map(command).collect();
             let replies = self.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
             let state = |reply| commands::queried(reply, self.identity(), core::iter::empty());
@@ -162,7 +191,7 @@ impl Shared {
         if next as usize >= self.sizes().generations.len() {
             return Ok(());
         }
-        let keys = [self.name.bits(shard, generation), self.name.bits(shard, next)];
+        let keys = [self.key(shard, generation), self.key(shard, next)];
         let generations = [self.generation(generation), self.generation(next)];
         let command = commands::grow([&keys[0], &keys[1]], generations, self.identity());
         match self.send_one(shard, command, Kind::Idempotent).await? {

@@ -9,7 +9,7 @@ use super::failure::refused;
 use crate::Error;
 
 /// How long a command tries to reach a server: longer than a cluster takes to replace a master with its usual settings.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A filter of records in Redis.
 pub(crate) type Filter = RedisBloomFilter<[u8]>;
@@ -17,7 +17,7 @@ pub(crate) type Filter = RedisBloomFilter<[u8]>;
 impl Address {
     /// Returns a builder for the filter.
     pub(crate) fn builder(&self) -> Builder<[u8]> {
-        RedisBloomFilter::builder(&self.server, &self.name).patience(PATIENCE)
+        RedisBloomFilter::builder(&self.server, &self.name).deadline(DEADLINE)
     }
 
     /// Opens the filter, which must exist.

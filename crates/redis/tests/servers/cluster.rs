@@ -18,7 +18,7 @@ const SHARDS: u32 = 512;
 fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
     let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
     let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
-    builder.hasher(Rapid::with_seed(1)).patience(Duration::from_secs(60))
+    builder.hasher(Rapid::with_seed(1)).deadline(Duration::from_secs(60))
 }
 
 /// Returns the slot of a shard, by the account of a server.

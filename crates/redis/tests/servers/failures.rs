@@ -12,7 +12,7 @@ type Builder = tamis_redis::Builder<u64>;
 
 fn builder(server: &Server) -> Builder {
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
-    builder.timeout(Duration::from_millis(300)).patience(Duration::from_secs(1))
+    builder.timeout(Duration::from_millis(300)).deadline(Duration::from_secs(1))
 }
 
 /// An insert without a reply is not repeated: the server executes it once, and the next insert of the item returns
@@ -44,7 +44,7 @@ fn an_insert_without_a_reply_has_no_verdict() {
 #[test]
 fn a_query_without_a_reply_is_repeated() {
     let Some(server) = Server::start() else { return };
-    let filter = builder(&server).patience(Duration::from_secs(20)).create().unwrap();
+    let filter = builder(&server).deadline(Duration::from_secs(20)).create().unwrap();
     filter.insert(&1).unwrap();
     server.signal(Signal::STOP);
     thread::scope(|scope| {
@@ -67,7 +67,7 @@ fn without_a_server_nothing_is_stored() {
     assert!(matches!(filter.contains(&2), Err(Error::Unavailable { .. })));
     assert!(matches!(builder(&server).open(), Err(Error::Unavailable { .. })));
     // A server that starts within the patience is found, and it has lost the filter.
-    let patient = builder(&server).patience(Duration::from_secs(20));
+    let patient = builder(&server).deadline(Duration::from_secs(20));
     thread::scope(|scope| {
         let opened = scope.spawn(|| patient.open().map(|_| ()));
         thread::sleep(Duration::from_millis(300));

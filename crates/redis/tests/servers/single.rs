@@ -140,7 +140,7 @@ fn what_is_in_the_way_is_kept() {
 fn a_filter_that_is_not_ready_is_awaited() {
     let Some(server) = Server::start() else { return };
     let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen").capacity(1000);
-    let builder = builder.patience(Duration::from_millis(300));
+    let builder = builder.deadline(Duration::from_millis(300));
     builder.create().unwrap();
     let redis::Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
     let ready = String::from_utf8(ready).unwrap();
@@ -148,7 +148,7 @@ fn a_filter_that_is_not_ready_is_awaited() {
     server.command(&["SET", "{seen}", &creating]);
     assert_eq!(builder.open().unwrap_err(), Error::Creating);
     // Another client makes it ready meanwhile.
-    let patient = builder.clone().patience(Duration::from_secs(20));
+    let patient = builder.clone().deadline(Duration::from_secs(20));
     thread::scope(|scope| {
         let opened = scope.spawn(|| patient.open().map(|_| ()));
         thread::sleep(Duration::from_millis(100));
