@@ -415,9 +415,10 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] if there is a filter of this name, [`Error::InTheWay`] if there is another key, and
-    /// [`Error::Build`] if the sizes are impossible. Nothing remains of a filter that could not be created, unless the
-    /// server is lost meanwhile: then [`destroy`](Self::destroy) removes the rest.
+    /// [`Error::Exists`] if there is a filter of this name, if another client creates one, or if there
+    /// is another key `{name}`. [`Error::Replaced`] if the filter was deleted meanwhile, and
+    /// [`Error::Build`] if the sizes are impossible. What remains of a filter that could not be
+    /// created is removed with the next one, or by [`destroy`](Self::destroy).
     ///
     /// # Examples
     ///
@@ -457,12 +458,15 @@ impl<T: ?Sized> Builder<T> {
 
     /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was never finished.
     ///
-    /// Clients that have it open get [`Error::Lost`].
+    /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those that an
+    /// interrupted creation or deletion has left. Only the list of its lives, `{name}:lives`, is kept
+    /// for an hour: if a client wrote a key late and was killed before it could remove it, the next
+    /// `destroy` or `create` of this name finds the key in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is no filter of this name. If a server fails meanwhile, keys without a descriptor may
-    /// remain; a new filter of this name is then refused with [`Error::InTheWay`].
+    /// [`Error::Missing`] if there is no filter of this name. If a server fails meanwhile, call it
+    /// again: it removes the rest.
     ///
     /// # Examples
     ///

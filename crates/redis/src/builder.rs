@@ -2,9 +2,11 @@
 
 use core::marker::PhantomData;
 use core::time::Duration;
+use std::sync::Arc;
 
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
+use tokio::time::{Instant, sleep};
 
 use crate::descriptor::Descriptor;
 use crate::filter::AsyncRedisBloomFilter;
@@ -13,7 +15,7 @@ use crate::router::{Router, Settings};
 use crate::shared::{Confirm, Shared};
 use crate::sizes::Sizes;
 use crate::tag::Identity;
-use crate::{Error, create};
+use crate::{Error, create, destroy};
 
 /// The rate of a filter that is created without one.
 const DEFAULT_RATE: f64 = 1e-4;
@@ -56,32 +58,45 @@ impl Options {
         }
     }
 
-    async fn connect(&self) -> Result<(Name, Router), Error> {
+    async fn connect(&self) -> Result<(Name, Arc<Router>), Error> {
         let name = Name::new(&self.name)?;
         let mut settings = self.settings.clone();
         // The server answers late if it waits for replicas.
         settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
-        Ok((name, Router::connect(&self.addresses, settings).await?))
+        Ok((name, Router::connect(&self.addresses, settings).await?.into()))
     }
 
-    async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+    /// Returns the descriptor of a new filter. The sizes are checked before anything is sent.
+    fn describe(&self) -> Result<Descriptor, Error> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
         let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY);
-        // The sizes are checked before anything is sent.
         let sizes = Sizes::new(capacity, rate, self.grows.unwrap_or(true), self.shards)?;
         let mut random = [0; 16];
         getrandom::fill(&mut random)
             .map_err(|error| Error::System { reason: error.to_string().into() })?;
         let [identity, seed] =
             [0, 8].map(|at| u64::from_le_bytes(core::array::from_fn(|byte| random[at + byte])));
-        let descriptor = Descriptor {
+        Ok(Descriptor {
             identity: Identity::of_random(identity),
             sizes,
             hasher: self.hasher.clone().unwrap_or_else(|| Xxh3::with_seed(seed).into()),
             policy: self.policy.unwrap_or_default(),
             ready: false,
-        };
+        })
+    }
+
+    async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let descriptor = self.describe()?;
         let (name, router) = self.connect().await?;
+        self.create_over(name, router, descriptor).await
+    }
+
+    async fn create_over<T: ?Sized>(
+        &self,
+        name: Name,
+        router: Arc<Router>,
+        descriptor: Descriptor,
+    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let mut shared = Shared::new(name, descriptor, router, self.confirm);
         create::create(&mut shared).await?;
         Ok(AsyncRedisBloomFilter::of_shared(shared))
@@ -89,27 +104,53 @@ impl Options {
 
     async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let (name, router) = self.connect().await?;
-        let mut pause = Duration::from_millis(10);
-        let end = tokio::time::Instant::now() + self.settings.deadline;
-        // A filter that another client is creating is ready in a moment.
-        let descriptor = loop {
-            let descriptor = create::describe(&name, &router).await?;
-            if descriptor.ready || tokio::time::Instant::now() + pause > end {
-                break descriptor;
+        let mut tries = Tries::new(router.deadline());
+        loop {
+            match self.open_over(name.clone(), router.clone()).await {
+                // Another client is about to make the filter ready, or replaces it.
+                Err(error @ (Error::Creating | Error::Replaced)) => tries.pause(error).await?,
+                other => return other,
             }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
-        };
+        }
+    }
+
+    async fn open_over<T: ?Sized>(
+        &self,
+        name: Name,
+        router: Arc<Router>,
+    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let descriptor = create::describe(&name, &router).await?;
         self.require_same(&descriptor)?;
         let shared = Shared::new(name, descriptor, router, self.confirm);
         create::open(shared.call()).await?;
         Ok(AsyncRedisBloomFilter::of_shared(shared))
     }
 
+    async fn open_or_create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        self.describe()?;
+        let (name, router) = self.connect().await?;
+        let mut tries = Tries::new(router.deadline());
+        loop {
+            let error = match self.open_over(name.clone(), router.clone()).await {
+                // If the client that creates it is silent for too long, this one takes its place.
+                Err(Error::Missing | Error::Creating) => {
+                    let descriptor = self.describe()?;
+                    match self.create_over(name.clone(), router.clone(), descriptor).await {
+                        // Another client was faster.
+                        Err(error @ (Error::Exists | Error::Replaced)) => error,
+                        other => return other,
+                    }
+                }
+                Err(error @ Error::Replaced) => error,
+                other => return other,
+            };
+            tries.pause(error).await?;
+        }
+    }
+
     async fn destroy(&self) -> Result<(), Error> {
         let (name, router) = self.connect().await?;
-        let descriptor = create::describe(&name, &router).await?;
-        create::destroy(Shared::new(name, descriptor, router, None).call()).await
+        destroy::destroy(&name, &router).await
     }
 
     /// Returns an error if a parameter was given, and the filter has another.
@@ -141,6 +182,28 @@ impl Options {
         // The seeds are secret.
         let same = hasher.hash_probe() == found.hasher.hash_probe();
         require("seed", if same { "the same" } else { "another" }.into(), Some("the same".into()))
+    }
+}
+
+/// The time that is left for a filter that other clients create or replace.
+struct Tries {
+    end: Instant,
+    pause: Duration,
+}
+
+impl Tries {
+    const fn new(end: Instant) -> Self {
+        Self { end, pause: Duration::from_millis(5) }
+    }
+
+    /// Waits before the next try, or returns the error of the last one if the time is over.
+    async fn pause(&mut self, error: Error) -> Result<(), Error> {
+        if Instant::now() + self.pause > self.end {
+            return Err(error);
+        }
+        sleep(self.pause).await;
+        self.pause = (2 * self.pause).min(Duration::from_millis(500));
+        Ok(())
     }
 }
 
@@ -374,15 +437,7 @@ impl<T: ?Sized> AsyncBuilder<T> {
     ///
     /// See [`AsyncBuilder`].
     pub async fn open_or_create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        match self.open().await {
-            Err(Error::Missing) => {}
-            other => return other,
-        }
-        match self.create().await {
-            // Another client was faster.
-            Err(Error::Exists) => self.open().await,
-            other => other,
-        }
+        self.options.open_or_create().await
     }
 
     /// Deletes the filter, as [`Builder::destroy`](crate::Builder::destroy) does.

@@ -5,38 +5,6 @@ use redis::{Cmd, Value, cmd};
 use crate::sizes::{Generation, Place};
 use crate::tag::{Identity, State, TAG_BYTES};
 
-/// Creates a key of zeros that ends in a tag. Returns 0 if the key exists.
-///
-/// `KEYS[1]` the key; `ARGV` the position of the tag, the tag.
-const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end \
-redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[2]) return 1";
-
-/// Closes a key and creates the one of the next generation, at once. Returns 1, or 0 if another client has done so, or -1
-/// if the key is gone.
-///
-/// While a generation is open, the next has no legitimate key: both change in one script. Whatever is there was
-/// written by clients that believed in a growth which a failover has taken back, and is deleted.
-///
-/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the position of the tag in the
-/// next.
-const GROW: &str = "local tag = redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 7) \
-if tag == ARGV[3] then return 0 end if tag ~= ARGV[2] then return -1 end \
-redis.call('DEL', KEYS[2]) redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[2]) \
-redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3]) return 1";
-
-/// Sets the bits of one key in another, at once, and deletes the first. Returns the ones in the sample afterwards, or -1
-/// if the key is gone.
-///
-/// `KEYS` the key, the bits; `ARGV` the position of the tag, the open tag, the closed tag, the last byte of the sample.
-const UNITE: &str = "local tag = redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[1] + 7) \
-if tag ~= ARGV[2] and tag ~= ARGV[3] then redis.call('DEL', KEYS[2]) return -1 end \
-redis.call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[2]) redis.call('DEL', KEYS[2]) \
-return redis.call('BITCOUNT', KEYS[1], 0, ARGV[4])";
-
-/// Replaces the descriptor, if it is still the one that this client wrote.
-const PUBLISH: &str = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end \
-redis.call('SET', KEYS[1], ARGV[2]) return 1";
-
 /// Reads the tag, sets the bits of items, and reads their old values, all at once.
 pub(crate) fn insert(
     key: &str,
@@ -114,11 +82,6 @@ pub(crate) fn state(key: &str, generation: &Generation) -> Cmd {
     query(key, generation, core::iter::empty())
 }
 
-/// Counts the ones in the first bytes of a key.
-pub(crate) fn count(key: &str, bytes: u64) -> Cmd {
-    count_range(key, 0, bytes)
-}
-
 /// Counts the ones in bytes of a key.
 pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
     let mut command = cmd("BITCOUNT");
@@ -133,42 +96,16 @@ pub(crate) fn wait(replicas: u32, milliseconds: u64) -> Cmd {
     command
 }
 
-pub(crate) fn create(key: &str, generation: &Generation, identity: Identity) -> Cmd {
-    let mut command = script(CREATE, &[key]);
-    command.arg(generation.line_bytes()).arg(&identity.tag(false));
-    command
-}
-
-pub(crate) fn grow(keys: [&str; 2], generations: [&Generation; 2], identity: Identity) -> Cmd {
-    let mut command = script(GROW, &keys);
-    command.arg(generations[0].line_bytes());
-    command.arg(&identity.tag(false)).arg(&identity.tag(true)).arg(generations[1].line_bytes());
-    command
-}
-
-pub(crate) fn unite(keys: [&str; 2], generation: &Generation, identity: Identity) -> Cmd {
-    let mut command = script(UNITE, &keys);
-    command.arg(generation.line_bytes()).arg(&identity.tag(false)).arg(&identity.tag(true));
-    command.arg(generation.sample_bytes() - 1);
-    command
-}
-
-pub(crate) fn publish(key: &str, creating: &str, ready: &str) -> Cmd {
-    let mut command = script(PUBLISH, &[key]);
-    command.arg(creating).arg(ready);
-    command
-}
-
 pub(crate) fn get(key: &str) -> Cmd {
     let mut command = cmd("GET");
     command.arg(key);
     command
 }
 
-/// Stores a text under a key, if there is none.
-pub(crate) fn set_new(key: &str, text: &str) -> Cmd {
-    let mut command = cmd("SET");
-    command.arg(key).arg(text).arg("NX");
+/// Reads all fields of a hash.
+pub(crate) fn get_all(key: &str) -> Cmd {
+    let mut command = cmd("HGETALL");
+    command.arg(key);
     command
 }
 
@@ -197,12 +134,6 @@ pub(crate) fn expire(key: &str, seconds: u64) -> Cmd {
 pub(crate) fn delete(keys: &[String]) -> Cmd {
     let mut command = cmd("UNLINK");
     command.arg(keys);
-    command
-}
-
-fn script(text: &str, keys: &[&str]) -> Cmd {
-    let mut command = cmd("EVAL");
-    command.arg(text).arg(keys.len()).arg(keys);
     command
 }
 
@@ -304,6 +235,6 @@ mod tests {
             place.words().map(|(word, _)| format!("GET i64 {}", 64 * word)).collect();
         let query = text(query("k", generation, [place].into_iter()));
         assert_eq!(query, format!("BITFIELD_RO k GET i64 {tag} {}", gets.join(" ")));
-        assert_eq!(text(count("k", 64)), "BITCOUNT k 0 63");
+        assert_eq!(text(count_range("k", 0, 64)), "BITCOUNT k 0 63");
     }
 }

@@ -1,27 +1,35 @@
-//! Creates, opens and deletes filters.
+//! Creates and opens filters.
 //!
-//! A filter is created by one client: the one that stores the descriptor, as "not ready". It then creates the keys of
-//! the first generation, none of which may exist, and marks the descriptor as ready. Nobody else creates these keys, so a
-//! key that is missing later is lost, and no client makes up for it with an empty one.
+//! A filter is created by one client: the one that begins its life and stores the descriptor, as "not
+//! ready". It then creates the keys of the first generation, and marks the descriptor as ready. Nobody
+//! else creates these keys, so a key that is missing later is lost, and no client makes up for it with an
+//! empty one. If the client is killed before, another begins another life, with keys of other names, and
+//! removes those of the first.
 
+use core::pin::pin;
+use core::time::Duration;
+
+use futures_util::future::{Either, select};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
+use tokio::time::sleep;
 
+use crate::Error;
 use crate::commands;
 use crate::descriptor::Descriptor;
+use crate::destroy;
+use crate::lives::LEASE_MS;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Router};
+use crate::scripts;
 use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
-use crate::{Error, sizes};
 
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
     let command = commands::get(&name.descriptor());
-    let replies =
-        router.send(name.descriptor_slot(), &[command], Kind::Read, router.deadline()).await;
-    match replies.map_err(Failure::of_read)?.values.first() {
-        Some(Value::Nil) => Err(Error::Missing),
-        Some(Value::BulkString(text)) => Descriptor::of_json(text),
+    match send(name, router, command).await? {
+        Value::Nil => Err(Error::Missing),
+        Value::BulkString(text) => Descriptor::of_json(&text),
         _ => Err(Error::Reply { expected: "a text" }),
     }
 }
@@ -30,7 +38,7 @@ pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor,
 ///
 /// # Errors
 ///
-/// [`Error::Lost`] if a part of the filter is gone.
+/// [`Error::Lost`] if a part of the filter is gone, [`Error::Replaced`] if the filter is gone.
 pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
     if !filter.descriptor.ready {
         return Err(Error::Creating);
@@ -40,34 +48,56 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
 }
 
 /// Creates a filter with this descriptor.
+///
+/// # Errors
+///
+/// [`Error::Exists`] if there is a filter, or another client creates one.
 pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
-    let key = filter.name.descriptor();
     filter.descriptor.ready = false;
     let creating = filter.descriptor.to_json();
-    let slot = filter.name.descriptor_slot();
-    // Of several clients, one stores the descriptor. A lost reply leaves a filter that is not ready.
-    let set = commands::set_new(&key, &creating);
-    let end = filter.router.deadline();
-    let sent = filter.router.send(slot, &[set], Kind::Write, end).await;
-    match sent.map_err(Failure::of_write)?.values.first() {
-        Some(Value::Okay) => {}
-        Some(Value::Nil) => return Err(Error::Exists),
-        _ => return Err(Error::Reply { expected: "OK" }),
-    }
-    if let Err(error) = create_keys(filter.call()).await {
-        // Nothing of a filter remains that was never ready. If this fails too, `destroy` can be called.
-        _ = delete_owned(filter.call()).await;
-        return Err(error);
-    }
     filter.descriptor.ready = true;
     let ready = filter.descriptor.to_json();
-    let publish = commands::publish(&key, &creating, &ready);
-    let sent = filter.router.send(slot, &[publish], Kind::Write, end).await;
-    match sent.map_err(Failure::of_write)?.values.first() {
-        Some(Value::Int(1)) => Ok(()),
-        // Another client has deleted the filter meanwhile.
-        Some(Value::Int(0)) => Err(Error::Missing),
-        _ => Err(Error::Reply { expected: "0 or 1" }),
+    let (name, router, keys) = (&filter.name, &filter.router, filter.name.keys());
+    let (life, shards) = (filter.identity(), filter.sizes().shards);
+    // 1. Of several clients, one begins a life.
+    match send(name, router, keys.begin(life, shards, &creating)).await? {
+        Value::Int(1) => {}
+        Value::Int(0) => return Err(Error::Exists),
+        _ => return Err(Error::Reply { expected: "0 or 1" }),
+    }
+    // 2. The keys, and the descriptor once they exist.
+    let created = async {
+        create_keys_in_time(filter.call()).await?;
+        let publish = keys.publish(life, shards, [&creating, &ready]);
+        require_own(&send(name, router, publish).await?)
+    };
+    if let Err(error) = created.await {
+        // Nothing of a filter remains that was never ready. If this fails too, its keys are removed
+        // with the next filter.
+        _ = destroy::abandon(name, router, life).await;
+        return Err(error);
+    }
+    // 3. What other clients have left. An error concerns no item.
+    _ = destroy::sweep_ended(name, router).await;
+    Ok(())
+}
+
+/// Creates the keys of the first generation, and shows other clients meanwhile that it goes on.
+async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
+    let keys = filter.name.keys();
+    let renewed = async {
+        loop {
+            sleep(Duration::from_millis(LEASE_MS / 3)).await;
+            let renew = keys.renew(filter.identity(), filter.sizes().shards);
+            let renewed = send(&filter.name, &filter.router, renew).await;
+            if let Err(error) = renewed.and_then(|reply| require_own(&reply)) {
+                return error;
+            }
+        }
+    };
+    match select(pin!(create_keys(filter)), pin!(renewed)).await {
+        Either::Left((created, _)) => created,
+        Either::Right((error, _)) => Err(error),
     }
 }
 
@@ -75,52 +105,36 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
 async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
         let key = filter.key(shard, 0);
-        let command = commands::create(&key, filter.generation(0), filter.identity());
-        // Not repeated: the repetition would find the key in its own way.
+        let command = scripts::create(&key, filter.generation(0), filter.identity());
+        // Not repeated: a repetition that is executed late would create a key that was lost since.
         let sent = filter.send(shard, &[command], Kind::Write).await;
-        match sent.map_err(Failure::of_write)?.first() {
+        match sent.map_err(Failure::of_read)?.first() {
             Some(Value::Int(1)) => Ok(()),
-            Some(Value::Int(0)) => Err(Error::InTheWay { key: key.into() }),
-            _ => Err(Error::Reply { expected: "0 or 1" }),
+            _ => Err(Error::Reply { expected: "1" }),
         }
     });
-    let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+    let mut each = pin!(each.buffer_unordered(SHARDS_AT_ONCE));
     while each.try_next().await?.is_some() {}
     Ok(())
 }
 
-/// Deletes the keys of a filter that could not be created, but none that were there before.
-async fn delete_owned(filter: Call<'_>) -> Result<(), Error> {
-    let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
-        let keys = [filter.key(shard, 0)];
-        let state = commands::state(&keys[0], filter.generation(0));
-        let reply = filter.send_one(shard, state, Kind::Read).await?;
-        let read = commands::queried(&reply, filter.identity(), core::iter::empty());
-        if read.is_some_and(|(state, _)| state == crate::tag::State::Open) {
-            filter.send_one(shard, commands::delete(&keys), Kind::Idempotent).await?;
-        }
-        Ok::<_, Error>(())
-    });
-    let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
-    while each.try_next().await?.is_some() {}
-    delete_descriptor(filter).await
+/// Sends a command that may be repeated to the slot of the descriptor.
+pub(crate) async fn send(
+    name: &Name,
+    router: &Router,
+    command: redis::Cmd,
+) -> Result<Value, Error> {
+    let end = router.deadline();
+    let sent = router.send(name.descriptor_slot(), &[command], Kind::Idempotent, end).await;
+    let replies = sent.map_err(Failure::of_read)?.values;
+    replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
 }
 
-/// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys that it may have.
-pub(crate) async fn destroy(filter: Call<'_>) -> Result<(), Error> {
-    delete_descriptor(filter).await?;
-    let generations = filter.sizes().generations.len().max(sizes::MAX_GENERATIONS) as u32;
-    let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
-        let keys: Vec<String> = (0..generations).map(|number| filter.key(shard, number)).collect();
-        filter.send_one(shard, commands::delete(&keys), Kind::Idempotent).await.map(|_| ())
-    });
-    each.buffer_unordered(SHARDS_AT_ONCE).try_for_each(|()| async { Ok(()) }).await
-}
-
-async fn delete_descriptor(filter: Call<'_>) -> Result<(), Error> {
-    let command = commands::delete(&[filter.name.descriptor()]);
-    let slot = filter.name.descriptor_slot();
-    let sent =
-        filter.router.send(slot, &[command], Kind::Idempotent, filter.router.deadline()).await;
-    sent.map(|_| ()).map_err(Failure::of_read)
+/// Reads the reply 1, or 0 if another client has ended this life.
+fn require_own(reply: &Value) -> Result<(), Error> {
+    match reply {
+        Value::Int(1) => Ok(()),
+        Value::Int(0) => Err(Error::Replaced),
+        _ => Err(Error::Reply { expected: "0 or 1" }),
+    }
 }

@@ -9,8 +9,10 @@ use crate::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
 use crate::tag::Identity;
 
 /// What the descriptor begins with, and the version of the layout.
+///
+/// Version 1 had no identity in the names of its keys. It was in no release, and is refused.
 const FORMAT: &str = "tamis-redis";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The longest descriptor that is read.
 pub(crate) const MAX_BYTES: usize = 1 << 16;
@@ -41,6 +43,14 @@ struct Fields {
     probe: u64,
     policy: String,
     generations: Vec<Numbers>,
+}
+
+/// The fields that each version has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+    identity: u64,
 }
 
 /// The numbers of a generation. All of them are stored, so that clients of different releases agree.
@@ -80,17 +90,25 @@ impl Descriptor {
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
+    /// Returns the identity in a JSON text, which may be anything.
+    pub(crate) fn identity_of(text: &[u8]) -> Option<Identity> {
+        let head: Head = serde_json::from_slice(text).ok()?;
+        Identity::of_u64(head.identity)
+    }
+
     /// Reads the JSON text, which may be anything.
     pub(crate) fn of_json(text: &[u8]) -> Result<Self, Error> {
         let wrong = |found: String| Error::Descriptor { found: found.into() };
         if text.len() > MAX_BYTES {
             return Err(wrong(format!("{} bytes", text.len())));
         }
+        let Head { format, version, .. } =
+            serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        if format != FORMAT || version != VERSION {
+            return Err(wrong(format!("format {format:?}, version {version}")));
+        }
         let fields: Fields =
             serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
-        if fields.format != FORMAT || fields.version != VERSION {
-            return Err(wrong(format!("format {:?}, version {}", fields.format, fields.version)));
-        }
         require_shards(fields.shards)?;
         if !(fields.rate > 0.0 && fields.rate < 1.0) {
             return Err(wrong(format!("rate {}", fields.rate)));
@@ -159,7 +177,7 @@ mod tests {
     /// The text that the first release wrote.
     #[test]
     fn the_text_of_the_first_release_is_read() {
-        let text = br#"{"format":"tamis-redis","version":1,"ready":true,"identity":19,"shards":16,"rate":0.01,"hash":"rapidhash-v3","key":"07000000000000000000000000000000","probe":PROBE,"policy":"","generations":[{"capacity":1000,"lines":2,"probes":6,"words":2}]}"#;
+        let text = br#"{"format":"tamis-redis","version":2,"ready":true,"identity":19,"shards":16,"rate":0.01,"hash":"rapidhash-v3","key":"07000000000000000000000000000000","probe":PROBE,"policy":"","generations":[{"capacity":1000,"lines":2,"probes":6,"words":2}]}"#;
         let probe = Rapid::with_seed(7).hash_probe().to_string();
         let text = std::str::from_utf8(text).unwrap().replace("PROBE", &probe);
         let read = Descriptor::of_json(text.as_bytes()).unwrap();
@@ -172,7 +190,7 @@ mod tests {
         let text = descriptor(Rapid::with_seed(7).into()).to_json();
         for (from, to) in [
             ("tamis-redis", "other"),
-            ("\"version\":1", "\"version\":2"),
+            ("\"version\":2", "\"version\":1"),
             ("\"shards\":16", "\"shards\":0"),
             ("\"shards\":16", "\"shards\":70000"),
             ("0.0001", "0.0"),

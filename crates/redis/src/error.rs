@@ -41,13 +41,9 @@ pub enum Error {
     Missing,
     /// The server has a filter of this name already.
     Exists,
-    /// Another client is creating the filter, or was killed while it did. Wait; or delete the filter.
+    /// Another client is creating the filter, or was killed while it did. Wait, or use `open_or_create`,
+    /// which takes the place of a client that was killed.
     Creating,
-    /// A key is in the way of a new filter: the remains of a filter of the same name, or a key of another program.
-    InTheWay {
-        /// The key.
-        key: Arc<str>,
-    },
     /// The description of the filter is not valid. Nothing was changed.
     Descriptor {
         /// What is wrong with it.
@@ -69,6 +65,17 @@ pub enum Error {
         shard: u32,
         /// The generation whose bits are missing.
         generation: u32,
+    },
+    /// The filter was deleted since this client has opened it, or another one of the same name was
+    /// created, or the server has lost its descriptor, as by a restart without persistence. This client stores nothing any more: open the filter again. Other clients of the old filter
+    /// notice within 10 seconds of their next call, or when they miss a key. Until then they may
+    /// find an item new that is new in the new filter, too.
+    Replaced,
+    /// Bits that were pushed were evicted, or deleted, before they were added to this shard. No item of
+    /// this shard was added. The push can be repeated.
+    Incomplete {
+        /// The number of the shard.
+        shard: u32,
     },
     /// No server could be reached, or none accepted commands, until the deadline of the call (`deadline` of the builder). Nothing was
     /// stored, and the operation can be repeated.
@@ -134,11 +141,8 @@ impl fmt::Display for Error {
             Self::Missing => f.write_str("the server has no filter of this name"),
             Self::Exists => f.write_str("the server has a filter of this name already"),
             Self::Creating => f.write_str(
-                "another client is creating the filter; if that client was killed, delete the filter",
+                "another client is creating the filter, or was killed while it did",
             ),
-            Self::InTheWay { key } => {
-                write!(f, "the key {key:?} is in the way of the new filter; delete it first")
-            }
             Self::Descriptor { found } => {
                 write!(f, "the description of the filter is not valid: {found}")
             }
@@ -149,6 +153,14 @@ impl fmt::Display for Error {
                 f,
                 "generation {generation} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
                  its items with it; delete the filter and build it again"
+            ),
+            Self::Replaced => f.write_str(
+                "the filter was deleted or replaced since it was opened; nothing was stored; open it again",
+            ),
+            Self::Incomplete { shard } => write!(
+                f,
+                "bits on their way to shard {shard} were evicted or deleted, and none of them was added; repeat \
+                 the push"
             ),
             Self::Unavailable { reason } => {
                 write!(f, "the server is not available, and nothing was stored: {reason}")

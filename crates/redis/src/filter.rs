@@ -106,7 +106,10 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
         let shared = &*self.shared;
-        let call = shared.call();
+        let call = match shared.begin().await {
+            Ok(call) => call,
+            Err(error) => return vec![Err(error); hashes.len()],
+        };
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut results = Vec::with_capacity(items.len());
             let on_result = |item: Item, result| results.push((item.number, result));
@@ -155,7 +158,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         let mut found = false;
         let shard = self.shared.sizes().shard(hash);
         let items = [Item { number: 0, hash }];
-        query::query(self.shared.call(), shard, &items, |_| found = true).await?;
+        query::query(self.shared.begin().await?, shard, &items, |_| found = true).await?;
         Ok(found)
     }
 
@@ -187,7 +190,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         let shared = &*self.shared;
-        let call = shared.call();
+        let call = shared.begin().await?;
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut hits = Vec::new();
             query::query(call, shard, &items, |number| hits.push(number)).await?;
@@ -211,7 +214,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     ///
     /// See [`AsyncRedisBloomFilter`].
     pub async fn figures(&self) -> Result<Figures, Error> {
-        figures::figures(self.shared.call()).await
+        figures::figures(self.shared.begin().await?).await
     }
 
     /// Copies the filter into a local one, as [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
@@ -227,7 +230,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        pull::pull(self.shared.call()).await
+        pull::pull(self.shared.begin().await?).await
     }
 
     /// Returns an empty local filter that can be pushed, as
@@ -260,7 +263,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        push::push(self.shared.call(), local).await
+        push::push(self.shared.begin().await?, local).await
     }
 
     /// Returns the hasher, which the filter's descriptor names.

@@ -1,15 +1,14 @@
 //! Sends the commands of an insert of items into one shard, as `round.rs` decides.
 
-use redis::Value;
+use core::slice;
 
-use crate::round::{Inserts, Item, MAX_ITEMS, Step};
+use futures_util::future::join;
+
+use crate::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
 use crate::tag::State;
-use crate::{Error, commands, query};
-
-/// A command takes at most this part of the items of a generation, so that the generation is found full in time.
-const PART: u64 = 128;
+use crate::{Error, commands, query, scripts};
 
 /// The result of an insert.
 #[derive(Clone, Debug)]
@@ -25,25 +24,38 @@ impl Inserted {
     }
 }
 
-/// Inserts items into their shard, in this order. Passes each result to `on_result`, in any order.
+/// Inserts items into their shard, equal ones in this order. Passes each result to `on_result`, in any
+/// order.
+///
+/// If the filter grows, some items count the bits that are set, each by a script of its own. All others
+/// share a command. A command has at most the items of which one counts, on average: so what is on its
+/// way when a generation becomes full is a small part of it.
 pub(crate) async fn insert(
     filter: Call<'_>,
     shard: u32,
     items: &[Item],
     mut on_result: impl FnMut(Item, Inserted),
 ) {
+    let shards = filter.sizes().shards;
     let mut rest = items;
     while !rest.is_empty() {
         let generation = filter.generation(filter.current(shard));
-        let part = generation.capacity / u64::from(filter.sizes().shards) / PART;
-        let most = if filter.sizes().grows() {
-            part.clamp(1, MAX_ITEMS as u64) as usize
-        } else {
-            MAX_ITEMS
-        };
-        let (chunk, later) = rest.split_at(most.min(rest.len()));
+        let grows = filter.sizes().grows();
+        let most = if grows { generation.items_per_count(shards) } else { u64::MAX };
+        let (chunk, later) = rest.split_at(rest.len().min(MAX_ITEMS).min(most as usize));
         rest = later;
-        insert_chunk(filter, shard, chunk, &mut on_result).await;
+        // Equal items have equal hashes, so all or none of them count.
+        let counts = |item: &&Item| grows && generation.is_sampled(shards, item.hash);
+        let (counted, plain): (Vec<Item>, Vec<Item>) = chunk.iter().partition(counts);
+        let each_counted = async {
+            let mut results = Vec::with_capacity(counted.len());
+            for item in &counted {
+                results.extend(insert_chunk(filter, shard, slice::from_ref(item), true).await);
+            }
+            results
+        };
+        let (counted, plain) = join(each_counted, insert_chunk(filter, shard, &plain, false)).await;
+        counted.into_iter().chain(plain).for_each(|(item, result)| on_result(item, result));
     }
 }
 
@@ -52,14 +64,16 @@ async fn insert_chunk(
     filter: Call<'_>,
     shard: u32,
     items: &[Item],
-    on_result: &mut impl FnMut(Item, Inserted),
-) {
+    counts: bool,
+) -> Vec<(Item, Inserted)> {
+    let mut results = Vec::with_capacity(items.len());
     let mut inserts = Inserts::new(items);
-    if let Err(error) = drive(filter, shard, &mut inserts, on_result).await {
+    if let Err(error) = drive(filter, shard, &mut inserts, counts, &mut results).await {
         let error = inserts.failed(error);
-        let failed = |item: &Item| on_result(*item, Inserted::of_error(error.clone()));
-        inserts.items().iter().for_each(failed);
+        let failed = |item: &Item| (*item, Inserted::of_error(error.clone()));
+        results.extend(inserts.items().iter().map(failed));
     }
+    results
 }
 
 /// Sends one step after the other, until all items have a verdict.
@@ -67,7 +81,8 @@ async fn drive(
     filter: Call<'_>,
     shard: u32,
     inserts: &mut Inserts,
-    on_result: &mut impl FnMut(Item, Inserted),
+    counts: bool,
+    results: &mut Vec<(Item, Inserted)>,
 ) -> Result<(), Error> {
     while let Some(step) = inserts.next(filter.current(shard))? {
         match step {
@@ -75,10 +90,23 @@ async fn drive(
                 let items = inserts.items();
                 let replies = query::read(filter, shard, items, closed, Kind::Read).await?;
                 inserts.read(&replies, |item, new| {
-                    on_result(item, Inserted { result: Ok(new), connection: None });
+                    results.push((item, Inserted { result: Ok(new), connection: None }));
                 });
             }
-            Step::Set(generation) => set(filter, shard, generation, inserts, on_result).await?,
+            Step::Set(generation) => {
+                let (reply, connection) =
+                    set(filter, shard, generation, inserts.items(), counts).await?;
+                let connection = Some(connection);
+                inserts.set(generation, &reply, |item, new| {
+                    results.push((item, Inserted { result: Ok(new), connection }));
+                });
+                // What was written into a key without a tag is no part of the filter. It is left to the
+                // next growth or to `destroy`, unless the filter is gone.
+                if reply.0 == State::Gone && !filter.ask().await? {
+                    filter.remove(shard, generation).await;
+                    return Err(Error::Replaced);
+                }
+            }
             Step::Find => {
                 filter.find_current(shard).await?;
                 inserts.found();
@@ -88,50 +116,53 @@ async fn drive(
     Ok(())
 }
 
-/// Sets the bits of the items in a generation, and grows the shard if the generation is full.
+/// Sets the bits of items in a generation. Returns the state of the generation, which items were new
+/// to it, and the connection. If the item counts, the shard may have grown afterwards.
 async fn set(
     filter: Call<'_>,
     shard: u32,
     number: u32,
-    inserts: &mut Inserts,
-    on_result: &mut impl FnMut(Item, Inserted),
-) -> Result<(), Error> {
-    // 1. The command that decides, and the count of the bits behind it.
-    let generation = filter.generation(number);
+    items: &[Item],
+    counts: bool,
+) -> Result<(Reply, u64), Error> {
+    let [generation, next] = [number, number + 1].map(|number| filter.generation(number));
     let key = filter.key(shard, number);
-    let items = inserts.items();
     let places = items.iter().map(|item| generation.place(item.hash));
-    let mut sent = vec![commands::insert(&key, generation, places.clone())];
-    let counts =
-        filter.sizes().grows() && filter.is_count_due(shard, generation, items.len() as u32);
-    if counts {
-        sent.push(commands::count(&key, generation.sample_bytes()));
-    }
-    let replies = filter.write(shard, &sent, Kind::Write).await.map_err(Failure::of_write)?;
-
-    // 2. The verdicts. The bits may be set, whatever the reply is.
-    let read = commands::inserted(&replies.values[0], filter.identity(), places);
     let unreadable = || Error::VerdictUnknown { reason: "the reply is not valid".into() };
-    let reply = read.ok_or_else(unreadable)?;
-    inserts.set(number, &reply, |item, new| {
-        on_result(item, Inserted { result: Ok(new), connection: Some(replies.connection) });
-    });
-    if reply.0 == State::Closed {
+    let is_last = number + 1 >= filter.sizes().generations.len() as u32;
+    let place = places.clone().next().filter(|_| counts && !is_last);
+    let counted = match place {
+        // One step of the server sets the bits, counts, and grows the shard: so it does not matter
+        // what becomes of this client afterwards.
+        Some(place) => {
+            let keys = [&*key, &filter.key(shard, number + 1)];
+            let sent = scripts::insert(keys, [generation, next], filter.identity(), place);
+            match filter.write(shard, &[sent], Kind::Write).await {
+                Ok(replies) => Some(replies),
+                // The server runs no scripts for this user, or the slot is being moved. The item is
+                // inserted without growth: a later one grows the shard.
+                Err(Failure::Refused(_) | Failure::NotExecuted(_)) => None,
+                Err(failure) => return Err(failure.of_write()),
+            }
+        }
+        None => None,
+    };
+    let (reply, grown, connection) = match counted {
+        Some(replies) => {
+            let (state, new, grown) =
+                scripts::inserted(&replies.values[0]).ok_or_else(unreadable)?;
+            ((state, vec![new]), grown, replies.connection)
+        }
+        None => {
+            let sent = commands::insert(&key, generation, places.clone());
+            let replies = filter.write(shard, &[sent], Kind::Write).await;
+            let replies = replies.map_err(Failure::of_write)?;
+            let read = commands::inserted(&replies.values[0], filter.identity(), places);
+            (read.ok_or_else(unreadable)?, false, replies.connection)
+        }
+    };
+    if grown || reply.0 == State::Closed {
         filter.advance(shard, number + 1);
     }
-
-    // 3. Growth. An error here concerns no item: a later insert tries again.
-    let ones = if counts { int(replies.values.last()) } else { 0 };
-    if reply.0 == State::Open && generation.is_full(ones) {
-        _ = filter.grow(shard, number).await;
-    }
-    Ok(())
-}
-
-/// Returns the number in a reply, or 0.
-fn int(reply: Option<&Value>) -> u64 {
-    match reply {
-        Some(Value::Int(number)) => (*number).try_into().unwrap_or(0),
-        _ => 0,
-    }
+    Ok((reply, connection))
 }

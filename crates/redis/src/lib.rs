@@ -64,7 +64,9 @@ mod blocking;
 mod builder;
 mod commands;
 mod create;
+mod current;
 mod descriptor;
+mod destroy;
 mod error;
 mod figures;
 mod filter;
@@ -72,6 +74,7 @@ mod front;
 #[cfg(test)]
 mod hostile;
 mod insert;
+mod lives;
 mod local;
 #[cfg(test)]
 mod models;
@@ -85,6 +88,7 @@ mod push;
 mod query;
 mod round;
 mod router;
+mod scripts;
 mod search;
 mod shared;
 mod sizes;

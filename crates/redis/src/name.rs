@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::Error;
+use crate::lives::Keys;
+use crate::tag::Identity;
 
 /// The hash slots of a cluster.
 const SLOTS: u16 = 16_384;
@@ -15,10 +17,15 @@ const MAX_BYTES: usize = 200;
 /// | key | what it holds |
 /// |---|---|
 /// | `{name}` | the descriptor |
-/// | `{name:i}:g` | the bits of generation `g` of shard `i` |
-/// | `{name:i}:push:…` | bits on their way into a shard; they expire |
+/// | `{name}:lives` | the identities that filters of this name have had |
+/// | `{name:i}:life:g` | the bits of generation `g` of shard `i` |
+/// | `{name:i}:life:push:…` | bits on their way into a shard; they expire |
 ///
-/// A cluster hashes only what is between the braces, so all generations of a shard have one slot.
+/// `life` is the identity of the filter, a random number of 16 hexadecimal digits. A filter that is
+/// deleted and created again has another, so clients of the old one neither read nor write keys of
+/// the new one.
+///
+/// A cluster hashes only what is between the braces, so all keys of a shard have one slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Name(Arc<str>);
 
@@ -33,12 +40,17 @@ impl Name {
         format!("{{{}}}", self.0)
     }
 
-    pub(crate) fn bits(&self, shard: u32, generation: u32) -> String {
-        format!("{{{}:{shard}}}:{generation}", self.0)
+    /// Returns the keys in the slot of the descriptor.
+    pub(crate) fn keys(&self) -> Keys {
+        Keys { descriptor: self.descriptor(), lives: format!("{{{}}}:lives", self.0) }
     }
 
-    pub(crate) fn push(&self, shard: u32, random: u64) -> String {
-        format!("{{{}:{shard}}}:push:{random:016x}", self.0)
+    pub(crate) fn bits(&self, life: Identity, shard: u32, generation: u32) -> String {
+        format!("{{{}:{shard}}}:{life}:{generation}", self.0)
+    }
+
+    pub(crate) fn push(&self, life: Identity, shard: u32, random: u64) -> String {
+        format!("{{{}:{shard}}}:{life}:push:{random:016x}", self.0)
     }
 
     /// Returns the hash slot of the descriptor.
@@ -69,7 +81,10 @@ mod tests {
         assert_eq!(slot("123456789"), 0x31C3 % SLOTS);
         assert_eq!(slot("foo"), 12182);
         let name = Name::new("crawl").unwrap();
-        assert_eq!((name.bits(7, 0), name.descriptor()), ("{crawl:7}:0".into(), "{crawl}".into()));
+        let life = Identity::of_u64(0x13).unwrap();
+        assert_eq!(name.bits(life, 7, 0), "{crawl:7}:0000000000000013:0");
+        let keys = name.keys();
+        assert_eq!((&*keys.descriptor, &*keys.lives), ("{crawl}", "{crawl}:lives"));
         assert_eq!(name.slot(7), slot("crawl:7"));
     }
 

@@ -94,7 +94,7 @@ async fn chunk(
         Some((State::Open | State::Closed, _)) if bytes.len() as u64 == end - start => {
             Ok((u64::from(shard) * generation.lines + start / LINE_BYTES, bytes))
         }
-        _ => Err(Error::Lost { shard, generation: number }),
+        _ => Err(filter.lost(shard, number).await),
     }
 }
 

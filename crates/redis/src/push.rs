@@ -1,18 +1,22 @@
 //! Adds the bits of a local filter to one in Redis.
 //!
-//! The bits of a shard are written into a key that expires, and a script adds them to the bits of the shard at once. So a
-//! push that fails in the middle has added some shards and not others, and can be repeated.
+//! The bits of a shard are written into a key that expires, and a script adds them to the bits of the
+//! shard at once, if all of them are there: a server may evict a key that expires. So a push that fails
+//! in the middle has added some shards and not others, and can be repeated.
+
+use core::slice;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 
-use crate::Error;
 use crate::commands;
 use crate::local::Local;
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
 use crate::sizes::{Generation, LINE_BYTES};
+use crate::tag::TAG_BYTES;
+use crate::{Error, scripts};
 
 /// The bytes that are written at once. A chunk without a bit is not written.
 const CHUNK_BYTES: u64 = 64 << 10;
@@ -58,44 +62,93 @@ async fn push_key<T: ?Sized>(
     shard: u32,
     number: u32,
 ) -> Result<(), Error> {
-    let generation = filter.generation(number);
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|error| Error::System { reason: error.to_string().into() })?;
-    let bits = filter.name.push(shard, u64::from_le_bytes(random));
-    let mut written = false;
+    let bits = filter.name.push(filter.identity(), shard, u64::from_le_bytes(random));
+    let pushed = async {
+        match write(filter, local, part, [shard, number], &bits).await? {
+            Some(written) => unite(filter, [shard, number], &bits, written).await,
+            None => Ok(()),
+        }
+    };
+    let result = pushed.await;
+    if result.is_err() {
+        // If this fails too, they expire.
+        _ = filter
+            .send_one(shard, commands::delete(slice::from_ref(&bits)), Kind::Idempotent)
+            .await;
+    }
+    result
+}
+
+/// The size of bits that were written into a key of their own, with a tag at their end.
+struct Written {
+    bytes: u64,
+    ones: u64,
+}
+
+/// Writes the bits of a shard into a key of their own. Returns `None` if no bit is set.
+async fn write<T: ?Sized>(
+    filter: Call<'_>,
+    local: &Local<T>,
+    part: usize,
+    [shard, number]: [u32; 2],
+    bits: &str,
+) -> Result<Option<Written>, Error> {
+    let generation = filter.generation(number);
+    let send = async |start, bytes: &[u8]| {
+        let sent = [commands::write(bits, start, bytes), commands::expire(bits, EXPIRES_S)];
+        filter.send(shard, &sent, Kind::Idempotent).await.map_err(Failure::of_read)?;
+        Ok::<_, Error>(ones(bytes))
+    };
+    let mut sum = 0;
     for start in (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize) {
         let bytes = chunk(local, part, shard, generation, start);
-        if bytes.iter().all(|byte| *byte == 0) {
-            continue;
+        if ones(&bytes) > 0 {
+            sum += send(start, &bytes).await?;
         }
-        let sent = [commands::write(&bits, start, &bytes), commands::expire(&bits, EXPIRES_S)];
-        filter.send(shard, &sent, Kind::Idempotent).await.map_err(Failure::of_read)?;
-        written = true;
     }
-    if !written {
-        return Ok(());
+    if sum == 0 {
+        return Ok(None);
     }
+    // The tag gives the bits their length.
+    sum += send(generation.line_bytes(), &filter.identity().tag(false)).await?;
+    Ok(Some(Written { bytes: generation.line_bytes() + TAG_BYTES, ones: sum }))
+}
+
+/// Adds bits that were written to those of their generation.
+async fn unite(
+    filter: Call<'_>,
+    [shard, number]: [u32; 2],
+    bits: &str,
+    Written { bytes, ones }: Written,
+) -> Result<(), Error> {
     // A shard that has not come to this generation yet grows until it has.
     let mut current = filter.find_current(shard).await?;
     while current < number {
         filter.grow(shard, current).await?;
         current = filter.find_current(shard).await?;
     }
-    let key = filter.key(shard, number);
-    let unite = commands::unite([&key, &bits], generation, filter.identity());
+    let (key, generation) = (filter.key(shard, number), filter.generation(number));
+    let unite = scripts::unite([&key, bits], generation, filter.identity(), bytes, ones);
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.send(shard, &[unite], Kind::Write).await;
-    let ones = match sent.map_err(Failure::of_write)?.first() {
-        Some(Value::Int(-1)) => return Err(Error::Lost { shard, generation: number }),
+    let sample = match sent.map_err(Failure::of_write)?.first() {
+        Some(Value::Int(-1)) => return Err(filter.lost(shard, number).await),
+        Some(Value::Int(-2)) => return Err(Error::Incomplete { shard }),
         Some(Value::Int(ones)) => u64::try_from(*ones).unwrap_or(0),
         _ => return Err(Error::Reply { expected: "a number" }),
     };
-    if current == number && generation.is_full(ones) {
+    if current == number && sample >= generation.full() {
         // An error concerns no item: a later insert grows the shard.
         _ = filter.grow(shard, number).await;
     }
     Ok(())
+}
+
+fn ones(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
 }
 
 /// Returns bytes of a shard.

@@ -2,16 +2,18 @@
 
 use core::ops::Deref;
 use core::time::Duration;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
 use crate::Error;
 use crate::commands;
+use crate::current::Current;
 use crate::descriptor::Descriptor;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Replies, Router};
+use crate::scripts;
 use crate::search::Search;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
@@ -30,31 +32,25 @@ pub(crate) struct Confirm {
 pub(crate) struct Shared {
     pub(crate) name: Name,
     pub(crate) descriptor: Descriptor,
-    pub(crate) router: Router,
+    pub(crate) router: Arc<Router>,
     pub(crate) confirm: Option<Confirm>,
-    /// Locked for moments: a command takes the server longer.
-    shards: Mutex<Box<[Shard]>>,
-}
-
-/// What this client knows about a shard.
-#[derive(Clone, Copy, Default)]
-struct Shard {
-    /// The generation that was open when it was last asked: a hint, which each command checks.
-    generation: u32,
-    /// The items that were inserted since the bits were last counted.
-    uncounted: u32,
+    /// Whether this filter is still the one of its name.
+    pub(crate) is_current: Current,
+    /// The generation of each shard that was open when it was last asked: a hint, which each command
+    /// checks. Locked for moments: a command takes the server longer.
+    generations: Mutex<Box<[u32]>>,
 }
 
 impl Shared {
     pub(crate) fn new(
         name: Name,
         descriptor: Descriptor,
-        router: Router,
+        router: Arc<Router>,
         confirm: Option<Confirm>,
     ) -> Self {
-        let shards = vec![Shard::default(); descriptor.sizes.shards as usize];
-        let shards = Mutex::new(shards.into_boxed_slice());
-        Self { name, descriptor, router, confirm, shards }
+        let generations = vec![0; descriptor.sizes.shards as usize];
+        let generations = Mutex::new(generations.into_boxed_slice());
+        Self { name, descriptor, router, confirm, is_current: Current::new(), generations }
     }
 
     pub(crate) const fn sizes(&self) -> &Sizes {
@@ -71,28 +67,18 @@ impl Shared {
 
     /// Returns the generation that was open when the shard was last asked.
     pub(crate) fn current(&self, shard: u32) -> u32 {
-        self.shards()[shard as usize].generation
+        self.generations()[shard as usize]
     }
 
     /// Records that all generations below this one are closed. A late reply does not take back what is known since.
     pub(crate) fn advance(&self, shard: u32, generation: u32) {
-        let known = &mut self.shards()[shard as usize].generation;
+        let known = &mut self.generations()[shard as usize];
         *known = generation.max(*known);
-    }
-
-    /// Counts items that are about to be inserted, and returns whether the bits should be counted with them.
-    pub(crate) fn is_count_due(&self, shard: u32, generation: &Generation, items: u32) -> bool {
-        let every = (generation.capacity / u64::from(self.sizes().shards) / 1024).clamp(1, 512);
-        let uncounted = &mut self.shards()[shard as usize].uncounted;
-        let sum = uncounted.saturating_add(items);
-        let due = u64::from(sum) >= every;
-        *uncounted = if due { 0 } else { sum };
-        due
     }
 
     /// Returns the key of a generation of a shard.
     pub(crate) fn key(&self, shard: u32, generation: u32) -> String {
-        self.name.bits(shard, generation)
+        self.name.bits(self.identity(), shard, generation)
     }
 
     /// Begins a call, which must end before the deadline of the settings.
@@ -100,9 +86,9 @@ impl Shared {
         Call { filter: self, end: self.router.deadline() }
     }
 
-    fn shards(&self) -> MutexGuard<'_, Box<[Shard]>> {
+    fn generations(&self) -> MutexGuard<'_, Box<[u32]>> {
         // No code that could panic runs while it is locked.
-        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,6 +108,10 @@ impl Deref for Call<'_> {
 }
 
 impl Call<'_> {
+    pub(crate) const fn end(&self) -> Instant {
+        self.end
+    }
+
     /// Sends commands for a shard.
     pub(crate) async fn send(
         &self,
@@ -157,7 +147,7 @@ impl Call<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if one of the generations up to it is gone.
+    /// [`Error::Lost`] if one of the generations up to it is gone, [`Error::Replaced`] if the filter is.
     pub(crate) async fn find_current(&self, shard: u32) -> Result<u32, Error> {
         let mut search = Search::new(self.sizes().generations.len() as u32);
         loop {
@@ -172,10 +162,10 @@ impl Call<'_> {
             let states = states.ok_or(Error::Reply { expected: "a tag" })?;
             match search.read(&states) {
                 Some(Ok(open)) => {
-                    self.shards()[shard as usize].generation = open;
+                    self.generations()[shard as usize] = open;
                     return Ok(open);
                 }
-                Some(Err(generation)) => return Err(Error::Lost { shard, generation }),
+                Some(Err(generation)) => return Err(self.lost(shard, generation).await),
                 None => {}
             }
         }
@@ -193,13 +183,13 @@ impl Call<'_> {
         }
         let keys = [self.key(shard, generation), self.key(shard, next)];
         let generations = [self.generation(generation), self.generation(next)];
-        let command = commands::grow([&keys[0], &keys[1]], generations, self.identity());
+        let command = scripts::grow([&keys[0], &keys[1]], generations, self.identity());
         match self.send_one(shard, command, Kind::Idempotent).await? {
             Value::Int(0 | 1) => {
                 self.advance(shard, next);
                 Ok(())
             }
-            Value::Int(-1) => Err(Error::Lost { shard, generation }),
+            Value::Int(-1) => Err(self.lost(shard, generation).await),
             _ => Err(Error::Reply { expected: "0, 1 or -1" }),
         }
     }

@@ -1,11 +1,14 @@
 //! The tag at the end of each key: whose bits they are, and whether inserts go there.
 
+use core::fmt;
+
 /// The bytes of a tag.
 pub(crate) const TAG_BYTES: u64 = 8;
 
-/// The identity of a filter: a random number of 62 bits that is not 0. Its tags differ from those of any other filter,
-/// and from the zeros of a key that was deleted and written again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The identity of a filter: a random number of 62 bits that is not 0. Its keys have other names than
+/// those of any other filter, and its tags differ from the zeros of a key that was deleted and written
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity(u64);
 
 /// What a tag says about a key.
@@ -29,6 +32,12 @@ impl Identity {
         if number != 0 && number < 1 << 62 { Some(Self(number)) } else { None }
     }
 
+    /// Reads what `Display` shows.
+    pub(crate) fn of_digits(digits: &str) -> Option<Self> {
+        let valid = digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        Self::of_u64(u64::from_str_radix(if valid { digits } else { "" }, 16).ok()?)
+    }
+
     pub(crate) const fn to_u64(self) -> u64 {
         self.0
     }
@@ -47,6 +56,13 @@ impl Identity {
     }
 }
 
+/// Shows 16 hexadecimal digits: a part of the names of keys.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +72,7 @@ mod tests {
         for random in [0, 1, u64::MAX, 0x1234_5678_9ABC_DEF0] {
             let identity = Identity::of_random(random);
             assert_eq!(Identity::of_u64(identity.to_u64()), Some(identity));
+            assert_eq!(Identity::of_digits(&identity.to_string()), Some(identity));
             for (closed, state) in [(false, State::Open), (true, State::Closed)] {
                 let tag = i64::from_be_bytes(identity.tag(closed));
                 assert!(tag > 0);
@@ -66,5 +83,8 @@ mod tests {
         }
         assert_eq!(Identity::of_u64(0), None);
         assert_eq!(Identity::of_u64(1 << 62), None);
+        for wrong in ["", "13", "+000000000000013", "0000000000000000", "ffffffffffffffff"] {
+            assert_eq!(Identity::of_digits(wrong), None, "{wrong}");
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! Copies in this process: pull, push, files, and a local filter in front.
 
+use std::sync::mpsc::{TryRecvError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use tamis_bloom::{BlockedBloomFilter, RotatingBloomFilter, ScalableBloomFilter};
 use tamis_formats::{Kind, Options, Policy};
 use tamis_hash::{AnyStable, Rapid};
@@ -70,7 +74,7 @@ fn a_pushed_filter_is_added() {
     // Again: nothing changes. No key of the push remains.
     filter.push(&local).unwrap();
     assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
-    assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(17));
+    assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(18));
 
     // What fills a generation lets it grow; a copy of several generations goes to another filter of the same sizes.
     let many: Vec<u64> = (10_000..60_000).collect();
@@ -136,4 +140,51 @@ fn a_local_filter_answers_repeats() {
     let wrong: RotatingBloomFilter<u64, _> = wrong.capacity(100).build().unwrap();
     let error = LocalFirst::new(first, wrong).unwrap_err();
     assert_eq!(error, Error::Mismatch { field: "hash or seed" });
+}
+
+/// Bits on their way expire, so a server may evict them. A push that returns `Ok` has added all of them.
+#[test]
+fn a_push_whose_bits_were_evicted_is_an_error() {
+    let Some(server) = Server::start() else { return };
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(1_000_000);
+    let filter = builder.create().unwrap();
+    let local = filter.local().unwrap();
+    let items: Vec<u64> = (0..100_000).collect();
+    items.iter().for_each(|item| _ = local.insert(item));
+    // 1. A server that evicts what expires: there is no room for the bits of a shard.
+    let used: u64 = server.field(&["INFO", "memory"], "used_memory").parse().unwrap();
+    server.command(&["CONFIG", "SET", "maxmemory-policy", "volatile-random"]);
+    server.command(&["CONFIG", "SET", "maxmemory", &(used + 100_000).to_string()]);
+    let pushed = filter.push(&local);
+    assert!(matches!(pushed, Err(Error::Incomplete { .. } | Error::Refused { .. })), "{pushed:?}");
+    assert!(server.commands("unlink") > 0 && !server.keys().iter().any(|key| key.contains("push")));
+    server.command(&["CONFIG", "SET", "maxmemory", "0"]);
+    // 2. Another program deletes them at any time.
+    let (going, done) = channel::<()>();
+    let mut incomplete = 0;
+    thread::scope(|scope| {
+        let server = &server;
+        scope.spawn(move || {
+            let mut connection = server.connection();
+            while done.try_recv() == Err(TryRecvError::Empty) {
+                let found = redis::cmd("KEYS").arg("*:push:*").query(&mut connection);
+                for key in found.unwrap_or_else(|_| Vec::<String>::new()) {
+                    redis::cmd("DEL").arg(key).exec(&mut connection).unwrap();
+                }
+            }
+        });
+        let end = Instant::now() + Duration::from_secs(60);
+        while incomplete == 0 && Instant::now() < end {
+            match filter.push(&local) {
+                Ok(()) => assert!(filter.contains_many(&items).unwrap().iter().all(|hit| *hit)),
+                Err(Error::Incomplete { .. }) => incomplete += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        drop(going);
+    });
+    assert!(incomplete > 0);
+    // 3. The push can be repeated.
+    filter.push(&local).unwrap();
+    assert!(filter.contains_many(&items).unwrap().iter().all(|hit| *hit));
 }

@@ -7,4 +7,5 @@ mod harness;
 mod harness_works;
 mod lost;
 mod processes;
+mod replaced;
 mod single;

@@ -102,9 +102,11 @@ fn parameters_are_those_of_the_filter() {
     });
     let unnamed = RedisBloomFilter::<str>::builder(&server.url(), "a{b").open();
     assert_eq!(unnamed.unwrap_err(), Error::Name);
-    // A deleted filter leaves no key.
+    // A deleted filter leaves no key but the list of its lives, which expires.
     builder().destroy().unwrap();
-    assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(0));
+    assert_eq!(server.keys(), ["{seen}:lives"]);
+    let redis::Value::Int(left) = server.command(&["TTL", "{seen}:lives"]) else { panic!() };
+    assert!((1..=3600).contains(&left), "{left}");
 }
 
 #[test]
@@ -124,16 +126,19 @@ fn one_of_racing_clients_creates_the_filter() {
     assert_eq!(won, 1000);
 }
 
+/// Keys of other programs are kept, whatever they are called.
 #[test]
 fn what_is_in_the_way_is_kept() {
     let Some(server) = Server::start() else { return };
     server.command(&["SET", "{seen:3}:0", "of another program"]);
     let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen").capacity(1000);
-    assert_eq!(builder.create().unwrap_err(), Error::InTheWay { key: "{seen:3}:0".into() });
-    // Nothing else remains.
-    assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(1));
-    server.command(&["DEL", "{seen:3}:0"]);
     builder.create().unwrap();
+    builder.destroy().unwrap();
+    assert_eq!(server.keys(), ["{seen:3}:0", "{seen}:lives"]);
+    server.command(&["SET", "{seen}", "of another program"]);
+    assert_eq!(builder.create().unwrap_err(), Error::Exists);
+    assert!(matches!(builder.open_or_create().unwrap_err(), Error::Descriptor { .. }));
+    assert_eq!(server.keys(), ["{seen:3}:0", "{seen}", "{seen}:lives"]);
 }
 
 #[test]

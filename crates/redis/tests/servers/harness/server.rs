@@ -80,6 +80,24 @@ impl Server {
         command.arg(&words[1..]).query(&mut self.connection()).unwrap()
     }
 
+    /// Returns the key of a generation of a shard of a filter.
+    pub(crate) fn bits_key(&self, name: &str, shard: u32, generation: u32) -> String {
+        let Value::BulkString(text) = self.command(&["GET", &format!("{{{name}}}")]) else {
+            panic!("there is no filter {name}");
+        };
+        let descriptor: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let life = descriptor["identity"].as_u64().unwrap();
+        format!("{{{name}:{shard}}}:{life:016x}:{generation}")
+    }
+
+    /// Returns all keys, in order.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> =
+            redis::cmd("KEYS").arg("*").query(&mut self.connection()).unwrap();
+        keys.sort();
+        keys
+    }
+
     /// Returns how many of a command the server has executed.
     pub(crate) fn commands(&self, name: &str) -> u64 {
         let Value::BulkString(report) = self.command(&["INFO", "commandstats"]) else { return 0 };

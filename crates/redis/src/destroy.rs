@@ -1,0 +1,84 @@
+//! Deletes filters, and the keys that earlier filters of the name have left.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::Value;
+
+use crate::Error;
+use crate::commands;
+use crate::create::send;
+use crate::descriptor::Descriptor;
+use crate::lives::{self, Life, State};
+use crate::name::Name;
+use crate::router::{Failure, Kind, Router};
+use crate::shared::SHARDS_AT_ONCE;
+use crate::sizes::MAX_GENERATIONS;
+use crate::tag::Identity;
+
+/// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of all
+/// its lives.
+///
+/// # Errors
+///
+/// [`Error::Missing`] if there was no filter. Keys that earlier filters have left are removed all the
+/// same.
+pub(crate) async fn destroy(name: &Name, router: &Router) -> Result<(), Error> {
+    // A descriptor whose list of lives was evicted names its keys.
+    let text = send(name, router, commands::get(&name.descriptor())).await?;
+    let known = match &text {
+        Value::BulkString(text) => Descriptor::of_json(text).ok(),
+        _ => None,
+    };
+    let (there, mut lives) = end(name, router, None).await?;
+    if let Some(Descriptor { identity, sizes, .. }) = known
+        && lives.iter().all(|life| life.identity != identity)
+    {
+        lives.push(Life { identity, state: State::Ended, shards: sizes.shards });
+    }
+    let unswept = lives.iter().any(|life| life.state != State::Swept);
+    sweep(name, router, &lives).await?;
+    if there || unswept { Ok(()) } else { Err(Error::Missing) }
+}
+
+/// Ends the life of a filter that could not be created, and removes its keys.
+pub(crate) async fn abandon(name: &Name, router: &Router, life: Identity) -> Result<(), Error> {
+    let (_, mut lives) = end(name, router, Some(life)).await?;
+    lives.retain(|other| other.identity == life);
+    sweep(name, router, &lives).await
+}
+
+/// Removes the keys of all lives that have ended.
+pub(crate) async fn sweep_ended(name: &Name, router: &Router) -> Result<(), Error> {
+    let reply = send(name, router, commands::get_all(&name.keys().lives)).await?;
+    let mut lives = lives::of_reply(&reply);
+    lives.retain(|life| matches!(life.state, State::Ended | State::Swept));
+    sweep(name, router, &lives).await
+}
+
+/// Ends one life, or all. Returns whether the descriptor was there, and the lives.
+async fn end(
+    name: &Name,
+    router: &Router,
+    life: Option<Identity>,
+) -> Result<(bool, Vec<Life>), Error> {
+    let reply = send(name, router, name.keys().end(life)).await?;
+    lives::ended(&reply).ok_or(Error::Reply { expected: "the lives of the filter" })
+}
+
+/// Removes all keys of lives that are over, and records that.
+async fn sweep(name: &Name, router: &Router, lives: &[Life]) -> Result<(), Error> {
+    if lives.is_empty() {
+        return Ok(());
+    }
+    let shards = lives.iter().flat_map(|life| (0..life.shards).map(|shard| (*life, shard)));
+    let each = stream::iter(shards).map(async |(life, shard)| {
+        let generations = 0..MAX_GENERATIONS as u32;
+        let keys: Vec<String> =
+            generations.map(|number| name.bits(life.identity, shard, number)).collect();
+        let (slot, end) = (name.slot(shard), router.deadline());
+        let sent = router.send(slot, &[commands::delete(&keys)], Kind::Idempotent, end).await;
+        sent.map(|_| ()).map_err(Failure::of_read)
+    });
+    let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    send(name, router, name.keys().swept(lives)).await.map(|_| ())
+}

@@ -1,0 +1,150 @@
+//! Filters that are deleted and created again while other clients use them, and creations that are
+//! interrupted.
+
+use std::thread;
+use std::time::Duration;
+
+use redis::Value;
+use tamis_redis::{Builder, Error, RedisBloomFilter};
+
+use crate::harness::Server;
+
+fn builder(server: &Server) -> Builder<u64> {
+    RedisBloomFilter::builder(&server.url(), "seen").capacity(1000)
+}
+
+/// An old client neither reads nor writes the new filter, and leaves no key.
+#[test]
+fn a_client_of_a_deleted_filter_harms_nothing() {
+    let Some(server) = Server::start() else { return };
+    let items: Vec<u64> = (0..1000).collect();
+    // The old filter is larger, so that its tags lie behind those of the new one.
+    for capacity in [1000, 100_000] {
+        let old = builder(&server).capacity(capacity).create().unwrap();
+        assert!(old.insert_many(&items).iter().all(Result::is_ok));
+        let open = |()| builder(&server).capacity(capacity).open().unwrap();
+        let [reader, pusher, counter] = [(); 3].map(open);
+        let local = pusher.local().unwrap();
+        local.insert(&5);
+        builder(&server).destroy().unwrap();
+        let new = builder(&server).create().unwrap();
+        let before = server.keys();
+        // Each client finds out by itself.
+        assert!(old.insert_many(&items).iter().all(|result| *result == Err(Error::Replaced)));
+        assert_eq!(reader.contains_many(&items), Err(Error::Replaced));
+        assert_eq!(pusher.push(&local), Err(Error::Replaced));
+        assert_eq!(counter.figures(), Err(Error::Replaced));
+        assert_eq!(counter.pull().map(|_| ()), Err(Error::Replaced));
+        // It stays so, and no key of the old filter has come back, but bits that expire.
+        assert_eq!(old.insert(&7), Err(Error::Replaced));
+        assert_eq!(reader.contains(&7), Err(Error::Replaced));
+        let lasting = |key: &String| !key.contains(":push:");
+        assert_eq!(server.keys().into_iter().filter(lasting).collect::<Vec<_>>(), before);
+        // The new filter has none of the old items, and wins each once.
+        assert_eq!(new.contains_many(&items), Ok(vec![false; items.len()]));
+        assert_eq!(new.insert_many(&items).iter().filter(|new| **new == Ok(true)).count(), 1000);
+        new.insert_many(&items).iter().for_each(|new| assert_eq!(*new, Ok(false)));
+        builder(&server).destroy().unwrap();
+    }
+}
+
+/// A client of a filter whose keys are still there: the deletion was interrupted.
+#[test]
+fn a_client_notices_in_time_that_its_filter_was_replaced() {
+    let Some(server) = Server::start() else { return };
+    let old = builder(&server).create().unwrap();
+    server.command(&["DEL", "{seen}"]);
+    let new = builder(&server).create().unwrap();
+    // The keys of the old life were found and removed by the new one.
+    assert_eq!(old.insert(&1), Err(Error::Replaced));
+    assert_eq!(new.insert(&1), Ok(true));
+    // Without its keys the client would not notice, so it asks: at most 10 s later.
+    let idle = builder(&server).open().unwrap();
+    server.command(&["SET", "{seen}", "another"]);
+    let end = std::time::Instant::now() + Duration::from_secs(30);
+    while idle.insert(&2) != Err(Error::Replaced) {
+        assert!(std::time::Instant::now() < end, "the client does not notice");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A client that was killed while it created a filter, at each point.
+#[test]
+fn the_next_client_takes_the_place_of_one_that_was_killed() {
+    let Some(server) = Server::start() else { return };
+    for keys in [0, 7, 16] {
+        builder(&server).create().unwrap();
+        let creating = unfinished(&server, keys);
+        // It may still be alive: another waits.
+        let hasty = builder(&server).deadline(Duration::from_millis(100));
+        assert_eq!(hasty.open().unwrap_err(), Error::Creating);
+        assert_eq!(hasty.open_or_create().unwrap_err(), Error::Exists);
+        assert_eq!(hasty.create().unwrap_err(), Error::Exists);
+        // Its time is over.
+        server.command(&["HSET", "{seen}:lives", &creating, "creating 1 16"]);
+        let filter = builder(&server).open_or_create().unwrap();
+        assert_eq!(filter.insert(&1), Ok(true));
+        let own = server.keys().iter().filter(|key| key.contains(&creating)).count();
+        assert_eq!(own, 0, "keys of the client that was killed");
+        builder(&server).destroy().unwrap();
+    }
+}
+
+/// Makes a filter one whose client was killed after it had created this number of keys. Returns its life.
+fn unfinished(server: &Server, keys: u32) -> String {
+    let Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
+    let creating = String::from_utf8(ready).unwrap().replace("\"ready\":true", "\"ready\":false");
+    server.command(&["SET", "{seen}", &creating]);
+    for shard in keys..16 {
+        server.command(&["DEL", &server.bits_key("seen", shard, 0)]);
+    }
+    let key = server.bits_key("seen", 0, 0);
+    let life = key.split(':').nth(2).unwrap().to_owned();
+    server.command(&["HSET", "{seen}:lives", &life, "creating 99999999999999 16"]);
+    life
+}
+
+/// What a deletion that was killed has left, and what a late command has written, the next one removes.
+#[test]
+fn a_deletion_removes_every_life() {
+    let Some(server) = Server::start() else { return };
+    builder(&server).create().unwrap();
+    let late = server.bits_key("seen", 5, 3);
+    // The descriptor is deleted, and nothing else.
+    server.command(&["DEL", "{seen}"]);
+    assert_eq!(builder(&server).destroy(), Ok(()));
+    assert_eq!(server.keys(), ["{seen}:lives"]);
+    server.command(&["SETRANGE", &late, "100", "x"]);
+    // There is no filter, and the key is removed all the same.
+    assert_eq!(builder(&server).destroy(), Err(Error::Missing));
+    assert_eq!(server.keys(), ["{seen}:lives"]);
+    // So does the next filter.
+    server.command(&["SETRANGE", &late, "100", "x"]);
+    builder(&server).create().unwrap();
+    assert!(!server.keys().contains(&late));
+    // A life is forgotten an hour after its end.
+    let life = late.split(':').nth(2).unwrap();
+    server.command(&["HSET", "{seen}:lives", life, "swept 1 16"]);
+    builder(&server).destroy().unwrap();
+    assert_eq!(server.command(&["HEXISTS", "{seen}:lives", life]), Value::Int(0));
+    // Without the list, the descriptor names the keys.
+    builder(&server).create().unwrap();
+    server.command(&["DEL", "{seen}:lives"]);
+    builder(&server).destroy().unwrap();
+    assert_eq!(server.keys(), [""; 0]);
+}
+
+/// A filter of a layout that no release has written.
+#[test]
+fn the_first_layout_is_refused() {
+    let Some(server) = Server::start() else { return };
+    builder(&server).create().unwrap();
+    let Value::BulkString(text) = server.command(&["GET", "{seen}"]) else { panic!() };
+    let first = String::from_utf8(text).unwrap().replace("\"version\":2", "\"version\":1");
+    server.command(&["SET", "{seen}", &first]);
+    let error = builder(&server).open().unwrap_err();
+    assert!(
+        matches!(&error, Error::Descriptor { found } if found.contains("version 1")),
+        "{error}"
+    );
+}
