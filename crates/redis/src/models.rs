@@ -7,7 +7,10 @@
 //! now. A `mutant` plants a defect, and passes only if the exploration finds the violation.
 
 mod client;
+mod counting;
 mod explore;
+mod lives;
+mod push;
 mod shard;
 mod world;
 
@@ -139,6 +142,17 @@ fn model_inserts_of_one_process_have_one_winner() {
     model(10_u128.pow(20), 170_000, [scene(0, 0), scene(1, 0), scene(2, 1)]);
 }
 
+/// Inserts that count grow the shard at once.
+#[test]
+fn model_inserts_that_count_have_one_winner() {
+    let scene = |open, [first, second]: [u32; 2]| {
+        let world = World::new(open, &[first, second, open, open]);
+        world.insert_counted(0).insert_counted(1).insert(2, &[0]).query(3)
+    };
+    let scenes = (0..=2).flat_map(|open| guesses(open).map(move |both| scene(open, both)));
+    model(20_000_000_000, 27_000, scenes);
+}
+
 // 2. With faults.
 
 #[test]
@@ -165,6 +179,17 @@ fn model_a_lost_key_is_reported_and_gives_no_verdict() {
     let faults = Faults { evictions: 1, ..Faults::default() };
     let scene = |open, both| race(open, both, Defect::None).faults(faults);
     model(12_000_000_000_000, 68_000, [scene(0, [0, 0]), scene(1, [1, 1])]);
+}
+
+/// A failover may take back the growth of an insert together with its bits.
+#[test]
+fn model_inserts_that_count_recover_from_a_failover() {
+    let faults = Faults { failovers: 1, back: 2, losses: 1, evictions: 0 };
+    let scene = |open| {
+        let world = World::new(open, &[open, open, open]).faults(faults);
+        world.insert_counted(0).insert_counted(1).query(2)
+    };
+    model(48_000, 1200, [scene(0), scene(1)]);
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(super) struct Client {
     /// Clients of one process share what they take for the open generation.
     pub(super) process: usize,
     task: Task,
+    /// Whether its item counts.
+    pub(super) counts: bool,
     /// What is sent, over one connection, and the replies so far.
     sent: Vec<Command>,
     replies: Vec<Reply>,
@@ -50,7 +52,8 @@ impl Client {
             _ => Vec::new(),
         };
         let (sent, replies) = (Vec::new(), Vec::new());
-        Self { process, task, sent, replies, search: None, items, must_find: None }
+        let counts = false;
+        Self { process, task, counts, sent, replies, search: None, items, must_find: None }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -115,6 +118,7 @@ impl Client {
         };
         self.sent = match step {
             Step::Read(generations) => generations.map(Command::Read).collect(),
+            Step::Set(generation) if self.counts => vec![Command::Count(generation)],
             Step::Set(generation) => vec![Command::Set(generation)],
             Step::Find => {
                 let search = self.search.get_or_insert(Search::new(GENERATIONS));
@@ -178,7 +182,9 @@ impl Client {
                     *guess = (*guess).max(number + 1);
                 }
             }
-            Command::Read(_) | Command::Set(_) => self.answer(sent[0], replies, guess, defect)?,
+            Command::Read(_) | Command::Set(_) | Command::Count(_) => {
+                self.answer(sent[0], replies, guess, defect)?;
+            }
         }
         // Of a client that is done nothing is kept, so that equal states are equal.
         let done = match &self.task {
@@ -208,8 +214,9 @@ impl Client {
             items[item.number].1 = Some(outcome(&Ok(new)));
         };
         match (&mut self.task, command) {
-            (Task::Insert(inserts), Command::Set(number)) => {
-                let closed = replies[0].0 == State::Closed;
+            (Task::Insert(inserts), Command::Set(number) | Command::Count(number)) => {
+                let grown = self.counts && replies[0] == (State::Open, vec![true]);
+                let closed = replies[0].0 == State::Closed || grown && number + 1 < GENERATIONS;
                 misread(&mut replies[0], defect);
                 inserts.set(number, &replies[0], on_verdict);
                 if closed {

@@ -18,6 +18,9 @@ pub(super) enum Command {
     Tag(u32),
     /// Reads the tag and sets the bits.
     Set(u32),
+    /// Reads the tag and sets the bits, unless the generation is gone. If it is open and the item new,
+    /// closes it and creates the next.
+    Count(u32),
     /// Closes a generation and creates the next. The reply has the state `Closed` if there is a next one.
     Grow(u32),
     /// Of a planted defect: creates the next generation.
@@ -83,6 +86,17 @@ impl Shard {
                     self.stored |= if first && key.state != State::Gone { insert } else { 0 };
                 }
                 (key.state, new)
+            }
+            Command::Count(number) => {
+                if self.keys[number as usize].state == State::Gone {
+                    return (State::Gone, vec![false]);
+                }
+                let reply = self.execute(client, Command::Set(number), items, defect);
+                let is_last = number + 1 == GENERATIONS;
+                if reply == (State::Open, vec![true]) && !is_last {
+                    self.execute(client, Command::Grow(number), items, defect);
+                }
+                reply
             }
             Command::Grow(number) => {
                 let grows = self.keys[number as usize].state == State::Open;
