@@ -6,6 +6,7 @@ use core::time::Duration;
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
 
+use crate::address::Addresses;
 use crate::descriptor::Descriptor;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::name::Name;
@@ -24,7 +25,7 @@ const DEFAULT_CAPACITY: u64 = 1_000_000;
 /// What both builders hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) addresses: Vec<String>,
+    pub(crate) addresses: Addresses,
     pub(crate) name: String,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<f64>,
@@ -39,7 +40,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn new(address: &str, name: &str) -> Self {
         Self {
-            addresses: vec![address.to_owned()],
+            addresses: Addresses(vec![address.to_owned()]),
             name: name.to_owned(),
             capacity: None,
             rate: None,
@@ -50,7 +51,7 @@ impl Options {
             confirm: None,
             settings: Settings {
                 timeout: Duration::from_secs(5),
-                deadline: Duration::from_secs(15),
+                deadline: Duration::from_secs(30),
                 replicas_read: false,
             },
         }
@@ -61,7 +62,7 @@ impl Options {
         let mut settings = self.settings.clone();
         // The server answers late if it waits for replicas.
         settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
-        Ok((name, Router::connect(&self.addresses, settings).await?))
+        Ok((name, Router::connect(&self.addresses.0, settings).await?))
     }
 
     async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
@@ -165,7 +166,7 @@ macro_rules! builder {
             ///
             /// See [the example of the type](Self).
             pub fn or_address(mut self, address: &str) -> Self {
-                self.options.addresses.push(address.to_owned());
+                self.options.addresses.0.push(address.to_owned());
                 self
             }
 
@@ -271,7 +272,7 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long the filter tries to reach a server, as long as nothing was executed: 15 s by default,
+            /// Sets how long the filter tries to reach a server, as long as nothing was executed: 30 s by default,
             /// longer than a cluster takes to replace a master with its usual settings.
             ///
             /// # Examples

@@ -60,6 +60,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod blocking;
 mod builder;
 mod commands;
