@@ -5,9 +5,11 @@ use core::time::Duration;
 
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
+use tokio::time::Instant;
 
 use crate::address::Addresses;
 use crate::descriptor::Descriptor;
+use crate::events::Events;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::name::Name;
 use crate::router::{Router, Settings};
@@ -53,6 +55,7 @@ impl Options {
                 timeout: Duration::from_secs(5),
                 deadline: Duration::from_secs(30),
                 replicas_read: false,
+                events: Events::default(),
             },
         }
     }
@@ -62,7 +65,14 @@ impl Options {
         let mut settings = self.settings.clone();
         // The server answers late if it waits for replicas.
         settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
-        Ok((name, Router::connect(&self.addresses.0, settings).await?))
+        let end = Instant::now() + settings.deadline;
+        let connected = Router::connect(&self.addresses.0, settings);
+        Ok((name, self.settings.events.watched(end, connected).await?))
+    }
+
+    async fn describe(&self, name: &Name, router: &Router) -> Result<Descriptor, Error> {
+        let described = create::describe(name, router);
+        self.settings.events.watched(router.deadline(), described).await
     }
 
     async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
@@ -91,11 +101,11 @@ impl Options {
     async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let (name, router) = self.connect().await?;
         let mut pause = Duration::from_millis(10);
-        let end = tokio::time::Instant::now() + self.settings.deadline;
+        let end = Instant::now() + self.settings.deadline;
         // A filter that another client is creating is ready in a moment.
         let descriptor = loop {
-            let descriptor = create::describe(&name, &router).await?;
-            if descriptor.ready || tokio::time::Instant::now() + pause > end {
+            let descriptor = self.describe(&name, &router).await?;
+            if descriptor.ready || Instant::now() + pause > end {
                 break descriptor;
             }
             tokio::time::sleep(pause).await;
@@ -109,7 +119,7 @@ impl Options {
 
     async fn destroy(&self) -> Result<(), Error> {
         let (name, router) = self.connect().await?;
-        let descriptor = create::describe(&name, &router).await?;
+        let descriptor = self.describe(&name, &router).await?;
         create::destroy(Shared::new(name, descriptor, router, None).call()).await
     }
 
@@ -283,6 +293,22 @@ macro_rules! builder {
                 self
             }
 
+            /// Sets a function that is told what happens in the filter and no result reports: what it waits for, what is
+            /// sent again, which slots move, and how it grows. A later call replaces it.
+            ///
+            /// It runs in the call that it is about, which goes on when it returns: it should not block, nor use the
+            /// filter. No lock of the filter is held while it runs.
+            ///
+            /// # Examples
+            ///
+            /// See [`Event`](crate::Event).
+            pub fn on_event(
+                mut self,
+                callback: impl Fn(&$crate::Event) + Send + Sync + 'static,
+            ) -> Self {
+                self.options.settings.events = $crate::events::Events::to(callback);
+                self
+            }
         }
 
         impl<T: ?Sized> Clone for $name<T> {

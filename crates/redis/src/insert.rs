@@ -2,6 +2,7 @@
 
 use redis::Value;
 
+use crate::events::Event;
 use crate::round::{Inserts, Item, MAX_ITEMS, Step};
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
@@ -123,7 +124,10 @@ async fn set(
     // 3. Growth. An error here concerns no item: a later insert tries again.
     let ones = if counts { int(replies.values.last()) } else { 0 };
     if reply.0 == State::Open && generation.is_full(ones) {
-        _ = filter.grow(shard, number).await;
+        if let Err(error) = filter.grow(shard, number).await {
+            let failed = || Event::GrowthFailed { shard, generation: number, error };
+            filter.router.events().raise(failed);
+        }
     }
     Ok(())
 }
