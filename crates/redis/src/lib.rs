@@ -66,6 +66,7 @@ mod builder;
 mod commands;
 mod create;
 mod descriptor;
+mod driver;
 mod error;
 mod events;
 mod figures;
