@@ -9,20 +9,24 @@ use std::sync::Arc;
 use tamis_core::AsItem;
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, HashItem};
-use tokio::runtime::{Handle, Runtime};
 
 use crate::Error;
-use crate::builder::{AsyncBuilder, Options, builder};
+use crate::builder::{AsyncBuilder, builder};
+use crate::driver::Driver;
 use crate::figures::Figures;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::local::Local;
+use crate::options::Options;
 use crate::shared::Confirm;
 
 /// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one winner per item.
 ///
 /// All methods take `&self`. Any number of threads may use a filter at once; they share one connection per node, and
-/// their commands travel together. Clones share the connections, too. A filter must not be used inside an asynchronous
-/// runtime: its methods return [`Error::InRuntime`] there.
+/// their commands travel together. Clones share the connections, too.
+///
+/// A call blocks its thread until the servers have answered, and works in every thread. In a task of an asynchronous runtime
+/// it holds up the other tasks of that thread: use [`AsyncRedisBloomFilter`] there, or a thread that may block, such as that
+/// of tokio's `spawn_blocking`.
 ///
 /// [The crate's documentation](crate) states what happens when servers fail.
 ///
@@ -40,38 +44,6 @@ use crate::shared::Confirm;
 pub struct RedisBloomFilter<T: ?Sized> {
     filter: AsyncRedisBloomFilter<T>,
     driver: Arc<Driver>,
-}
-
-/// The thread that drives the connections.
-#[derive(Debug)]
-struct Driver(Option<Runtime>);
-
-impl Driver {
-    fn new() -> Result<Self, Error> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let built = builder.worker_threads(1).thread_name("tamis-redis").enable_all().build();
-        let runtime = built.map_err(|error| Error::System { reason: error.to_string().into() })?;
-        Ok(Self(Some(runtime)))
-    }
-
-    /// Waits for a future.
-    fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
-        if Handle::try_current().is_ok() {
-            return Err(Error::InRuntime);
-        }
-        // The runtime is there until the last filter is dropped.
-        let runtime = self.0.as_ref().ok_or(Error::InRuntime)?;
-        Ok(runtime.block_on(future))
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // To wait for the thread is not allowed inside another runtime, and there is nothing to wait for.
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
-    }
 }
 
 impl<T: ?Sized> RedisBloomFilter<T> {
@@ -104,7 +76,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         T: Borrow<Q>,
         AnyStable: HashItem<Q>,
     {
-        self.driver.wait(self.filter.insert(item))?
+        self.driver.wait(self.filter.insert(item))
     }
 
     /// Inserts an item by its hash, as [`insert`](Self::insert) does. The hash must be that of
@@ -126,7 +98,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     pub fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
-        self.driver.wait(self.filter.insert_hash(hash))?
+        self.driver.wait(self.filter.insert_hash(hash))
     }
 
     /// Inserts many items, owned or borrowed, and returns the result of each, as [`insert`](Self::insert) would.
@@ -162,10 +134,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// ```
     #[must_use = "an insert may fail"]
     pub fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
-        match self.driver.wait(self.filter.insert_hashes(hashes)) {
-            Ok(results) => results,
-            Err(error) => vec![Err(error); hashes.len()],
-        }
+        self.driver.wait(self.filter.insert_hashes(hashes))
     }
 
     /// Returns whether the filter may contain an item. `false` is certain: no insert of the item had returned before
@@ -183,7 +152,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         T: Borrow<Q>,
         AnyStable: HashItem<Q>,
     {
-        self.driver.wait(self.filter.contains(item))?
+        self.driver.wait(self.filter.contains(item))
     }
 
     /// Queries an item by its hash, as [`contains`](Self::contains) does.
@@ -196,7 +165,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// See [`insert_hash`](Self::insert_hash).
     pub fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
-        self.driver.wait(self.filter.contains_hash(hash))?
+        self.driver.wait(self.filter.contains_hash(hash))
     }
 
     /// Queries many items, owned or borrowed, and returns the answers in their order.
@@ -219,7 +188,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.driver.wait(self.filter.contains_many(items))?
+        self.driver.wait(self.filter.contains_many(items))
     }
 
     /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
@@ -232,7 +201,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// See [`insert_hashes`](Self::insert_hashes).
     pub fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
-        self.driver.wait(self.filter.contains_hashes(hashes))?
+        self.driver.wait(self.filter.contains_hashes(hashes))
     }
 
     /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per MiB.
@@ -245,7 +214,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// See [`Figures`].
     pub fn figures(&self) -> Result<Figures, Error> {
-        self.driver.wait(self.filter.figures())?
+        self.driver.wait(self.filter.figures())
     }
 
     /// Copies the filter into this process. The copy gives the same answers: it contains each item whose insert had
@@ -264,7 +233,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        self.driver.wait(self.filter.pull())?
+        self.driver.wait(self.filter.pull())
     }
 
     /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a bulk load. It has the
@@ -312,7 +281,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
-        self.driver.wait(self.filter.push(local))?
+        self.driver.wait(self.filter.push(local))
     }
 
     /// Returns the hasher, which the filter's descriptor names.
@@ -477,7 +446,7 @@ impl<T: ?Sized> Builder<T> {
     /// ```
     pub fn destroy(&self) -> Result<(), Error> {
         let builder = AsyncBuilder::<T>::of_options(self.options.clone());
-        Driver::new()?.wait(builder.destroy())?
+        Driver::new()?.wait(builder.destroy())
     }
 
     /// Makes a filter with a thread of its own.
@@ -487,7 +456,7 @@ impl<T: ?Sized> Builder<T> {
     ) -> Result<RedisBloomFilter<T>, Error> {
         let builder = AsyncBuilder::of_options(self.options.clone());
         let driver = Driver::new()?;
-        let filter = driver.wait(make(&builder))??;
+        let filter = driver.wait(make(&builder))?;
         Ok(RedisBloomFilter { filter, driver: Arc::new(driver) })
     }
 }

@@ -125,8 +125,9 @@ pub(crate) async fn send(
     command: redis::Cmd,
 ) -> Result<Value, Error> {
     let end = router.deadline();
-    let sent = router.send(name.descriptor_slot(), &[command], Kind::Idempotent, end).await;
-    let replies = sent.map_err(Failure::of_read)?.values;
+    let commands = [command];
+    let sent = router.send(name.descriptor_slot(), &commands, Kind::Idempotent, end);
+    let replies = router.events().watched(end, sent).await.map_err(Failure::of_read)?.values;
     replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
 }
 

@@ -120,8 +120,6 @@ pub enum Error {
         /// Bytes requested.
         bytes: u64,
     },
-    /// The blocking filter was used inside an asynchronous runtime. Use `AsyncRedisBloomFilter` there. Nothing was sent.
-    InRuntime,
     /// The system provided no thread or no random numbers.
     System {
         /// The error of the system.
@@ -179,9 +177,6 @@ impl fmt::Display for Error {
             }
             Self::Mismatch { field } => write!(f, "the local filter has another {field}"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
-            Self::InRuntime => f.write_str(
-                "the blocking filter was used inside an asynchronous runtime; use AsyncRedisBloomFilter",
-            ),
             Self::System { reason } => f.write_str(reason),
         }
     }

@@ -32,7 +32,13 @@ pub struct Figures {
     /// The number of distinct items: an estimate from the number of bits that are set.
     pub items: f64,
     /// The false-positive rate that is expected for this number of items.
+    ///
+    /// It can exceed the request by a few per cent in a fixed filter that is at its capacity, and in one that grows for the
+    /// moments in which a shard is full and its next generation is not there yet. A larger excess comes with a
+    /// [`saturation`](Self::saturation) above 1.
     pub false_positive_rate: f64,
+    /// The false-positive rate that the filter was created with: the request.
+    pub requested_rate: f64,
     /// The items divided by the capacity of all generations that exist. Above 1, the rate may exceed the request.
     pub saturation: f64,
     /// The share of bits that are set.
@@ -69,6 +75,7 @@ pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
         items: sum(|count| count.items),
         // An item is equally likely to be in each shard.
         false_positive_rate: sum(|count| -count.log_absent.exp_m1()) / f64::from(shards),
+        requested_rate: filter.sizes().rate,
         saturation: sum(|count| count.items) / sum(|count| count.capacity),
         fill: sum(|count| count.ones as f64) / (8 * bytes) as f64,
         size_in_bytes: bytes,

@@ -4,6 +4,7 @@ use core::slice;
 
 use futures_util::future::join;
 
+use crate::events::Event;
 use crate::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
@@ -141,7 +142,12 @@ async fn set(
                 Ok(replies) => Some(replies),
                 // The server runs no scripts for this user, or the slot is being moved. The item is
                 // inserted without growth: a later one grows the shard.
-                Err(Failure::Refused(_) | Failure::NotExecuted(_)) => None,
+                Err(failure @ (Failure::Refused(_) | Failure::NotExecuted(_))) => {
+                    let error = failure.of_write();
+                    let failed = || Event::GrowthFailed { shard, generation: number, error };
+                    filter.router.events().raise(failed);
+                    None
+                }
                 Err(failure) => return Err(failure.of_write()),
             }
         }
@@ -161,6 +167,9 @@ async fn set(
             (read.ok_or_else(unreadable)?, false, replies.connection)
         }
     };
+    if grown {
+        filter.router.events().raise(|| Event::Grown { shard, generation: number + 1 });
+    }
     if grown || reply.0 == State::Closed {
         filter.advance(shard, number + 1);
     }

@@ -60,6 +60,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod blocking;
 mod builder;
 mod commands;
@@ -67,7 +68,9 @@ mod create;
 mod current;
 mod descriptor;
 mod destroy;
+mod driver;
 mod error;
+mod events;
 mod figures;
 mod filter;
 mod front;
@@ -80,6 +83,7 @@ mod local;
 mod models;
 mod name;
 mod nodes;
+mod options;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
 pub mod protocol {}
@@ -98,6 +102,7 @@ mod tag;
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;
 pub use crate::error::Error;
+pub use crate::events::Event;
 pub use crate::figures::Figures;
 pub use crate::filter::AsyncRedisBloomFilter;
 pub use crate::front::{AsyncLocalFirst, LocalFirst};

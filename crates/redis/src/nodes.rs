@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, Value, cmd,
-};
+use redis::{AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Value, cmd};
 use tokio::time::Instant;
 
 use crate::slots::Node;
-use crate::{Error, commands};
+use crate::{Error, address, commands};
 
 /// How long the result of an attempt to connect counts for the tasks that waited for it.
 const FRESH: Duration = Duration::from_millis(100);
@@ -50,9 +48,7 @@ impl Nodes {
     /// Checks the addresses, and connects to none of them.
     pub(crate) fn new(addresses: &[String], timeout: Duration) -> Result<Self, Error> {
         let info = |address: &String| {
-            let wrong =
-                |error: redis::RedisError| Error::Address { reason: error.to_string().into() };
-            let info = address.as_str().into_connection_info().map_err(wrong)?;
+            let info = address::parse(address)?;
             // Commands are sent at once: each batch is written as a whole.
             let tcp = info.tcp_settings().clone().set_nodelay(true);
             Ok(info.set_tcp_settings(tcp))
@@ -124,9 +120,9 @@ impl Nodes {
             (None, Some(first)) => first.clone().set_addr(address_of(first, node)),
             (None, None) => return Err("no address".to_owned()),
         };
-        let client = Client::open(info).map_err(|error| error.to_string())?;
+        let client = Client::open(info.clone()).map_err(|error| address::message(&info, &error))?;
         let opened = client.get_multiplexed_async_connection_with_config(&self.config).await;
-        let mut connection = opened.map_err(|error| error.to_string())?;
+        let mut connection = opened.map_err(|error| address::message(&info, &error))?;
         if replica {
             // Without it a replica redirects to its master.
             let reply = connection.send_packed_command(&cmd("READONLY")).await;

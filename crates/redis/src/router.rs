@@ -22,6 +22,7 @@ use redis::{Cmd, Pipeline, ServerError, Value, cmd};
 use tokio::time::{Instant, sleep};
 
 use crate::Error;
+use crate::events::{Event, Events};
 use crate::nodes::Nodes;
 use crate::slots::{Node, Slots, redirection};
 
@@ -43,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) deadline: Duration,
     /// Whether queries may go to replicas, whose bits may be older.
     pub(crate) replicas_read: bool,
+    /// Who hears what happens.
+    pub(crate) events: Events,
 }
 
 /// Why commands have no replies.
@@ -140,13 +143,18 @@ impl Router {
             known: Mutex::new(Known { slots, turn: 0 }),
             refreshed: tokio::sync::Mutex::new(None),
         };
-        let mut tries = Tries::new(router.deadline());
+        let mut tries = Tries::new(router.deadline(), &router.settings.events);
         loop {
             match router.refresh().await {
-                Ok(()) => return Ok(router),
+                Ok(()) => break,
                 Err(reason) => tries.pause(reason).await.map_err(Failure::of_read)?,
             }
         }
+        Ok(router)
+    }
+
+    pub(crate) const fn events(&self) -> &Events {
+        &self.settings.events
     }
 
     /// Returns when a call that begins now must have ended.
@@ -163,7 +171,7 @@ impl Router {
         kind: Kind,
         end: Instant,
     ) -> Result<Replies, Failure> {
-        let mut tries = Tries::new(end);
+        let mut tries = Tries::new(end, &self.settings.events);
         let mut redirections = 0;
         let mut redirected = None;
         loop {
@@ -216,6 +224,8 @@ impl Router {
                 Outcome::Moved(slot, to) => {
                     // The whole map may have changed. What this node said is newer than what another one answers.
                     _ = self.refresh().await;
+                    let name = || format!("{}:{}", to.0, to.1).into();
+                    self.events().raise(|| Event::Moved { slot, to: name() });
                     self.known().slots.moved(slot, to);
                 }
                 Outcome::Ask(node) => {
@@ -258,6 +268,10 @@ impl Router {
         let asked = self.ask_all().await;
         if asked.is_ok() {
             *refreshed = Some(Instant::now());
+        }
+        drop(refreshed);
+        if let Err(reason) = &asked {
+            self.events().raise(|| Event::MapFailed { reason: reason.as_str().into() });
         }
         asked
     }
@@ -307,21 +321,24 @@ impl Router {
 }
 
 /// The time that is left for a command, and the next pause.
-struct Tries {
+struct Tries<'e> {
     end: Instant,
     pause: Duration,
+    events: &'e Events,
 }
 
-impl Tries {
-    const fn new(end: Instant) -> Self {
-        Self { end, pause: PAUSES[0] }
+impl<'e> Tries<'e> {
+    const fn new(end: Instant, events: &'e Events) -> Self {
+        Self { end, pause: PAUSES[0], events }
     }
 
     /// Waits before the next try, or returns the reason of the last one if the time is over.
     async fn pause(&mut self, reason: impl Into<Arc<str>>) -> Result<(), Failure> {
+        let reason = reason.into();
         if Instant::now() + self.pause > self.end {
-            return Err(Failure::NotExecuted(reason.into()));
+            return Err(Failure::NotExecuted(reason));
         }
+        self.events.retried(&reason, self.end);
         sleep(self.pause).await;
         self.pause = (2 * self.pause).min(PAUSES[1]);
         Ok(())

@@ -11,6 +11,7 @@ use crate::Error;
 use crate::commands;
 use crate::current::Current;
 use crate::descriptor::Descriptor;
+use crate::events::Event;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Replies, Router};
 use crate::scripts;
@@ -129,7 +130,8 @@ impl Call<'_> {
         commands: &[Cmd],
         kind: Kind,
     ) -> Result<Replies, Failure> {
-        self.router.send(self.name.slot(shard), commands, kind, self.end).await
+        let sent = self.router.send(self.name.slot(shard), commands, kind, self.end);
+        self.router.events().watched(self.end, sent).await
     }
 
     /// Sends one command for a shard that may be repeated.
@@ -185,8 +187,11 @@ impl Call<'_> {
         let generations = [self.generation(generation), self.generation(next)];
         let command = scripts::grow([&keys[0], &keys[1]], generations, self.identity());
         match self.send_one(shard, command, Kind::Idempotent).await? {
-            Value::Int(0 | 1) => {
+            Value::Int(created @ (0 | 1)) => {
                 self.advance(shard, next);
+                if created == 1 {
+                    self.router.events().raise(|| Event::Grown { shard, generation: next });
+                }
                 Ok(())
             }
             Value::Int(-1) => Err(self.lost(shard, generation).await),

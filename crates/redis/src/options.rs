@@ -1,0 +1,217 @@
+//! What both builders hold, and how a filter is created, opened and deleted with it.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use tamis_formats::Policy;
+use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
+use tokio::time::{Instant, sleep};
+
+use crate::address::Addresses;
+use crate::descriptor::Descriptor;
+use crate::events::Events;
+use crate::filter::AsyncRedisBloomFilter;
+use crate::name::Name;
+use crate::router::{Router, Settings};
+use crate::shared::{Confirm, Shared};
+use crate::sizes::Sizes;
+use crate::tag::Identity;
+use crate::{Error, create, destroy};
+
+/// The rate of a filter that is created without one.
+const DEFAULT_RATE: f64 = 1e-4;
+
+/// The capacity of a filter that is created without one.
+const DEFAULT_CAPACITY: u64 = 1_000_000;
+
+/// What both builders hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) addresses: Addresses,
+    pub(crate) name: String,
+    pub(crate) capacity: Option<u64>,
+    pub(crate) rate: Option<f64>,
+    pub(crate) shards: Option<u32>,
+    pub(crate) grows: Option<bool>,
+    pub(crate) hasher: Option<AnyStable>,
+    pub(crate) policy: Option<Policy>,
+    pub(crate) confirm: Option<Confirm>,
+    pub(crate) settings: Settings,
+}
+
+impl Options {
+    pub(crate) fn new(address: &str, name: &str) -> Self {
+        Self {
+            addresses: Addresses(vec![address.to_owned()]),
+            name: name.to_owned(),
+            capacity: None,
+            rate: None,
+            shards: None,
+            grows: None,
+            hasher: None,
+            policy: None,
+            confirm: None,
+            settings: Settings {
+                timeout: Duration::from_secs(5),
+                deadline: Duration::from_secs(30),
+                replicas_read: false,
+                events: Events::default(),
+            },
+        }
+    }
+
+    async fn connect(&self) -> Result<(Name, Arc<Router>), Error> {
+        let name = Name::new(&self.name)?;
+        let mut settings = self.settings.clone();
+        // The server answers late if it waits for replicas.
+        settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
+        let end = Instant::now() + settings.deadline;
+        let connected = Router::connect(&self.addresses.0, settings);
+        Ok((name, self.settings.events.watched(end, connected).await?.into()))
+    }
+
+    /// Returns the descriptor of a new filter. The sizes are checked before anything is sent.
+    fn describe(&self) -> Result<Descriptor, Error> {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY);
+        let sizes = Sizes::new(capacity, rate, self.grows.unwrap_or(true), self.shards)?;
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|error| Error::System { reason: error.to_string().into() })?;
+        let [identity, seed] =
+            [0, 8].map(|at| u64::from_le_bytes(core::array::from_fn(|byte| random[at + byte])));
+        Ok(Descriptor {
+            identity: Identity::of_random(identity),
+            sizes,
+            hasher: self.hasher.clone().unwrap_or_else(|| Xxh3::with_seed(seed).into()),
+            policy: self.policy.unwrap_or_default(),
+            ready: false,
+        })
+    }
+
+    pub(crate) async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let descriptor = self.describe()?;
+        let (name, router) = self.connect().await?;
+        self.create_over(name, router, descriptor).await
+    }
+
+    async fn create_over<T: ?Sized>(
+        &self,
+        name: Name,
+        router: Arc<Router>,
+        descriptor: Descriptor,
+    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let mut shared = Shared::new(name, descriptor, router, self.confirm);
+        create::create(&mut shared).await?;
+        Ok(AsyncRedisBloomFilter::of_shared(shared))
+    }
+
+    pub(crate) async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let (name, router) = self.connect().await?;
+        let mut tries = Tries::new(&router);
+        loop {
+            match self.open_over(name.clone(), router.clone()).await {
+                // Another client is about to make the filter ready, or replaces it.
+                Err(error @ (Error::Creating | Error::Replaced)) => tries.pause(error).await?,
+                other => return other,
+            }
+        }
+    }
+
+    async fn open_over<T: ?Sized>(
+        &self,
+        name: Name,
+        router: Arc<Router>,
+    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        let descriptor = create::describe(&name, &router).await?;
+        self.require_same(&descriptor)?;
+        let shared = Shared::new(name, descriptor, router, self.confirm);
+        create::open(shared.call()).await?;
+        Ok(AsyncRedisBloomFilter::of_shared(shared))
+    }
+
+    pub(crate) async fn open_or_create<T: ?Sized>(
+        &self,
+    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+        self.describe()?;
+        let (name, router) = self.connect().await?;
+        let mut tries = Tries::new(&router);
+        loop {
+            let error = match self.open_over(name.clone(), router.clone()).await {
+                // If the client that creates it is silent for too long, this one takes its place.
+                Err(Error::Missing | Error::Creating) => {
+                    let descriptor = self.describe()?;
+                    match self.create_over(name.clone(), router.clone(), descriptor).await {
+                        // Another client was faster.
+                        Err(error @ (Error::Exists | Error::Replaced)) => error,
+                        other => return other,
+                    }
+                }
+                Err(error @ Error::Replaced) => error,
+                other => return other,
+            };
+            tries.pause(error).await?;
+        }
+    }
+
+    pub(crate) async fn destroy(&self) -> Result<(), Error> {
+        let (name, router) = self.connect().await?;
+        destroy::destroy(&name, &router).await
+    }
+
+    /// Returns an error if a parameter was given, and the filter has another.
+    fn require_same(&self, found: &Descriptor) -> Result<(), Error> {
+        let require = |field, found: String, expected: Option<String>| match expected {
+            Some(expected) if expected != found => {
+                Err(Error::Parameters { field, found: found.into(), expected: expected.into() })
+            }
+            _ => Ok(()),
+        };
+        let Sizes { shards, rate, .. } = found.sizes;
+        require(
+            "capacity",
+            found.sizes.capacity().to_string(),
+            self.capacity.map(|n| n.max(1).to_string()),
+        )?;
+        require("false-positive rate", rate.to_string(), self.rate.map(|rate| rate.to_string()))?;
+        require("number of shards", shards.to_string(), self.shards.map(|n| n.to_string()))?;
+        let growth = |grows: bool| if grows { "growing" } else { "fixed" }.to_owned();
+        require("growth", growth(found.sizes.grows()), self.grows.map(growth))?;
+        require(
+            "policy",
+            format!("{:?}", found.policy.name()),
+            self.policy.map(|policy| format!("{:?}", policy.name())),
+        )?;
+        let Some(hasher) = &self.hasher else { return Ok(()) };
+        let algorithm = |hasher: &AnyStable| hasher.algorithm().name().to_owned();
+        require("hash", algorithm(&found.hasher), Some(algorithm(hasher)))?;
+        // The seeds are secret.
+        let same = hasher.hash_probe() == found.hasher.hash_probe();
+        require("seed", if same { "the same" } else { "another" }.into(), Some("the same".into()))
+    }
+}
+
+/// The time that is left for a filter that other clients create or replace.
+struct Tries<'r> {
+    end: Instant,
+    pause: Duration,
+    events: &'r Events,
+}
+
+impl<'r> Tries<'r> {
+    fn new(router: &'r Router) -> Self {
+        let pause = Duration::from_millis(5);
+        Self { end: router.deadline(), pause, events: router.events() }
+    }
+
+    /// Waits before the next try, or returns the error of the last one if the time is over.
+    async fn pause(&mut self, error: Error) -> Result<(), Error> {
+        if Instant::now() + self.pause > self.end {
+            return Err(error);
+        }
+        self.events.retried(&error.to_string().into(), self.end);
+        sleep(self.pause).await;
+        self.pause = (2 * self.pause).min(Duration::from_millis(500));
+        Ok(())
+    }
+}
