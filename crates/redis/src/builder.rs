@@ -50,7 +50,7 @@ impl Options {
             confirm: None,
             settings: Settings {
                 timeout: Duration::from_secs(5),
-                deadline: Duration::from_secs(15),
+                deadline: Duration::from_secs(30),
                 replicas_read: false,
             },
         }
@@ -58,10 +58,7 @@ impl Options {
 
     async fn connect(&self) -> Result<(Name, Router), Error> {
         let name = Name::new(&self.name)?;
-        let mut settings = self.settings.clone();
-        // The server answers late if it waits for replicas.
-        settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
-        Ok((name, Router::connect(&self.addresses, settings).await?))
+        Ok((name, Router::connect(&self.addresses, self.settings.clone()).await?))
     }
 
     async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
@@ -90,7 +87,7 @@ impl Options {
     async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let (name, router) = self.connect().await?;
         let mut pause = Duration::from_millis(10);
-        let end = tokio::time::Instant::now() + self.settings.deadline;
+        let end = router.deadline();
         // A filter that another client is creating is ready in a moment.
         let descriptor = loop {
             let descriptor = create::describe(&name, &router).await?;

@@ -120,10 +120,10 @@ async fn set(
         filter.advance(shard, number + 1);
     }
 
-    // 3. Growth. An error here concerns no item: a later insert tries again.
+    // 3. Growth. The verdicts do not wait for it, and an error concerns no item: a later insert tries again.
     let ones = if counts { int(replies.values.last()) } else { 0 };
     if reply.0 == State::Open && generation.is_full(ones) {
-        _ = filter.grow(shard, number).await;
+        _ = filter.grow(shard, number, Kind::Once).await;
     }
     Ok(())
 }

@@ -63,6 +63,7 @@
 mod blocking;
 mod builder;
 mod commands;
+mod connection;
 mod create;
 mod descriptor;
 mod error;
@@ -86,10 +87,15 @@ mod query;
 mod round;
 mod router;
 mod search;
+mod sending;
+mod settled;
 mod shared;
 mod sizes;
 mod slots;
+mod stream;
 mod tag;
+mod tries;
+mod watched;
 
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;

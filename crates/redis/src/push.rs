@@ -79,7 +79,7 @@ async fn push_key<T: ?Sized>(
     // A shard that has not come to this generation yet grows until it has.
     let mut current = filter.find_current(shard).await?;
     while current < number {
-        filter.grow(shard, current).await?;
+        filter.grow(shard, current, Kind::Idempotent).await?;
         current = filter.find_current(shard).await?;
     }
     let key = filter.key(shard, number);
@@ -93,7 +93,7 @@ async fn push_key<T: ?Sized>(
     };
     if current == number && generation.is_full(ones) {
         // An error concerns no item: a later insert grows the shard.
-        _ = filter.grow(shard, number).await;
+        _ = filter.grow(shard, number, Kind::Once).await;
     }
     Ok(())
 }

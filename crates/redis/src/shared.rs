@@ -5,14 +5,17 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::Error;
 use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::name::Name;
-use crate::router::{Failure, Kind, Replies, Router};
+use crate::nodes::Lane;
+use crate::router::{Failure, Kind, Router};
 use crate::search::Search;
+use crate::sending::Replies;
+use crate::settled::Settled;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
 
@@ -97,7 +100,7 @@ impl Shared {
 
     /// Begins a call, which must end before the deadline of the settings.
     pub(crate) fn call(&self) -> Call<'_> {
-        Call { filter: self, end: self.router.deadline() }
+        Call { filter: self, end: self.router.deadline(), lane: None }
     }
 
     fn shards(&self) -> MutexGuard<'_, Box<[Shard]>> {
@@ -111,6 +114,8 @@ impl Shared {
 pub(crate) struct Call<'f> {
     filter: &'f Shared,
     end: Instant,
+    /// The connections of this call alone, if replicas confirm what it writes.
+    lane: Option<u32>,
 }
 
 impl Deref for Call<'_> {
@@ -121,7 +126,20 @@ impl Deref for Call<'_> {
     }
 }
 
-impl Call<'_> {
+/// How long a call waits before it reads a moving slot again.
+const MOVING: Duration = Duration::from_millis(100);
+
+impl<'f> Call<'f> {
+    /// Takes connections for this call alone. They must be kept until its writes are confirmed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] if too many calls wait for replicas until the deadline.
+    pub(crate) async fn alone(self) -> Result<(Self, Lane<'f>), Error> {
+        let lane = self.filter.router.nodes.lane(self.end).await?;
+        Ok((Self { lane: Some(lane.number), ..self }, lane))
+    }
+
     /// Sends commands for a shard.
     pub(crate) async fn send(
         &self,
@@ -139,7 +157,8 @@ impl Call<'_> {
         commands: &[Cmd],
         kind: Kind,
     ) -> Result<Replies, Failure> {
-        self.router.send(self.name.slot(shard), commands, kind, self.end).await
+        let slot = self.name.slot(shard);
+        self.router.send_over(self.lane, slot, commands, kind, self.end).await
     }
 
     /// Sends one command for a shard that may be repeated.
@@ -175,18 +194,47 @@ impl Call<'_> {
                     self.shards()[shard as usize].generation = open;
                     return Ok(open);
                 }
-                Some(Err(generation)) => return Err(Error::Lost { shard, generation }),
+                Some(Err(generation)) => {
+                    self.lost(shard, generation).await?;
+                    search = Search::new(self.sizes().generations.len() as u32);
+                }
                 None => {}
             }
         }
     }
 
-    /// Closes a generation of a shard and creates the next, unless another client has done so.
+    /// Finds out whether a key is lost that was missing. Without an error it may be there, and is read again.
     ///
     /// # Errors
     ///
-    /// An error leaves the generation open, and a later insert tries again.
-    pub(crate) async fn grow(&self, shard: u32, generation: u32) -> Result<(), Error> {
+    /// [`Error::Lost`] if the owner of the slot, which does not move, says that the key is missing.
+    /// [`Error::Unavailable`] with the state of the slot, if it moves until the deadline.
+    pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Result<(), Error> {
+        let tag = commands::state(&self.key(shard, generation), self.generation(generation));
+        let reason = match self.router.settled(self.name.slot(shard), tag).await {
+            Settled::Reply(reply) => {
+                match commands::queried(&reply, self.identity(), core::iter::empty()) {
+                    Some((State::Gone, _)) => return Err(Error::Lost { shard, generation }),
+                    Some(_) => "a key of the filter comes and goes".to_owned(),
+                    None => return Err(Error::Reply { expected: "a tag" }),
+                }
+            }
+            Settled::Moving(reason) => reason,
+        };
+        if Instant::now() + MOVING > self.end {
+            return Err(Error::Unavailable { reason: reason.into() });
+        }
+        sleep(MOVING).await;
+        Ok(())
+    }
+
+    /// Closes a generation of a shard and creates the next, unless another client has done so. `kind`: [`Kind::Once`] if
+    /// a verdict waits for it, or [`Kind::Idempotent`].
+    ///
+    /// # Errors
+    ///
+    /// An error leaves the generation open, and a later insert tries again. While its slot moves, a shard cannot grow.
+    pub(crate) async fn grow(&self, shard: u32, generation: u32, kind: Kind) -> Result<(), Error> {
         let next = generation + 1;
         if next as usize >= self.sizes().generations.len() {
             return Ok(());
@@ -194,7 +242,7 @@ impl Call<'_> {
         let keys = [self.key(shard, generation), self.key(shard, next)];
         let generations = [self.generation(generation), self.generation(next)];
         let command = commands::grow([&keys[0], &keys[1]], generations, self.identity());
-        match self.send_one(shard, command, Kind::Idempotent).await? {
+        match self.send_one(shard, command, kind).await? {
             Value::Int(0 | 1) => {
                 self.advance(shard, next);
                 Ok(())
