@@ -1,5 +1,7 @@
 //! The commands that a filter sends, and what their replies mean. Knows no connection.
 
+use core::time::Duration;
+
 use redis::{Cmd, Value, cmd};
 
 use crate::sizes::{Generation, Place};
@@ -89,10 +91,12 @@ pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
     command
 }
 
-/// Waits until this number of replicas have all writes of this connection, for at most this time.
-pub(crate) fn wait(replicas: u32, milliseconds: u64) -> Cmd {
+/// Waits until this number of replicas have all writes of this connection, for at most this time, which is rounded up to
+/// milliseconds (0 would be for ever), and cut at 49 days.
+pub(crate) fn wait(replicas: u32, time: Duration) -> Cmd {
+    let milliseconds = time.as_micros().div_ceil(1000).clamp(1, u32::MAX.into());
     let mut command = cmd("WAIT");
-    command.arg(replicas).arg(milliseconds);
+    command.arg(replicas).arg(milliseconds as u64);
     command
 }
 
@@ -236,5 +240,8 @@ mod tests {
         let query = text(query("k", generation, [place].into_iter()));
         assert_eq!(query, format!("BITFIELD_RO k GET i64 {tag} {}", gets.join(" ")));
         assert_eq!(text(count_range("k", 0, 64)), "BITCOUNT k 0 63");
+        let waits = [Duration::ZERO, Duration::from_micros(1), Duration::from_micros(1001)];
+        assert_eq!(waits.map(|time| text(wait(1, time))), ["WAIT 1 1", "WAIT 1 1", "WAIT 1 2"]);
+        assert_eq!(text(wait(2, Duration::MAX)), "WAIT 2 4294967295");
     }
 }

@@ -78,15 +78,6 @@ impl Shared {
 }
 
 impl Call<'_> {
-    /// Returns why a key of a shard has no tag: it is lost, or the filter has been replaced.
-    pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Error {
-        match self.ask().await {
-            Ok(true) => Error::Lost { shard, generation },
-            Ok(false) => Error::Replaced,
-            Err(error) => error,
-        }
-    }
-
     /// Returns whether the descriptor is that of this filter.
     pub(crate) async fn ask(&self) -> Result<bool, Error> {
         let command = commands::get(&self.name.descriptor());

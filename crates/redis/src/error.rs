@@ -27,6 +27,13 @@ pub enum Error {
         /// What is wrong with it.
         reason: Arc<str>,
     },
+    /// The first connection failed for a reason that does not pass by waiting: no such host, a wrong password, no such
+    /// database, encryption on one side only, or a Sentinel. Nothing was stored. Later such a reason is waited for
+    /// until the deadline, since hosts and servers that are replaced come back.
+    Connect {
+        /// What is wrong.
+        reason: Arc<str>,
+    },
     /// The name of the filter is empty, longer than 200 bytes, or contains a brace or a control character: the keys of
     /// a shard could not be hashed by one part of them.
     Name,
@@ -131,6 +138,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address { reason } => write!(f, "the address is not valid: {reason}"),
+            Self::Connect { reason } => write!(f, "cannot connect: {reason}"),
             Self::Name => f.write_str(
                 "the name of a filter has 1 to 200 bytes, and no brace or control character",
             ),

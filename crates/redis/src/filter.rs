@@ -110,6 +110,14 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
             Ok(call) => call,
             Err(error) => return vec![Err(error); hashes.len()],
         };
+        // An insert that waits for replicas has connections of its own: the wait blocks them.
+        let (call, lane) = match shared.confirm {
+            None => (call, None),
+            Some(_) => match call.alone().await {
+                Ok((call, lane)) => (call, Some(lane)),
+                Err(error) => return vec![Err(error); hashes.len()],
+            },
+        };
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut results = Vec::with_capacity(items.len());
             let on_result = |item: Item, result| results.push((item.number, result));
@@ -123,6 +131,9 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         }
         if let Some(confirm) = shared.confirm {
             confirm_all(shared, confirm, &mut all).await;
+        }
+        if let Some(lane) = lane {
+            lane.finish();
         }
         all.into_iter().map(|inserted| inserted.result).collect()
     }

@@ -42,7 +42,7 @@ proptest! {
     fn any_slots_are_read_or_refused(reply in reply(), slot: u16, moved: u16) {
         let mut slots = Slots::of_reply(&reply, &Node::default());
         _ = slots.master(slot);
-        _ = slots.replica(slot, usize::from(moved));
+        _ = slots.replicas(slot);
         slots.moved(moved, ("host".to_owned(), 1));
         prop_assert_eq!(slots.master(moved), Some(&("host".to_owned(), 1)));
     }

@@ -138,7 +138,7 @@ async fn set(
         Some(place) => {
             let keys = [&*key, &filter.key(shard, number + 1)];
             let sent = scripts::insert(keys, [generation, next], filter.identity(), place);
-            match filter.write(shard, &[sent], Kind::Write).await {
+            match filter.write(shard, &[sent], Kind::Once).await {
                 Ok(replies) => Some(replies),
                 // The server runs no scripts for this user, or the slot is being moved. The item is
                 // inserted without growth: a later one grows the shard.

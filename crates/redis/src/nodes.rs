@@ -1,67 +1,115 @@
-//! The connections to the nodes: one per node, made when it is needed.
+//! The connections to the nodes, made when they are needed: one per node that all tasks share, and more for tasks whose
+//! writes are confirmed.
 
 use core::time::Duration;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, Value, cmd};
-use tokio::time::Instant;
+use redis::{ConnectionAddr, ConnectionInfo, Value, cmd};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::connection::Connection;
 use crate::slots::Node;
+use crate::stream::Trouble;
 use crate::{Error, address, commands};
 
 /// How long the result of an attempt to connect counts for the tasks that waited for it.
 const FRESH: Duration = Duration::from_millis(100);
 
-/// A connection, and its number. A node to which the connection was lost has another number afterwards.
-#[derive(Clone)]
-pub(crate) struct Connection {
-    pub(crate) commands: MultiplexedConnection,
-    pub(crate) number: u64,
+/// The calls that wait for replicas at the same time, and so the most connections per node in addition to the shared one.
+const LANES: usize = 32;
+
+/// How long a replica that has failed is left alone.
+const SHUNNED: Duration = Duration::from_secs(10);
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    /// All tasks send over it.
+    Shared,
+    /// All tasks send queries over it, whose answers may be old.
+    Replica,
+    /// One task sends over it, and then waits for the replicas of the node.
+    Lane(u32),
 }
 
 /// The connections of a filter.
 pub(crate) struct Nodes {
     /// The addresses of the builder, by which all nodes are found: at least one.
     seeds: Vec<ConnectionInfo>,
-    config: AsyncConnectionConfig,
+    /// How long a reply may take, and a connection.
+    timeout: Duration,
+    /// Whether any connection was ever made.
+    connected: AtomicBool,
     table: Mutex<Table>,
+    lanes: Semaphore,
 }
 
 #[derive(Default)]
 struct Table {
-    /// By node, and whether it is asked as a replica.
-    entries: HashMap<(Node, bool), Entry>,
+    entries: HashMap<(Node, Use), Entry>,
     /// The number of the last connection.
     last: u64,
+    /// The lanes that nobody uses. The last is taken first, since its connections exist.
+    free: Vec<u32>,
+    /// The lanes that were ever used.
+    lanes: u32,
+    /// Until when no replica of these nodes is asked.
+    shunned: HashMap<Node, Instant>,
 }
 
 #[derive(Default)]
 struct Entry {
     connection: Option<Connection>,
     /// Locked by the task that connects. Holds when that failed last, and why.
-    connecting: Arc<tokio::sync::Mutex<Option<(Instant, String)>>>,
+    connecting: Arc<tokio::sync::Mutex<Option<(Instant, Trouble)>>>,
+}
+
+/// Connections of one call, one per node. `WAIT` blocks a connection, and covers only what was written over it.
+pub(crate) struct Lane<'n> {
+    nodes: &'n Nodes,
+    pub(crate) number: u32,
+    /// Whether the server may still owe replies.
+    busy: bool,
+    _permit: SemaphorePermit<'n>,
+}
+
+impl Lane<'_> {
+    /// The call has all its replies.
+    pub(crate) fn finish(mut self) {
+        self.busy = false;
+    }
+}
+
+impl Drop for Lane<'_> {
+    fn drop(&mut self) {
+        let mut table = self.nodes.table();
+        if self.busy {
+            // The next call would wait behind this one.
+            table.entries.retain(|(_, used), _| *used != Use::Lane(self.number));
+        }
+        table.free.push(self.number);
+    }
 }
 
 impl Nodes {
     /// Checks the addresses, and connects to none of them.
     pub(crate) fn new(addresses: &[String], timeout: Duration) -> Result<Self, Error> {
-        let info = |address: &String| {
-            let info = address::parse(address)?;
-            // Commands are sent at once: each batch is written as a whole.
-            let tcp = info.tcp_settings().clone().set_nodelay(true);
-            Ok(info.set_tcp_settings(tcp))
-        };
+        let info = |address: &String| address::parse(address);
         let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, Error>>()?;
         // Without a provider, or with several to choose from, a connection with encryption would panic. One that the
         // program has installed is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(timeout))
-            .set_response_timeout(Some(timeout));
-        Ok(Self { seeds, config, table: Mutex::new(Table::default()) })
+        Ok(Self {
+            seeds,
+            timeout,
+            connected: AtomicBool::new(false),
+            table: Mutex::new(Table::default()),
+            lanes: Semaphore::new(LANES),
+        })
     }
 
     /// Returns the nodes of the builder's addresses.
@@ -69,13 +117,28 @@ impl Nodes {
         self.seeds.iter().map(node_of)
     }
 
+    /// Returns how long a reply may take. Instead of a replica that is late, its master is asked.
+    pub(crate) fn timeout(&self, used: Use) -> Duration {
+        if used == Use::Replica { self.timeout / 10 } else { self.timeout }
+    }
+
+    /// Returns connections for one call, once fewer than [`LANES`] calls wait for replicas.
+    pub(crate) async fn lane(&self, end: Instant) -> Result<Lane<'_>, Error> {
+        let reason = "too many inserts wait for replicas";
+        let waited = timeout_at(end, self.lanes.acquire()).await;
+        let late = || Error::Unavailable { reason: reason.into() };
+        let permit = waited.ok().and_then(Result::ok).ok_or_else(late)?;
+        let mut table = self.table();
+        let number = table.free.pop().unwrap_or_else(|| {
+            table.lanes += 1;
+            table.lanes
+        });
+        Ok(Lane { nodes: self, number, busy: true, _permit: permit })
+    }
+
     /// Returns the connection to a node, which is made if there is none.
-    pub(crate) async fn connection(
-        &self,
-        node: &Node,
-        replica: bool,
-    ) -> Result<Connection, String> {
-        let key = (node.clone(), replica);
+    pub(crate) async fn connection(&self, node: &Node, used: Use) -> Result<Connection, Trouble> {
+        let key = (node.clone(), used);
         let connecting = {
             let mut table = self.table();
             let entry = table.entries.entry(key.clone()).or_default();
@@ -91,42 +154,48 @@ impl Nodes {
         if let Some(connection) = made {
             return Ok(connection);
         }
-        if let Some((when, reason)) = &*failed
+        if let Some((when, trouble)) = &*failed
             && when.elapsed() < FRESH
         {
-            return Err(reason.clone());
+            return Err(trouble.clone());
         }
-        match self.open(node, replica).await {
-            Ok(commands) => {
+        let limit = self.timeout(used);
+        let late = || Trouble::passing(format!("no connection was made within {limit:?}"));
+        let opened = timeout(limit, self.open(node, used)).await;
+        match opened.unwrap_or_else(|_| Err(late())) {
+            Ok(connection) => {
                 let mut table = self.table();
-                table.last += 1;
-                let connection = Connection { commands, number: table.last };
                 table.entries.entry(key).or_default().connection = Some(connection.clone());
                 Ok(connection)
             }
-            Err(reason) => {
-                *failed = Some((Instant::now(), reason.clone()));
-                Err(reason)
+            Err(trouble) => {
+                *failed = Some((Instant::now(), trouble.clone()));
+                Err(trouble)
             }
         }
     }
 
-    async fn open(&self, node: &Node, replica: bool) -> Result<MultiplexedConnection, String> {
+    async fn open(&self, node: &Node, used: Use) -> Result<Connection, Trouble> {
         // The address of the builder itself may say more than host and port. All other nodes have the users, the
         // passwords and the encryption of the first.
         let own = self.seeds.iter().find(|seed| node_of(seed) == *node);
         let info = match (own, self.seeds.first()) {
             (Some(own), _) => own.clone(),
             (None, Some(first)) => first.clone().set_addr(address_of(first, node)),
-            (None, None) => return Err("no address".to_owned()),
+            (None, None) => return Err(Trouble::lasting("no address")),
         };
-        let client = Client::open(info.clone()).map_err(|error| address::message(&info, &error))?;
-        let opened = client.get_multiplexed_async_connection_with_config(&self.config).await;
-        let mut connection = opened.map_err(|error| address::message(&info, &error))?;
-        if replica {
+        let probes = !self.connected.load(Ordering::Relaxed);
+        let number = {
+            let mut table = self.table();
+            table.last += 1;
+            table.last
+        };
+        let mut connection = Connection::open(&info, number, probes).await?;
+        self.connected.store(true, Ordering::Relaxed);
+        if used == Use::Replica {
             // Without it a replica redirects to its master.
-            let reply = connection.send_packed_command(&cmd("READONLY")).await;
-            reply.map_err(|error| error.to_string())?;
+            let reply = connection.send_one(cmd("READONLY"), self.timeout(used)).await;
+            reply.map_err(|broken| Trouble::passing(broken.reason))?;
         }
         Ok(connection)
     }
@@ -138,6 +207,21 @@ impl Nodes {
         }
     }
 
+    /// Records that a replica has failed.
+    pub(crate) fn shun(&self, replica: Node) {
+        self.table().shunned.insert(replica, Instant::now() + SHUNNED);
+    }
+
+    /// Returns whether a replica has failed a moment ago.
+    pub(crate) fn shuns(&self, replica: &Node) -> bool {
+        let mut table = self.table();
+        let is_over = table.shunned.get(replica).is_some_and(|until| *until <= Instant::now());
+        if is_over {
+            table.shunned.remove(replica);
+        }
+        table.shunned.contains_key(replica)
+    }
+
     /// Waits until replicas have all that was written over a connection, for at most `wait`. Returns their number: 0 if
     /// the connection is lost, since the server has forgotten then what was written over it.
     pub(crate) async fn confirm(&self, connection: u64, replicas: u32, wait: Duration) -> u32 {
@@ -147,11 +231,15 @@ impl Nodes {
             all.find(|known| known.number == connection).cloned()
         };
         let Some(mut found) = found else { return 0 };
-        let milliseconds = wait.as_millis().try_into().unwrap_or(u64::MAX);
-        let command = commands::wait(replicas, milliseconds);
-        match found.commands.send_packed_command(&command).await {
+        let command = commands::wait(replicas, wait);
+        match found.send_one(command, wait.saturating_add(self.timeout)).await {
             Ok(Value::Int(replicas)) => replicas.try_into().unwrap_or(0),
-            _ => 0,
+            Ok(_) => 0,
+            Err(_) => {
+                // The server may wait still.
+                self.forget(connection);
+                0
+            }
         }
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
-use tokio::time::{Instant, sleep};
 
 use crate::address::Addresses;
 use crate::descriptor::Descriptor;
@@ -16,6 +15,7 @@ use crate::router::{Router, Settings};
 use crate::shared::{Confirm, Shared};
 use crate::sizes::Sizes;
 use crate::tag::Identity;
+use crate::tries::{Tries, after};
 use crate::{Error, create, destroy};
 
 /// The rate of a filter that is created without one.
@@ -62,11 +62,8 @@ impl Options {
 
     async fn connect(&self) -> Result<(Name, Arc<Router>), Error> {
         let name = Name::new(&self.name)?;
-        let mut settings = self.settings.clone();
-        // The server answers late if it waits for replicas.
-        settings.timeout += self.confirm.map_or(Duration::ZERO, |confirm| confirm.wait);
-        let end = Instant::now() + settings.deadline;
-        let connected = Router::connect(&self.addresses.0, settings);
+        let end = after(self.settings.deadline);
+        let connected = Router::connect(&self.addresses.0, self.settings.clone());
         Ok((name, self.settings.events.watched(end, connected).await?.into()))
     }
 
@@ -108,11 +105,13 @@ impl Options {
 
     pub(crate) async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let (name, router) = self.connect().await?;
-        let mut tries = Tries::new(&router);
+        let mut tries = Tries::new(router.deadline(), router.events());
         loop {
             match self.open_over(name.clone(), router.clone()).await {
                 // Another client is about to make the filter ready, or replaces it.
-                Err(error @ (Error::Creating | Error::Replaced)) => tries.pause(error).await?,
+                Err(error @ (Error::Creating | Error::Replaced)) => {
+                    tries.pause(error.to_string()).await.map_err(|_| error)?;
+                }
                 other => return other,
             }
         }
@@ -135,7 +134,7 @@ impl Options {
     ) -> Result<AsyncRedisBloomFilter<T>, Error> {
         self.describe()?;
         let (name, router) = self.connect().await?;
-        let mut tries = Tries::new(&router);
+        let mut tries = Tries::new(router.deadline(), router.events());
         loop {
             let error = match self.open_over(name.clone(), router.clone()).await {
                 // If the client that creates it is silent for too long, this one takes its place.
@@ -150,7 +149,7 @@ impl Options {
                 Err(error @ Error::Replaced) => error,
                 other => return other,
             };
-            tries.pause(error).await?;
+            tries.pause(error.to_string()).await.map_err(|_| error)?;
         }
     }
 
@@ -188,30 +187,5 @@ impl Options {
         // The seeds are secret.
         let same = hasher.hash_probe() == found.hasher.hash_probe();
         require("seed", if same { "the same" } else { "another" }.into(), Some("the same".into()))
-    }
-}
-
-/// The time that is left for a filter that other clients create or replace.
-struct Tries<'r> {
-    end: Instant,
-    pause: Duration,
-    events: &'r Events,
-}
-
-impl<'r> Tries<'r> {
-    fn new(router: &'r Router) -> Self {
-        let pause = Duration::from_millis(5);
-        Self { end: router.deadline(), pause, events: router.events() }
-    }
-
-    /// Waits before the next try, or returns the error of the last one if the time is over.
-    async fn pause(&mut self, error: Error) -> Result<(), Error> {
-        if Instant::now() + self.pause > self.end {
-            return Err(error);
-        }
-        self.events.retried(&error.to_string().into(), self.end);
-        sleep(self.pause).await;
-        self.pause = (2 * self.pause).min(Duration::from_millis(500));
-        Ok(())
     }
 }

@@ -84,17 +84,19 @@ async fn chunk(
     let end = (start + CHUNK_BYTES).min(generation.line_bytes());
     // The tag is read after the bytes: if it is there, the key was there before.
     let sent = [commands::read(&key, start, end), commands::state(&key, generation)];
-    let replies = filter.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
-    let mut replies = replies.into_iter();
-    let (Some(Value::BulkString(bytes)), Some(tag)) = (replies.next(), replies.next()) else {
-        return Err(Error::Reply { expected: "bytes and a tag" });
-    };
-    let read = commands::queried(&tag, filter.identity(), core::iter::empty());
-    match read {
-        Some((State::Open | State::Closed, _)) if bytes.len() as u64 == end - start => {
-            Ok((u64::from(shard) * generation.lines + start / LINE_BYTES, bytes))
+    loop {
+        let replies = filter.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
+        let mut replies = replies.into_iter();
+        let (Some(Value::BulkString(bytes)), Some(tag)) = (replies.next(), replies.next()) else {
+            return Err(Error::Reply { expected: "bytes and a tag" });
+        };
+        let read = commands::queried(&tag, filter.identity(), core::iter::empty());
+        match read {
+            Some((State::Open | State::Closed, _)) if bytes.len() as u64 == end - start => {
+                return Ok((u64::from(shard) * generation.lines + start / LINE_BYTES, bytes));
+            }
+            _ => filter.lost(shard, number).await?,
         }
-        _ => Err(filter.lost(shard, number).await),
     }
 }
 

@@ -127,7 +127,7 @@ async fn unite(
     // A shard that has not come to this generation yet grows until it has.
     let mut current = filter.find_current(shard).await?;
     while current < number {
-        filter.grow(shard, current).await?;
+        filter.grow(shard, current, Kind::Idempotent).await?;
         current = filter.find_current(shard).await?;
     }
     let (key, generation) = (filter.key(shard, number), filter.generation(number));
@@ -135,14 +135,17 @@ async fn unite(
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.send(shard, &[unite], Kind::Write).await;
     let sample = match sent.map_err(Failure::of_write)?.first() {
-        Some(Value::Int(-1)) => return Err(filter.lost(shard, number).await),
+        Some(Value::Int(-1)) => {
+            filter.lost(shard, number).await?;
+            return Err(Error::Incomplete { shard });
+        }
         Some(Value::Int(-2)) => return Err(Error::Incomplete { shard }),
         Some(Value::Int(ones)) => u64::try_from(*ones).unwrap_or(0),
         _ => return Err(Error::Reply { expected: "a number" }),
     };
     if current == number && sample >= generation.full() {
         // An error concerns no item: a later insert grows the shard.
-        _ = filter.grow(shard, number).await;
+        _ = filter.grow(shard, number, Kind::Once).await;
     }
     Ok(())
 }

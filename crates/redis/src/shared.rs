@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::Error;
 use crate::commands;
@@ -13,9 +13,12 @@ use crate::current::Current;
 use crate::descriptor::Descriptor;
 use crate::events::Event;
 use crate::name::Name;
-use crate::router::{Failure, Kind, Replies, Router};
+use crate::nodes::Lane;
+use crate::router::{Failure, Kind, Router};
 use crate::scripts;
 use crate::search::Search;
+use crate::sending::Replies;
+use crate::settled::Settled;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
 
@@ -84,7 +87,7 @@ impl Shared {
 
     /// Begins a call, which must end before the deadline of the settings.
     pub(crate) fn call(&self) -> Call<'_> {
-        Call { filter: self, end: self.router.deadline() }
+        Call { filter: self, end: self.router.deadline(), lane: None }
     }
 
     fn generations(&self) -> MutexGuard<'_, Box<[u32]>> {
@@ -98,6 +101,8 @@ impl Shared {
 pub(crate) struct Call<'f> {
     filter: &'f Shared,
     end: Instant,
+    /// The connections of this call alone, if replicas confirm what it writes.
+    lane: Option<u32>,
 }
 
 impl Deref for Call<'_> {
@@ -108,9 +113,22 @@ impl Deref for Call<'_> {
     }
 }
 
-impl Call<'_> {
+/// How long a call waits before it reads a moving slot again.
+const MOVING: Duration = Duration::from_millis(100);
+
+impl<'f> Call<'f> {
     pub(crate) const fn end(&self) -> Instant {
         self.end
+    }
+
+    /// Takes connections for this call alone. They must be kept until its writes are confirmed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] if too many calls wait for replicas until the deadline.
+    pub(crate) async fn alone(self) -> Result<(Self, Lane<'f>), Error> {
+        let lane = self.filter.router.nodes.lane(self.end).await?;
+        Ok((Self { lane: Some(lane.number), ..self }, lane))
     }
 
     /// Sends commands for a shard.
@@ -130,7 +148,8 @@ impl Call<'_> {
         commands: &[Cmd],
         kind: Kind,
     ) -> Result<Replies, Failure> {
-        let sent = self.router.send(self.name.slot(shard), commands, kind, self.end);
+        let slot = self.name.slot(shard);
+        let sent = self.router.send_over(self.lane, slot, commands, kind, self.end);
         self.router.events().watched(self.end, sent).await
     }
 
@@ -167,18 +186,51 @@ impl Call<'_> {
                     self.generations()[shard as usize] = open;
                     return Ok(open);
                 }
-                Some(Err(generation)) => return Err(self.lost(shard, generation).await),
+                Some(Err(generation)) => {
+                    self.lost(shard, generation).await?;
+                    search = Search::new(self.sizes().generations.len() as u32);
+                }
                 None => {}
             }
         }
     }
 
-    /// Closes a generation of a shard and creates the next, unless another client has done so.
+    /// Finds out whether a key is lost that was missing. Without an error it may be there, and is read again.
     ///
     /// # Errors
     ///
-    /// An error leaves the generation open, and a later insert tries again.
-    pub(crate) async fn grow(&self, shard: u32, generation: u32) -> Result<(), Error> {
+    /// [`Error::Replaced`] if the filter is gone. [`Error::Lost`] if the owner of the slot, which does
+    /// not move, says that the key is missing.
+    /// [`Error::Unavailable`] with the state of the slot, if it moves until the deadline.
+    pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Result<(), Error> {
+        if !self.ask().await? {
+            return Err(Error::Replaced);
+        }
+        let tag = commands::state(&self.key(shard, generation), self.generation(generation));
+        let reason = match self.router.settled(self.name.slot(shard), tag).await {
+            Settled::Reply(reply) => {
+                match commands::queried(&reply, self.identity(), core::iter::empty()) {
+                    Some((State::Gone, _)) => return Err(Error::Lost { shard, generation }),
+                    Some(_) => "a key of the filter comes and goes".to_owned(),
+                    None => return Err(Error::Reply { expected: "a tag" }),
+                }
+            }
+            Settled::Moving(reason) => reason,
+        };
+        if Instant::now() + MOVING > self.end {
+            return Err(Error::Unavailable { reason: reason.into() });
+        }
+        sleep(MOVING).await;
+        Ok(())
+    }
+
+    /// Closes a generation of a shard and creates the next, unless another client has done so. `kind`: [`Kind::Once`] if
+    /// a verdict waits for it, or [`Kind::Idempotent`].
+    ///
+    /// # Errors
+    ///
+    /// An error leaves the generation open, and a later insert tries again. While its slot moves, a shard cannot grow.
+    pub(crate) async fn grow(&self, shard: u32, generation: u32, kind: Kind) -> Result<(), Error> {
         let next = generation + 1;
         if next as usize >= self.sizes().generations.len() {
             return Ok(());
@@ -186,7 +238,7 @@ impl Call<'_> {
         let keys = [self.key(shard, generation), self.key(shard, next)];
         let generations = [self.generation(generation), self.generation(next)];
         let command = scripts::grow([&keys[0], &keys[1]], generations, self.identity());
-        match self.send_one(shard, command, Kind::Idempotent).await? {
+        match self.send_one(shard, command, kind).await? {
             Value::Int(created @ (0 | 1)) => {
                 self.advance(shard, next);
                 if created == 1 {
@@ -194,7 +246,7 @@ impl Call<'_> {
                 }
                 Ok(())
             }
-            Value::Int(-1) => Err(self.lost(shard, generation).await),
+            Value::Int(-1) => self.lost(shard, generation).await,
             _ => Err(Error::Reply { expected: "0, 1 or -1" }),
         }
     }

@@ -35,16 +35,20 @@ impl Slots {
         self.range(slot).map(|range| &range.master)
     }
 
-    /// Returns a replica of the node that has a slot. `any` chooses among them.
-    pub(crate) fn replica(&self, slot: u16, any: usize) -> Option<&Node> {
-        let replicas = &self.range(slot)?.replicas;
-        replicas.get(any.checked_rem(replicas.len())?)
+    /// Returns the replicas of the node that has a slot.
+    pub(crate) fn replicas(&self, slot: u16) -> &[Node] {
+        self.range(slot).map_or(&[], |range| &range.replicas)
+    }
+
+    /// Returns the masters, some of them several times.
+    pub(crate) fn masters(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter().map(|range| &range.master)
     }
 
     /// Returns all nodes, masters first.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
         let replicas = self.0.iter().flat_map(|range| &range.replicas);
-        self.0.iter().map(|range| &range.master).chain(replicas)
+        self.masters().chain(replicas)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -152,9 +156,10 @@ mod tests {
         ]);
         let slots = Slots::of_reply(&reply, &asked());
         assert_eq!(slots.master(99), Some(&("a".to_owned(), 7)));
-        assert_eq!(slots.replica(5, 3), Some(&("b".to_owned(), 8)));
+        assert_eq!(slots.replicas(5), [("b".to_owned(), 8)]);
         assert_eq!(slots.master(100), Some(&("asked".to_owned(), 9)));
-        assert_eq!((slots.replica(100, 0), slots.master(300)), (None, None));
+        assert_eq!((slots.replicas(100).len(), slots.master(300)), (0, None));
+        assert!(slots.replicas(300).is_empty());
         assert_eq!(slots.nodes().count(), 3);
         assert!(Slots::of_reply(&Value::Nil, &asked()).is_empty());
     }

@@ -1,0 +1,164 @@
+//! One connection: sends commands, and says whether they were sent if it breaks.
+
+use core::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use redis::ConnectionInfo;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::address;
+use crate::stream::{self, Trouble};
+use crate::watched::{Gate, Watched};
+
+/// A connection on which nothing was heard for this time is asked whether it is alive, before a command that is not
+/// repeated. It costs one round trip.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// After this time without a command, the runtime is given the chance to read that the connection has ended.
+const QUIET: Duration = Duration::from_millis(1);
+
+/// A connection, and its number. A node to which the connection was lost has another number afterwards.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    pub(crate) number: u64,
+    commands: MultiplexedConnection,
+    gate: Gate,
+    heard: Arc<Mutex<Instant>>,
+    /// Locked by the task that asks whether the connection is alive.
+    checking: Arc<tokio::sync::Mutex<()>>,
+    _driver: Arc<Driver>,
+}
+
+/// The task that writes and reads. It ends with the connection.
+struct Driver(JoinHandle<()>);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Commands have no replies, and the connection takes no more.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) reason: String,
+    /// Whether a part of them may have been sent.
+    pub(crate) sent: bool,
+}
+
+impl Connection {
+    /// Connects to a server, and gives it the user, the password and the database. `probes`: whether it is found out why
+    /// a server hangs up.
+    pub(crate) async fn open(
+        info: &ConnectionInfo,
+        number: u64,
+        probes: bool,
+    ) -> Result<Self, Trouble> {
+        let (stream, gate) = Watched::new(stream::open(info.addr()).await?);
+        // All timeouts are those of the callers.
+        let config =
+            AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let settings = info.redis_settings();
+        let opened = MultiplexedConnection::new_with_config(settings, stream, config).await;
+        let (commands, driver) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                // A server that speaks TLS hangs up without a word.
+                let maybe = probes && matches!(error.kind(), ErrorKind::Io | ErrorKind::Parse);
+                if maybe && stream::expects_encryption(info.addr()).await {
+                    return Err(Trouble::lasting("the server expects encryption on this port"));
+                }
+                return Err(of_setup(info, &error));
+            }
+        };
+        Ok(Self {
+            number,
+            commands,
+            gate,
+            heard: Arc::new(Mutex::new(Instant::now())),
+            checking: Arc::default(),
+            _driver: Arc::new(Driver(tokio::spawn(driver))),
+        })
+    }
+
+    /// Sends commands and returns their replies. After an error the connection must be forgotten.
+    pub(crate) async fn send(
+        &mut self,
+        pipeline: &Pipeline,
+        timeout: Duration,
+    ) -> Result<Vec<Value>, Broken> {
+        let before = self.gate.written();
+        let sent = self.commands.send_packed_commands(pipeline, 0, pipeline.len());
+        let reason = match tokio::time::timeout(timeout, sent).await {
+            Ok(Ok(replies)) if replies.len() == pipeline.len() => {
+                self.hear();
+                return Ok(replies);
+            }
+            Ok(Ok(_)) => "the number of replies is wrong".to_owned(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("no reply came within {timeout:?}"),
+        };
+        // The commands may still wait to be written. Behind the gate they never will be.
+        let sent = self.gate.shut() != before;
+        Err(Broken { reason, sent })
+    }
+
+    /// Sends one command and returns its reply.
+    pub(crate) async fn send_one(
+        &mut self,
+        command: redis::Cmd,
+        timeout: Duration,
+    ) -> Result<Value, Broken> {
+        let mut pipeline = Pipeline::with_capacity(1);
+        pipeline.add_command(command);
+        let replies = self.send(&pipeline, timeout).await?;
+        Ok(replies.into_iter().next().unwrap_or(Value::Nil))
+    }
+
+    /// Finds out whether an idle connection is alive.
+    ///
+    /// # Errors
+    ///
+    /// It is not, and must be forgotten.
+    pub(crate) async fn check(&mut self, timeout: Duration) -> Result<(), Broken> {
+        if self.is_quiet_for(QUIET) {
+            // The end of the stream may have come while the runtime ran nothing. It reads that now, and the driver
+            // then writes no more.
+            tokio::task::yield_now().await;
+        }
+        if !self.is_quiet_for(IDLE) {
+            return Ok(());
+        }
+        // One task asks. The others use its answer.
+        let checking = Arc::clone(&self.checking);
+        let _asks = checking.lock().await;
+        if !self.is_quiet_for(IDLE) {
+            return Ok(());
+        }
+        self.send_one(cmd("PING"), timeout).await.map(|_| ())
+    }
+
+    fn is_quiet_for(&self, span: Duration) -> bool {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= span
+    }
+
+    fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// What an error of a new connection means, which was given a user, a password and a database.
+fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
+    let heals = match error.kind() {
+        ErrorKind::Io => true,
+        // A server that has too many clients says so, and hangs up.
+        ErrorKind::Server(ServerErrorKind::ResponseError) | ErrorKind::Extension => {
+            error.to_string().contains("max number of clients")
+        }
+        _ => false,
+    };
+    Trouble { reason: address::message(info, error), heals }
+}
