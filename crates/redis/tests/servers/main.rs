@@ -1,11 +1,16 @@
 //! Tests against real servers on loopback: one, and a cluster of three masters and three replicas.
 
 mod cluster;
+mod confirmed;
 mod copies;
 mod failures;
+mod first_connection;
 mod harness;
 mod harness_works;
+mod idle;
 mod lost;
+mod moving;
 mod processes;
 mod replaced;
+mod replicas;
 mod single;

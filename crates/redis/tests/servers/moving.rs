@@ -1,0 +1,290 @@
+//! Slots that move key by key, and stay half moved: nothing is lost, and nothing is held.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Connection, Value, cmd};
+use tamis_hash::Rapid;
+use tamis_redis::{Error, RedisBloomFilter};
+
+use crate::harness::{Cluster, Server};
+
+/// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, an hour.
+const STORM: Duration =
+    Duration::from_secs(if option_env!("TAMIS_LONG").is_some() { 3600 } else { 20 });
+
+/// How long one filter is in the storm. The next has other keys, sizes and moves.
+const ROUND: Duration = Duration::from_secs(10);
+
+fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
+    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
+    let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
+    builder.hasher(Rapid::with_seed(1)).deadline(Duration::from_secs(60))
+}
+
+/// A move of a slot from one node to another.
+struct Move {
+    slot: String,
+    ids: [String; 2],
+    port: String,
+    source: Connection,
+    target: Connection,
+}
+
+impl Move {
+    fn begin(cluster: &Cluster, slot: u16, from: usize, to: usize) -> Self {
+        let id = |node: usize| match cluster.nodes[node].command(&["CLUSTER", "MYID"]) {
+            Value::BulkString(id) => String::from_utf8(id).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        let connection = |node: usize| cluster.nodes[node].connection();
+        let mut begun = Self {
+            slot: slot.to_string(),
+            ids: [id(from), id(to)],
+            port: cluster.nodes[to].port().to_string(),
+            source: connection(from),
+            target: connection(to),
+        };
+        let [source, target] = begun.ids.clone();
+        begun.set(false, &["IMPORTING", &source]);
+        begun.set(true, &["MIGRATING", &target]);
+        begun
+    }
+
+    /// Moves one key.
+    fn key(&mut self, key: &str) {
+        let mut migrate = cmd("MIGRATE");
+        migrate.arg(&["127.0.0.1", &self.port, key, "0", "10000"]);
+        migrate.exec(&mut self.source).unwrap();
+    }
+
+    /// Returns the keys that have not been moved.
+    fn keys(&mut self) -> Vec<String> {
+        let mut command = cmd("CLUSTER");
+        let get = command.arg(&["GETKEYSINSLOT", &self.slot, "1000"]);
+        get.query(&mut self.source).unwrap()
+    }
+
+    /// Moves all other keys, and gives the slot to the new node.
+    fn end(mut self) {
+        loop {
+            let keys = self.keys();
+            if keys.is_empty() {
+                break;
+            }
+            keys.iter().for_each(|key| self.key(key));
+        }
+        let target = self.ids[1].clone();
+        self.set(false, &["NODE", &target]);
+        self.set(true, &["NODE", &target]);
+    }
+
+    fn set(&mut self, of_source: bool, words: &[&str]) {
+        let connection = if of_source { &mut self.source } else { &mut self.target };
+        cmd("CLUSTER").arg("SETSLOT").arg(&self.slot).arg(words).exec(connection).unwrap();
+    }
+}
+
+/// Returns the slot of a key, and the master that has it.
+fn place(cluster: &Cluster, key: &str) -> (u16, usize) {
+    let Value::Int(slot) = cluster.nodes[0].command(&["CLUSTER", "KEYSLOT", key]) else { panic!() };
+    let slot = slot as u16;
+    (slot, (0..3).find(|node| cluster.nodes[*node].owns(slot)).unwrap())
+}
+
+/// Returns how many replies with an error a server has sent.
+fn errors(server: &Server, code: &str) -> u64 {
+    let found = server.field(&["INFO", "errorstats"], &format!("errorstat_{code}"));
+    found.strip_prefix("count=").map_or(0, |count| count.parse().unwrap())
+}
+
+/// What happens to filters in moving slots, on one cluster.
+#[test]
+fn moving_slots_lose_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    a_slot_that_stays_half_moved_loses_and_holds_nothing(&cluster);
+    a_lost_key_is_lost_when_its_slot_is_settled(&cluster);
+}
+
+/// A resharding ends in the middle: one of three generations is on the new node.
+fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
+    let builder = builder(cluster, "half").capacity(2000).shards(2).false_positive_rate(1e-6);
+    let filter = builder.create().unwrap();
+    let mut items: Vec<u64> = (0..9000).collect();
+    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let generations = filter.figures().unwrap().generations;
+    assert!(generations >= 3, "{generations}");
+    let (slot, from) = place(cluster, "{half:0}:0");
+    let to = (from + 1) % 3;
+    let mut half = Move::begin(cluster, slot, from, to);
+    half.key("{half:0}:1");
+
+    // All calls work, of clients old and new.
+    let others = builder.open().unwrap();
+    for filter in [&filter, &others] {
+        assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
+        assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
+        assert_eq!(filter.figures().unwrap().generations, generations);
+        let copy = filter.pull().unwrap();
+        assert!(items.iter().all(|item| copy.contains(item)));
+    }
+    // Its shard is filled far beyond the open generation. A growth is tried each time the bits are counted, once.
+    let counters =
+        || (errors(&cluster.nodes[from], "TRYAGAIN"), cluster.nodes[from].commands("bitcount"));
+    let before = counters();
+    let more: Vec<u64> = (9000..40_000).collect();
+    let results = filter.insert_many(&more);
+    assert!(results.iter().all(Result::is_ok));
+    let new = results.iter().filter(|new| **new == Ok(true)).count();
+    assert!(new > more.len() * 9 / 10, "{new}");
+    let after = counters();
+    let [tries, counts] = [after.0 - before.0, after.1 - before.1];
+    assert!(tries > 0, "no growth was tried, so nothing was tested");
+    assert!(tries <= counts, "{tries} tries of growth for {counts} counts");
+    items.extend(&more);
+    assert!(others.contains_many(&items).unwrap().iter().all(|found| *found));
+
+    // The move ends, and the shard grows again.
+    half.end();
+    assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
+    let more: Vec<u64> = (40_000..50_000).collect();
+    assert!(others.insert_many(&more).iter().all(Result::is_ok));
+    assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
+    assert!(filter.figures().unwrap().generations > generations);
+}
+
+/// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the move are named.
+fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
+    let builder = builder(cluster, "gone").capacity(2000).shards(1);
+    let filter = builder.create().unwrap();
+    assert_eq!(filter.insert(&1), Ok(true));
+    let (slot, from) = place(cluster, "{gone:0}:0");
+    let to = (from + 1) % 3;
+    let moving = Move::begin(cluster, slot, from, to);
+    cluster.nodes[from].command(&["DEL", "{gone:0}:0"]);
+    let hasty = builder.clone().deadline(Duration::from_millis(400));
+    let error = hasty.open().unwrap_err();
+    let [from, to] = [from, to].map(|node| format!("127.0.0.1:{}", cluster.nodes[node].port()));
+    let expected = format!("slot {slot} moves from {from} to {to}");
+    let Error::Unavailable { reason } = &error else { panic!("{error:?}") };
+    assert!(reason.contains(&expected), "{reason}");
+    moving.end();
+    let lost = Error::Lost { shard: 0, generation: 0 };
+    assert_eq!(builder.open().unwrap_err(), lost);
+    assert_eq!(filter.insert(&1), Err(lost.clone()));
+    assert_eq!(filter.contains(&1), Err(lost.clone()));
+    assert_eq!(filter.pull().unwrap_err(), lost);
+    // The new owner has the slot, and another node still believes that it imports it, as after a failover in the
+    // middle of a move: its keys may be there.
+    let builder = builder.clone();
+    builder.destroy().unwrap();
+    builder.create().unwrap();
+    let (slot, from) = place(cluster, "{gone:0}:0");
+    let mut stranded = Move::begin(cluster, slot, from, (from + 1) % 3);
+    stranded.key("{gone:0}:0");
+    stranded.set(true, &["STABLE"]);
+    let error = hasty.open().unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    let target = stranded.ids[1].clone();
+    stranded.set(true, &["MIGRATING", &target]);
+    builder.open().unwrap();
+    stranded.end();
+    builder.open().unwrap();
+}
+
+/// Random numbers by a seed: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+}
+
+/// All shards move key by key between all masters, while clients insert, query, open and copy a filter that grows.
+#[test]
+fn a_storm_of_moves_loses_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    let end = Instant::now() + STORM;
+    let mut round = 0;
+    while Instant::now() < end {
+        storm(&cluster, round);
+        round += 1;
+    }
+}
+
+fn storm(cluster: &Cluster, seed: u64) {
+    let mut random = Random(seed);
+    let name = format!("storm {seed}");
+    let shards = 1 + random.below(12) as u32;
+    let builder = builder(cluster, &name).capacity(2000).shards(shards).false_positive_rate(1e-6);
+    builder.create().unwrap();
+    let end = Instant::now() + ROUND;
+    let stop = AtomicBool::new(false);
+    let (reads, moved) = (AtomicU64::new(0), AtomicU64::new(0));
+    // Three clients race for the same items.
+    let write = || {
+        let filter = builder.open().unwrap();
+        let (mut won, mut next) = (Vec::new(), 0_u64);
+        while !stop.load(Ordering::Relaxed) {
+            let batch: Vec<u64> = (next..next + 50).collect();
+            for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
+                if result.unwrap() {
+                    won.push(*item);
+                }
+            }
+            next += 50;
+        }
+        (won, next)
+    };
+    let read = || {
+        while !stop.load(Ordering::Relaxed) {
+            let filter = builder.open().unwrap();
+            filter.figures().unwrap();
+            filter.pull().unwrap();
+            filter.contains_many(0..100_u64).unwrap();
+            reads.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..3).map(|_| scope.spawn(write)).collect();
+        let reader = scope.spawn(read);
+        while Instant::now() < end && !reader.is_finished() {
+            let shard = random.below(shards as usize);
+            let (slot, from) = place(cluster, &format!("{{{name}:{shard}}}:0"));
+            let to = (from + 1 + random.below(2)) % 3;
+            let mut moving = Move::begin(cluster, slot, from, to);
+            let mut keys = moving.keys();
+            while !keys.is_empty() {
+                let key = keys.swap_remove(random.below(keys.len()));
+                moving.key(&key);
+                thread::sleep(Duration::from_millis(random.below(4) as u64));
+            }
+            moving.end();
+            moved.fetch_add(1, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(random.below(20) as u64));
+        }
+        stop.store(true, Ordering::Relaxed);
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
+    let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
+    let distinct: HashSet<u64> = won.iter().copied().collect();
+    assert_eq!(won.len(), distinct.len(), "two winners");
+    assert!(won.len() as f64 >= inserted as f64 * (1.0 - 1e-3), "{} of {inserted}", won.len());
+    let filter = builder.open().unwrap();
+    let found = filter.contains_many(0..inserted).unwrap();
+    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
+    let generations = filter.figures().unwrap().generations;
+    let (reads, moved) = (reads.into_inner(), moved.into_inner());
+    assert!(moved > 0 && reads > 0 && generations > 2, "{moved} {reads} {generations}");
+    eprintln!(
+        "seed {seed}: {moved} moves of {shards} shards, {inserted} items, {generations} generations, {reads} reads"
+    );
+    builder.destroy().unwrap();
+}

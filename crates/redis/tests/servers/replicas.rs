@@ -1,0 +1,33 @@
+//! Queries that replicas answer, or do not.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tamis_redis::RedisBloomFilter;
+
+use crate::harness::Cluster;
+
+/// Instead of replicas that hang, the masters are asked, and the replicas are left alone for a while.
+#[test]
+fn masters_answer_for_replicas_that_hang() {
+    let Some(cluster) = Cluster::start() else { return };
+    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), "seen").capacity(10_000);
+    let builder = builder.timeout(Duration::from_secs(3)).deadline(Duration::from_secs(60));
+    let filter = builder.create().unwrap();
+    let items: Vec<u64> = (0..1000).collect();
+    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    for master in &cluster.nodes[..3] {
+        master.command(&["WAIT", "1", "5000"]);
+    }
+    let reader = builder.read_from_replicas().open().unwrap();
+    let asked = || cluster.nodes[3..].iter().map(|node| node.commands("bitfield_ro")).sum::<u64>();
+    let before = asked();
+    cluster.nodes[3..].iter().for_each(|replica| replica.signal(Signal::STOP));
+    for _ in 0..20 {
+        assert_eq!(reader.contains_many(&items), Ok(vec![true; 1000]));
+    }
+    cluster.nodes[3..].iter().for_each(|replica| replica.signal(Signal::CONT));
+    // Only the first call has asked them, if any: one command per shard, and one per node that waited for a connection.
+    let more = asked() - before;
+    assert!(more <= u64::from(filter.shards()), "{more}");
+}
