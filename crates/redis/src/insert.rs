@@ -123,11 +123,12 @@ async fn set(
 
     // 3. Growth. An error here concerns no item: a later insert tries again.
     let ones = if counts { int(replies.values.last()) } else { 0 };
-    if reply.0 == State::Open && generation.is_full(ones) {
-        if let Err(error) = filter.grow(shard, number).await {
-            let failed = || Event::GrowthFailed { shard, generation: number, error };
-            filter.router.events().raise(failed);
-        }
+    if reply.0 == State::Open
+        && generation.is_full(ones)
+        && let Err(error) = filter.grow(shard, number).await
+    {
+        let failed = || Event::GrowthFailed { shard, generation: number, error };
+        filter.router.events().raise(failed);
     }
     Ok(())
 }
