@@ -3,6 +3,7 @@
 mod build;
 mod convert;
 mod dedup;
+mod delete;
 mod index;
 mod info;
 mod merge;
@@ -17,6 +18,7 @@ mod which;
 pub(crate) use self::build::build;
 pub(crate) use self::convert::convert;
 pub(crate) use self::dedup::dedup;
+pub(crate) use self::delete::delete;
 pub(crate) use self::index::index;
 pub(crate) use self::info::info;
 pub(crate) use self::merge::merge;

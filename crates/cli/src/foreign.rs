@@ -11,7 +11,6 @@ use tamis::formats::{Kind, Options, SaveError, foreign};
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::filters::Header;
 use crate::input::{shown, unbuffered_stdin};
-use crate::remote::Address;
 use crate::{Error, ending, memory};
 
 mod decide;
@@ -36,9 +35,6 @@ pub(crate) enum Opened<'p> {
 impl<'p> Opened<'p> {
     /// Opens the filter in a file.
     pub(crate) fn open(path: &'p Path, args: &FromArgs) -> Result<Self, Error> {
-        if Address::is_one(path) {
-            return Err(Address::unexpected(path));
-        }
         match args.from {
             Format::Foreign(named) => {
                 let bytes = read(path, named.formats)?;

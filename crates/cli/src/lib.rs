@@ -78,6 +78,7 @@ fn run(command: Command) -> Result<bool, Error> {
         Command::Remove(args) => commands::remove(args),
         Command::Merge(args) => commands::merge(&args),
         Command::Convert(args) => commands::convert(&args),
+        Command::Delete(args) => commands::delete(&args),
         Command::Index(args) => commands::index(args),
         Command::Info(args) => commands::info(&args).and_then(|text| print(text.as_bytes())),
         Command::Plan(args) => plan::text(&args).and_then(|text| print(text.as_bytes())),
@@ -129,7 +130,7 @@ fn misused(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     // Join the paragraphs of clap's message in one line, without usage and hint, and name the help of the command.
-    let text = error.render().to_string();
+    let text = without_secrets(error.render().to_string());
     let parts = text.split("\n\n").filter(|part| {
         !part.trim_start().starts_with("Usage:") && !part.starts_with("For more information")
     });
@@ -141,4 +142,21 @@ fn misused(error: &clap::Error) -> ExitCode {
         std::env::args().nth(1).filter(|name| Cli::laid_out().find_subcommand(name).is_some());
     let see = command.map_or_else(|| "tamis".into(), |name| format!("tamis {name}"));
     ExitCode::from(screen::report(&Error::Usage(format!("{line}; see '{see} --help'"))))
+}
+
+/// Hides what may be secret in the arguments that a message repeats: those that are addresses.
+fn without_secrets(mut text: String) -> String {
+    for argument in std::env::args_os() {
+        let argument = argument.to_string_lossy();
+        if argument.contains("://") {
+            // `--option=value` is repeated as the option or the value.
+            let value = argument.split_once('=').map_or("", |(_, value)| value);
+            for part in [&*argument, value] {
+                if part.contains("://") {
+                    text = text.replace(part, &remote::Address::visible(part));
+                }
+            }
+        }
+    }
+    text
 }

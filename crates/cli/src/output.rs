@@ -9,7 +9,6 @@ use tamis::formats::replace::{Target, Temporary};
 use crate::Error;
 use crate::ending;
 use crate::input::{promised, shown, unbuffered_stdout};
-use crate::remote::Address;
 
 mod packed;
 mod roles;
@@ -60,9 +59,6 @@ pub(crate) fn open_packed(path: Option<&Path>) -> Result<(Packed<File>, Option<P
 /// Checks that a filter can be saved under this name: as a file, not in a device or a pipe, and not compressed.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
-    if Address::is_one(path) {
-        return Err(Address::unexpected(path));
-    }
     if !is_file(Some(path)) {
         return Err(refused(
             "is standard output; a filter is saved in a file: give its name".into(),

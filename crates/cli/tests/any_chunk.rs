@@ -57,6 +57,7 @@ proptest! {
         field in any::<bool>(),
         filter in filter(),
         capacity in prop_oneof![Just(None), Just(Some(1)), Just(Some(1000))],
+        most in prop_oneof![Just(None), (1_usize..6).prop_map(Some)],
     ) {
         let sizes = [&sizes[..], &[5]].concat();
         let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
@@ -67,6 +68,7 @@ proptest! {
             separator,
             threads,
             chunk,
+            most,
             ..Options::default()
         };
         let readers = inputs.iter().map(|data| {

@@ -22,8 +22,10 @@ fn printed(
     threads: usize,
     chunk: usize,
 ) -> (Vec<u8>, Result<Summary, Error>) {
-    let options =
-        Options { key: Key::of_part(Part::Fields(fields)), threads, chunk, ..Options::default() };
+    // The number of records of a chunk is limited in some runs.
+    let most = chunk.is_multiple_of(4).then_some(1 + chunk % 3);
+    let key = Key::of_part(Part::Fields(fields));
+    let options = Options { key, threads, chunk, most, ..Options::default() };
     let mut output = Vec::new();
     let end = run([Input::new("test", input)], &mut output, &options, &mut ());
     (output, end)

@@ -151,13 +151,8 @@ impl Events {
             return done;
         }
         // Of the commands that wait together, the first reports it.
-        let _waiting = Waiting(observed);
-        let (is_first, reason) = {
-            let mut wait = observed.wait();
-            wait.commands += 1;
-            let reason = wait.reason.clone().filter(|(when, _)| *when >= start);
-            (wait.commands == 1, reason)
-        };
+        let (_waiting, is_first, reason) = observed.begin();
+        let reason = reason.filter(|(when, _)| *when >= start);
         if is_first {
             let reason = reason.map_or_else(|| "there is no reply yet".into(), |(_, text)| text);
             let left = end.saturating_duration_since(Instant::now());
@@ -177,6 +172,13 @@ impl Observed {
     fn wait(&self) -> MutexGuard<'_, Wait> {
         // No code that could panic runs while it is locked.
         self.wait.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the wait of a command. Returns also whether no other waits, and why a command was last tried again.
+    fn begin(&self) -> (Waiting<'_>, bool, Option<(Instant, Arc<str>)>) {
+        let mut wait = self.wait();
+        wait.commands += 1;
+        (Waiting(self), wait.commands == 1, wait.reason.clone())
     }
 }
 

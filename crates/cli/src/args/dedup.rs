@@ -148,6 +148,7 @@ impl DedupArgs {
             seed: self.seed,
             threads,
             chunk,
+            most: None,
         })
     }
 }

@@ -30,7 +30,20 @@ const HEADINGS: [(&str, &[&str]); 3] = [
             "key_type", "to",
         ],
     ),
-    ("Running", &["save_every", "no_wait", "threads", "progress", "quiet", "verbose", "stats"]),
+    (
+        "Running",
+        &[
+            "save_every",
+            "no_wait",
+            "deadline",
+            "chunk",
+            "threads",
+            "progress",
+            "quiet",
+            "verbose",
+            "stats",
+        ],
+    ),
 ];
 
 /// The options and arguments that `-h` shows, with their text there. `command`: the one that has this text, or "" for all
@@ -45,10 +58,11 @@ const fn short(command: &'static str, id: &'static str, text: &'static str) -> S
     Short { command, id, text }
 }
 
-const SHORT: [Short; 32] = [
+const SHORT: [Short; 35] = [
     short("", "files", "Files to read, in order; none or '-' is standard input"),
     short("", "filter", "The file of the filter, or redis://host:port/#name"),
     short("remove", "filter", "The file of the filter"),
+    short("delete", "filter", "The address of the filter: redis://host:port/#name"),
     short("convert", "filter", "The file of the filter; '-' is standard input"),
     short("", "filters", "The files of the filters"),
     short("", "index", "The file of the index"),
@@ -77,6 +91,8 @@ const SHORT: [Short; 32] = [
     short("", "save_every", "Also save in these intervals, such as 10min"),
     short("", "threads", "The number of threads [default: all cores]"),
     short("", "quiet", "Print no summary"),
+    short("delete", "quiet", "Print nothing if the filter is deleted"),
+    short("", "yes", "Delete without asking"),
     short("", "json", "Print one JSON object"),
 ];
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FromArgs;
+use super::{FromArgs, ServerArgs};
 
 /// Print what a filter is and how full it is
 ///
@@ -18,6 +18,9 @@ pub(crate) struct InfoArgs {
 
     #[command(flatten)]
     pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 
     /// Print one JSON object
     #[arg(long)]

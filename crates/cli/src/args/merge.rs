@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FromArgs;
+use super::{FromArgs, ServerArgs};
 
 /// Save a filter that contains the records of several filters
 ///
@@ -28,6 +28,9 @@ pub(crate) struct MergeArgs {
 
     #[command(flatten)]
     pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 
     /// Print no summary; warnings are still printed
     #[arg(short, long)]

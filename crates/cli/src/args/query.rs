@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
-use super::{FromArgs, KeyArgs, RecordArgs};
+use super::{FromArgs, KeyArgs, RecordArgs, ServerArgs};
 use crate::error::Exits;
 
 /// Print the records that may be in a filter, in input order
@@ -42,6 +42,9 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(crate) from: FromArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 
     #[command(flatten)]
     pub(crate) keys: KeyArgs,

@@ -201,6 +201,7 @@ impl RecordArgs {
             strict: self.strict,
             threads: self.threads.unwrap_or_else(cores),
             chunk: CHUNK,
+            most: None,
         })
     }
 }

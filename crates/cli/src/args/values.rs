@@ -55,6 +55,12 @@ pub(super) fn field(text: &str) -> Result<Column, String> {
     Ok(Column::Numbers(first - 1..last))
 }
 
+/// Parses the number of records of a chunk.
+pub(super) fn chunk(text: &str) -> Result<usize, String> {
+    let records = count(text).map_err(|wrong| wrong.to_string())?;
+    records.try_into().map_err(|_| "too large".into())
+}
+
 /// Parses a seed.
 pub(super) fn seed(text: &str) -> Result<Seed, String> {
     match text {

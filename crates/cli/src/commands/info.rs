@@ -20,8 +20,9 @@ use crate::units::{bytes, counted, grouped};
 /// Returns what `tamis info` prints.
 pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
     if let Some(address) = Address::of(&args.filter)? {
-        return remote::info(&address, args.json);
+        return remote::info(args, &address);
     }
+    args.server.require_none()?;
     Roles::default().and_filter(&args.filter).print_to(None)?;
     let header = match Opened::open(&args.filter, &args.from)? {
         Opened::Ours(header) => header,

@@ -24,6 +24,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     if args.filters.iter().any(|path| Address::is_one(path)) {
         return remote::merge(args);
     }
+    args.server.require_none()?;
     merge_files(args, &args.filters)
 }
 

@@ -38,8 +38,9 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let records = args.records.records_with("new", args.from.takes_all(args.keys))?;
     let form = records.key.form;
     if let Some(address) = Address::of(&args.filter)? {
-        return remote::new(args, &address, &records, start);
+        return remote::new(args, &address, records, start);
     }
+    args.require_of_file()?;
     let choice = args.choice()?;
     let roles = Roles::of(&args.files).and_filter(&args.filter);
     roles.save_to(&args.filter, "filter")?;
@@ -126,6 +127,13 @@ impl NewArgs {
             return Err(unlike(header, &difference, &["--seed"]));
         }
         self.check_sizes(header, choice)
+    }
+
+    /// Returns an error if an option has a meaning for a filter in Redis only.
+    fn require_of_file(&self) -> Result<(), Error> {
+        self.server.require_none()?;
+        let unneeded = "--chunk is for a filter in Redis: omit it";
+        self.chunk.map_or(Ok(()), |_| Err(Error::Usage(unneeded.into())))
     }
 
     /// The hash algorithm that --seed stands for.

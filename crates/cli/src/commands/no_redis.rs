@@ -3,11 +3,15 @@
 use std::time::Instant;
 
 use crate::Error;
-use crate::args::{MergeArgs, NewArgs, QueryArgs};
+use crate::args::{DeleteArgs, InfoArgs, MergeArgs, NewArgs, QueryArgs};
 use crate::pipeline::Records;
 use crate::remote::Address;
 
-pub(super) fn info(address: &Address, _json: bool) -> Result<String, Error> {
+pub(super) fn delete(_args: &DeleteArgs, address: &Address) -> Result<(), Error> {
+    Err(address.needs("redis"))
+}
+
+pub(super) fn info(_args: &InfoArgs, address: &Address) -> Result<String, Error> {
     Err(address.needs("redis"))
 }
 
@@ -20,7 +24,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<(), Error> {
 pub(super) fn new(
     _args: NewArgs,
     address: &Address,
-    _records: &Records,
+    _records: Records,
     _start: Instant,
 ) -> Result<(), Error> {
     Err(address.needs("redis"))

@@ -23,6 +23,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     if let Some(address) = Address::of(&args.filter)? {
         return remote::query(args, &address, &records, start);
     }
+    args.server.require_none()?;
     Roles::of(&args.files).and_filter(&args.filter).print_to(args.output.as_deref())?;
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
     if let Opened::Ours(header) = &opened {

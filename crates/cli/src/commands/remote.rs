@@ -4,11 +4,13 @@ use crate::args::{Format, FromArgs};
 use crate::remote::{Address, Filter};
 use crate::units::{bytes, counted};
 
+mod delete;
 mod info;
 mod merge;
 mod new;
 mod query;
 
+pub(super) use self::delete::delete;
 pub(super) use self::info::info;
 pub(super) use self::merge::merge;
 pub(super) use self::new::new;

@@ -33,6 +33,8 @@ pub struct Options {
     pub threads: usize,
     /// Bytes per chunk, 1 to 1 GiB.
     pub chunk: usize,
+    /// The most records of a chunk, if they are limited: at least 1.
+    pub most: Option<usize>,
 }
 
 impl Default for Options {
@@ -50,6 +52,7 @@ impl Default for Options {
             seed: Seed::Fixed(0),
             threads: 1,
             chunk: CHUNK,
+            most: None,
         }
     }
 }
@@ -66,6 +69,7 @@ impl Options {
             strict: self.strict,
             threads: self.threads,
             chunk: self.chunk,
+            most: self.most,
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use super::fields::MARK;
 
@@ -204,6 +204,18 @@ impl Cutter {
         let end = rows.step();
         self.place = rows.place;
         end
+    }
+
+    /// Returns where the first `records` records end in `bytes`, which are whole records, or where the bytes end.
+    pub(crate) fn nth_end(&self, bytes: &[u8], records: usize) -> usize {
+        let before = records.saturating_sub(1);
+        // A record has at least its separator.
+        let end = match self.format {
+            _ if bytes.len() <= records => None,
+            Some(format) => Rows::new(format, bytes).nth(before).map(|row| row.end),
+            None => memchr_iter(self.separator, bytes).nth(before).map(|at| at + 1),
+        };
+        end.unwrap_or(bytes.len())
     }
 
     /// Whether the bytes so far end in a quoted field.

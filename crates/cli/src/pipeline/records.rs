@@ -27,4 +27,6 @@ pub(crate) struct Records {
     pub(crate) threads: usize,
     /// Bytes per chunk, 1 to 1 GiB.
     pub(crate) chunk: usize,
+    /// The most records of a chunk, if they are limited: at least 1.
+    pub(crate) most: Option<usize>,
 }

@@ -16,6 +16,9 @@ use crate::memory;
 /// The size of the largest chunk. A chunk's records are numbered in 32 bits.
 const MAX_CHUNK: usize = 1 << 30;
 
+/// The bytes that are read per record, if the records of a chunk are limited.
+const READ: usize = 128;
+
 /// All inputs, one after the other.
 ///
 /// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until one does. So every
@@ -24,7 +27,7 @@ pub(super) struct Source<'r, I, R> {
     inputs: I,
     current: Option<Input<R>>,
     /// The bytes read after the last whole record of the previous chunk: the start of the next record, shorter than one
-    /// chunk. After a header, whole records too.
+    /// chunk. After a header, and if the records of a chunk are limited, whole records too.
     head: Vec<u8>,
     /// Whether no record has been looked for in `head`.
     unseen: bool,
@@ -44,7 +47,7 @@ pub(super) struct Source<'r, I, R> {
 
 impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
     pub(super) fn new(inputs: I, records: &'r Records) -> Self {
-        let Records { separator, ref key, chunk, .. } = *records;
+        let Records { separator, ref key, chunk, most, .. } = *records;
         Self {
             inputs,
             current: None,
@@ -56,7 +59,10 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
             opening: None,
             failed: false,
             records,
-            chunk: chunk.clamp(1, MAX_CHUNK),
+            // Most of what is read goes into the chunk.
+            chunk: most
+                .map_or(chunk, |most| chunk.min(most.saturating_mul(READ)))
+                .clamp(1, MAX_CHUNK),
         }
     }
 
@@ -165,7 +171,14 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
         loop {
             if seen < filled {
                 // The chunk ends with the last whole record; the rest is kept for the next chunk.
-                if let Some((end, quoted)) = self.cutter.last_end(&bytes[..filled], seen) {
+                if let Some((last, quoted)) = self.cutter.last_end(&bytes[..filled], seen) {
+                    let most = self.records.most.unwrap_or(usize::MAX);
+                    let end = self.cutter.nth_end(&bytes[..last], most);
+                    if end < last {
+                        // The others are looked for again.
+                        self.cutter.reset();
+                        self.unseen = true;
+                    }
                     if self.head.try_reserve(filled - end).is_err() {
                         return Some(Why::Read(memory::short(filled - end)));
                     }

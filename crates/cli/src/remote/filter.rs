@@ -1,28 +1,37 @@
-//! How a filter in Redis is opened.
+//! How a filter in Redis is opened, and what is said while a server does not answer.
 
-use core::time::Duration;
-
-use tamis_redis::{Builder, Error as RedisError, RedisBloomFilter};
+use tamis_redis::{Builder, Error as RedisError, Event, RedisBloomFilter};
 
 use super::Address;
 use super::failure::refused;
-use crate::Error;
-
-/// How long a command tries to reach a server: longer than a cluster takes to replace a master with its usual settings.
-const DEADLINE: Duration = Duration::from_secs(20);
+use crate::args::ServerArgs;
+use crate::{Error, screen};
 
 /// A filter of records in Redis.
 pub(crate) type Filter = RedisBloomFilter<[u8]>;
 
 impl Address {
-    /// Returns a builder for the filter.
-    pub(crate) fn builder(&self) -> Builder<[u8]> {
-        RedisBloomFilter::builder(&self.server, &self.name).deadline(DEADLINE)
+    /// Returns a builder for the filter. Unless `quiet`, a line says what the program waits for, and until when.
+    pub(crate) fn builder(&self, server: &ServerArgs, quiet: bool) -> Builder<[u8]> {
+        let mut builder = RedisBloomFilter::builder(&self.server, &self.name);
+        if let Some(deadline) = server.deadline() {
+            builder = builder.deadline(deadline);
+        }
+        if quiet {
+            return builder;
+        }
+        let address = self.to_string();
+        builder.on_event(move |event| {
+            if let Event::Waiting { reason, left } = event {
+                let left = left.as_secs();
+                screen::say(&format!("{address}: {reason}; waiting, for at most {left} s more"));
+            }
+        })
     }
 
     /// Opens the filter, which must exist.
-    pub(crate) fn open(&self) -> Result<Filter, Error> {
-        self.builder().open().map_err(|source| self.refused(source))
+    pub(crate) fn open(&self, server: &ServerArgs, quiet: bool) -> Result<Filter, Error> {
+        self.builder(server, quiet).open().map_err(|source| self.refused(source))
     }
 
     /// The error of a filter, with its address.

@@ -2,20 +2,22 @@
 
 use serde_json::json;
 use tamis::hash::StableHasher;
+use tamis_redis::Figures;
 
 use crate::Error;
+use crate::args::InfoArgs;
 use crate::commands::info::table;
 use crate::policy;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
 
 /// Describes a filter in Redis.
-pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String, Error> {
-    let filter = address.open()?;
+pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<String, Error> {
+    let filter = address.open(&args.server, false)?;
     let figures = filter.figures().map_err(|source| address.refused(source))?;
     let (url, ignore_case) = policy::split(filter.policy());
     let hash = filter.hasher().algorithm().name();
-    if json {
+    if args.json {
         let value = json!({
             "file": address.to_string(),
             "kind": "redis",
@@ -33,6 +35,7 @@ pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String,
             "fill": figures.fill,
             "saturation": figures.saturation,
             "false_positive_rate": figures.false_positive_rate,
+            "requested_rate": figures.requested_rate,
         });
         return Ok(format!("{value}\n"));
     }
@@ -49,10 +52,21 @@ pub(in crate::commands) fn info(address: &Address, json: bool) -> Result<String,
         ("items", format!("about {}", grouped(figures.items.round() as u64))),
         ("fill", format!("{:.1} %", 100.0 * figures.fill)),
         ("saturation", format!("{:.3}", figures.saturation)),
-        ("false positives", format!("{:.2e} now", figures.false_positive_rate)),
+        ("false positives", false_positives(&figures)),
     ];
     if ignore_case {
         rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
     }
     Ok(table(rows))
+}
+
+/// The present rate beside the one that was asked for, and why it is above that, if it is.
+fn false_positives(figures: &Figures) -> String {
+    let Figures { false_positive_rate: now, requested_rate: asked, saturation, .. } = *figures;
+    let why = match (now > asked, saturation > 1.0) {
+        (false, _) => "",
+        (true, true) => " (above it, since the filter holds more than it was made for)",
+        (true, false) => " (above it by chance: shards are filled unevenly)",
+    };
+    format!("{now:.2e} now, {asked:.2e} asked for{why}")
 }

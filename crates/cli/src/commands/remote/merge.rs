@@ -17,7 +17,7 @@ pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
             files.push(path.clone());
             continue;
         };
-        let filter = address.open()?;
+        let filter = address.open(&args.server, args.quiet)?;
         if filter.grows() && args.filters.len() > 1 {
             let found =
                 "grows, and filters that grow cannot be merged: build one from all records".into();

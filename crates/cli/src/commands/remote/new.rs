@@ -17,24 +17,29 @@ use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
 use crate::{Error, FileKind, input, output};
 
+/// The records that are claimed at once: 256 for each of 16 shards, which is the most that one command takes.
+const CLAIMED: usize = 4096;
+
 /// Runs `tamis new` on a filter in Redis.
 pub(in crate::commands) fn new(
     mut args: NewArgs,
     address: &Address,
-    records: &Records,
+    mut records: Records,
     start: Instant,
 ) -> Result<(), Error> {
     args.require_possible()?;
     let files = core::mem::take(&mut args.files);
     Roles::of(&files).print_to(None)?;
     let inputs = input::inputs(files, args.records.no_decompress)?;
-    let filter = args.open_remote(address, records)?;
+    let filter = args.open_remote(address, &records)?;
+    // What is claimed at once is what a killed run has not printed.
+    records.most = Some(args.chunk.unwrap_or(CLAIMED));
     let (file, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
     let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(()));
     let keeper = Keeper::new(&output, &save, None, false);
-    let done = keeper.run(inputs.list, records, &Claim::new(&filter), &mut screen, None)?;
+    let done = keeper.run(inputs.list, &records, &Claim::new(&filter), &mut screen, None)?;
 
     let mut report = Report::of_news(&done, start);
     describe(&mut report, &filter, address);
@@ -69,7 +74,8 @@ impl NewArgs {
 
     /// Opens the filter, or creates it. The options that are given must be those of a filter that exists.
     fn open_remote(&self, address: &Address, records: &Records) -> Result<Filter, Error> {
-        let mut asked = address.builder().policy(records.key.form.saved());
+        let asked = address.builder(&self.server, self.records.quiet);
+        let mut asked = asked.policy(records.key.form.saved());
         if let Some(capacity) = self.capacity {
             asked = asked.capacity(capacity);
         }

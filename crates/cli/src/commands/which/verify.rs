@@ -249,6 +249,7 @@ mod tests {
             strict: false,
             threads: 1,
             chunk: CHUNK,
+            most: None,
         }
     }
 
