@@ -33,6 +33,10 @@
 //! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are checked against those of
 //! the system, or of the file that `SSL_CERT_FILE` names.
 //!
+//! # Servers
+//!
+//! The tests run against Redis 7.0 and Valkey 9.1: one server, and a cluster of three masters and three replicas.
+//!
 //! # Examples
 //!
 //! ```no_run

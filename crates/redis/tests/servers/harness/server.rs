@@ -10,6 +10,9 @@ use std::{env, fs, io};
 use redis::{Client, Connection, Value};
 use tempfile::TempDir;
 
+/// The environment variable that names another program than `redis-server`.
+const PROGRAM: &str = "TAMIS_REDIS_SERVER";
+
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -20,7 +23,7 @@ const LOG: &str = "log";
 const FIRST_PORT: u16 = 20_001;
 const PORTS: u64 = 2700;
 
-/// A `redis-server` on a free port of loopback, without persistence. It is killed when this is dropped.
+/// A server on a free port of loopback, without persistence. It is killed when this is dropped.
 pub(crate) struct Server {
     process: Child,
     port: u16,
@@ -43,9 +46,12 @@ impl Server {
             let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
             match spawn(port, &arguments, &folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let required = env::var_os("TAMIS_REQUIRE_REDIS").is_some();
-                    assert!(!required, "redis-server is not installed, and is required");
-                    eprintln!("SKIPPED: redis-server is not installed");
+                    // A program that was named is required too.
+                    let is_set = |name| env::var_os(name).is_some();
+                    let required = is_set("TAMIS_REQUIRE_REDIS") || is_set(PROGRAM);
+                    let program = program();
+                    assert!(!required, "{program} is not installed, and is required");
+                    eprintln!("SKIPPED: {program} is not installed");
                     return None;
                 }
                 spawned => {
@@ -59,7 +65,7 @@ impl Server {
                 }
             }
         }
-        panic!("redis-server does not start: {log}");
+        panic!("{} does not start: {log}", program());
     }
 
     pub(crate) const fn port(&self) -> u16 {
@@ -153,8 +159,13 @@ impl Drop for Server {
     }
 }
 
+/// Returns the program of the servers.
+pub(crate) fn program() -> String {
+    env::var(PROGRAM).unwrap_or_else(|_| "redis-server".to_owned())
+}
+
 fn spawn(port: u16, arguments: &[String], folder: &TempDir) -> io::Result<Child> {
-    Command::new("redis-server")
+    Command::new(program())
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
         .args(["--appendonly", "no", "--daemonize", "no", "--logfile", LOG, "--dir"])
         .arg(folder.path())
