@@ -81,7 +81,7 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
         let writers: Vec<_> = (0..3).map(|_| scope.spawn(writer)).collect();
         thread::sleep(Duration::from_millis(200));
-        let some = |slot: &u16| slots.contains(slot) || slot % 16 == 0;
+        let some = |slot: &u16| slots.contains(slot) || slot.is_multiple_of(16);
         cluster.move_slots((0..4000).filter(some), 0, 1);
         cluster.move_slots((0..1000).filter(some), 1, 0);
         thread::sleep(Duration::from_millis(200));

@@ -2,9 +2,12 @@
 
 mod cluster;
 mod copies;
+#[cfg(feature = "tls")]
+mod encrypted;
 mod failures;
 mod harness;
 mod harness_works;
 mod lost;
 mod processes;
 mod single;
+mod users;

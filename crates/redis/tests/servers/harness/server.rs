@@ -1,5 +1,6 @@
 //! One server.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -88,11 +89,17 @@ impl Server {
 
     /// Returns how many of a command the server has executed.
     pub(crate) fn commands(&self, name: &str) -> u64 {
-        let Value::BulkString(report) = self.command(&["INFO", "commandstats"]) else { return 0 };
-        let report = String::from_utf8(report).unwrap();
-        let start = format!("cmdstat_{name}:calls=");
-        let line = report.lines().find_map(|line| line.strip_prefix(&start));
-        line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+        self.executed().get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns the names of the commands that the server has executed, and how many of each.
+    pub(crate) fn executed(&self) -> BTreeMap<String, u64> {
+        let report: String =
+            redis::from_redis_value(self.command(&["INFO", "commandstats"])).unwrap();
+        let lines =
+            report.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split_once(":calls="));
+        let count = |numbers: &str| numbers.split(',').next().unwrap().parse().unwrap();
+        lines.map(|(name, numbers)| (name.to_owned(), count(numbers))).collect()
     }
 
     /// Kills the server: nothing of its contents remains.
