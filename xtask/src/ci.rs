@@ -50,6 +50,7 @@ const STEPS: &[Step] = &[
     ("outside", Always(outside::run)),
     ("test: tools", Always(test::tools)),
     ("package", Always(package::run)),
+    ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
     ("model --mutants", Always(|sh| model::run(sh, true, None))),
     ("fuzz --replay", Always(fuzz::replay)),
     ("bench --gate", IfPossible(bench::gate_if_possible)),

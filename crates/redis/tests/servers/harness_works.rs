@@ -56,7 +56,7 @@ fn processor_time_is_that_of_the_server() {
     assert!(server.cpu_seconds() > before);
 }
 
-/// Without `redis-server`, a test is skipped, unless the environment requires it.
+/// Without `redis-server`, a test is skipped, unless the environment requires it or names another program.
 #[test]
 fn a_missing_server_is_an_error_only_if_it_is_required() {
     let empty = tempfile::tempdir().unwrap();
@@ -67,14 +67,17 @@ fn a_missing_server_is_an_error_only_if_it_is_required() {
             "--exact",
             "--nocapture",
         ]);
-        set(test.env("PATH", empty.path())).output().unwrap()
+        test.env("PATH", empty.path()).env_remove("TAMIS_REDIS_SERVER");
+        set(&mut test).output().unwrap()
     };
     let skipped = run(&|test| test.env_remove("TAMIS_REQUIRE_REDIS"));
     assert!(skipped.status.success(), "{skipped:?}");
     assert!(String::from_utf8_lossy(&skipped.stderr).contains("SKIPPED: "), "{skipped:?}");
-    let failed = run(&|test| test.env("TAMIS_REQUIRE_REDIS", "1"));
-    assert!(!failed.status.success(), "{failed:?}");
-    assert!(String::from_utf8_lossy(&failed.stderr).contains("is required"), "{failed:?}");
+    for (name, value) in [("TAMIS_REQUIRE_REDIS", "1"), ("TAMIS_REDIS_SERVER", "no-such-server")] {
+        let failed = run(&|test| test.env_remove("TAMIS_REQUIRE_REDIS").env(name, value));
+        assert!(!failed.status.success(), "{failed:?}");
+        assert!(String::from_utf8_lossy(&failed.stderr).contains("is required"), "{failed:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod cluster;
 mod confirmed;
 mod copies;
+#[cfg(feature = "tls")]
+mod encrypted;
 mod failures;
 mod first_connection;
 mod harness;
@@ -14,3 +16,4 @@ mod processes;
 mod replaced;
 mod replicas;
 mod single;
+mod users;

@@ -1,5 +1,6 @@
 //! One server.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -9,6 +10,9 @@ use std::{env, fs, io};
 
 use redis::{Client, Connection, Value};
 use tempfile::TempDir;
+
+/// The environment variable that names another program than `redis-server`.
+const PROGRAM: &str = "TAMIS_REDIS_SERVER";
 
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -20,7 +24,7 @@ const LOG: &str = "log";
 const FIRST_PORT: u16 = 20_001;
 const PORTS: u64 = 2700;
 
-/// A `redis-server` on a free port of loopback, without persistence. It is killed when this is dropped.
+/// A server on a free port of loopback, without persistence. It is killed when this is dropped.
 pub(crate) struct Server {
     process: Child,
     port: u16,
@@ -43,9 +47,12 @@ impl Server {
             let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
             match spawn(port, &arguments, &folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let required = env::var_os("TAMIS_REQUIRE_REDIS").is_some();
-                    assert!(!required, "redis-server is not installed, and is required");
-                    eprintln!("SKIPPED: redis-server is not installed");
+                    // A program that was named is required too.
+                    let is_set = |name| env::var_os(name).is_some();
+                    let required = is_set("TAMIS_REQUIRE_REDIS") || is_set(PROGRAM);
+                    let program = program();
+                    assert!(!required, "{program} is not installed, and is required");
+                    eprintln!("SKIPPED: {program} is not installed");
                     return None;
                 }
                 spawned => {
@@ -59,7 +66,7 @@ impl Server {
                 }
             }
         }
-        panic!("redis-server does not start: {log}");
+        panic!("{} does not start: {log}", program());
     }
 
     pub(crate) const fn port(&self) -> u16 {
@@ -100,11 +107,17 @@ impl Server {
 
     /// Returns how many of a command the server has executed.
     pub(crate) fn commands(&self, name: &str) -> u64 {
-        let Value::BulkString(report) = self.command(&["INFO", "commandstats"]) else { return 0 };
-        let report = String::from_utf8(report).unwrap();
-        let start = format!("cmdstat_{name}:calls=");
-        let line = report.lines().find_map(|line| line.strip_prefix(&start));
-        line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+        self.executed().get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns the names of the commands that the server has executed, and how many of each.
+    pub(crate) fn executed(&self) -> BTreeMap<String, u64> {
+        let report: String =
+            redis::from_redis_value(self.command(&["INFO", "commandstats"])).unwrap();
+        let lines =
+            report.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split_once(":calls="));
+        let count = |numbers: &str| numbers.split(',').next().unwrap().parse().unwrap();
+        lines.map(|(name, numbers)| (name.to_owned(), count(numbers))).collect()
     }
 
     /// Kills the server: nothing of its contents remains.
@@ -171,8 +184,13 @@ impl Drop for Server {
     }
 }
 
+/// Returns the program of the servers.
+pub(crate) fn program() -> String {
+    env::var(PROGRAM).unwrap_or_else(|_| "redis-server".to_owned())
+}
+
 fn spawn(port: u16, arguments: &[String], folder: &TempDir) -> io::Result<Child> {
-    Command::new("redis-server")
+    Command::new(program())
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
         .args(["--appendonly", "no", "--daemonize", "no", "--logfile", LOG, "--dir"])
         .arg(folder.path())

@@ -1,0 +1,107 @@
+//! Users of the server: the rights that a client needs are those on the page of the crate.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tamis_hash::Rapid;
+use tamis_redis::{Error, RedisBloomFilter};
+
+use crate::harness::Server;
+
+/// The page of the crate.
+const PAGE: &str = include_str!("../../src/lib.rs");
+
+/// The commands that only the nodes of a cluster get.
+const OF_CLUSTERS: [&str; 2] = ["asking", "readonly"];
+
+/// The commands that need no right, or that other users execute in this test.
+const OTHERS: [&str; 5] = ["auth", "client|setinfo", "config|resetstat", "hello", "info"];
+
+/// Returns the command on the page that makes a user.
+fn documented() -> Vec<&'static str> {
+    let start = PAGE.find("ACL SETUSER").expect("a command on the page");
+    let command = PAGE[start..].split("```").next().unwrap();
+    command.split_whitespace().filter(|word| *word != "//!").collect()
+}
+
+/// Makes the user of the page, with other rights in addition. Returns its address.
+fn user(server: &Server, more: &[&str]) -> String {
+    let command = documented();
+    server.command(&["ACL", "DELUSER", command[2]]);
+    server.command(&[&command, more].concat());
+    address(server, "secret")
+}
+
+fn address(server: &Server, password: &str) -> String {
+    format!("redis://crawler:{password}@127.0.0.1:{}/", server.port())
+}
+
+fn builder(address: &str, name: &str) -> tamis_redis::Builder<u64> {
+    let builder = RedisBloomFilter::<u64>::builder(address, name).hasher(Rapid::with_seed(1));
+    builder.capacity(1000).deadline(Duration::from_millis(300))
+}
+
+/// Does everything that a client can do with a filter.
+fn use_everything(address: &str) {
+    let builder = builder(address, "crawl");
+    let filter = builder.create().unwrap();
+    let items: Vec<u64> = (0..4000).collect();
+    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    assert!(filter.figures().unwrap().generations > 1);
+    let confirmed = builder.clone().confirmed_by(1, Duration::from_millis(1)).open().unwrap();
+    assert_eq!(confirmed.insert(&4000), Err(Error::NotReplicated { new: true, replicas: 0 }));
+    assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
+    let copy = filter.pull().unwrap();
+    filter.push(&copy).unwrap();
+    builder.destroy().unwrap();
+    assert_eq!(builder.open().unwrap_err(), Error::Missing);
+}
+
+#[test]
+fn a_user_needs_the_rights_on_the_page_and_no_other() {
+    let Some(server) = Server::start() else { return };
+    let address = user(&server, &[]);
+    server.command(&["CONFIG", "RESETSTAT"]);
+    use_everything(&address);
+    let mut executed = server.executed();
+    executed.retain(|name, count| *count > 0 && !OTHERS.contains(&name.as_str()));
+    let needed: BTreeSet<&str> = executed.keys().map(String::as_str).chain(OF_CLUSTERS).collect();
+    let documented = documented();
+    let documented: BTreeSet<&str> =
+        documented.iter().filter_map(|word| word.strip_prefix('+')).collect();
+    assert_eq!(documented, needed, "the page lists what is needed");
+}
+
+/// The keys of another filter are not the user's, even if its name begins as that of the filter.
+#[test]
+fn a_user_of_a_filter_has_no_other() {
+    let Some(server) = Server::start() else { return };
+    let address = user(&server, &[]);
+    for name in ["other", "crawler"] {
+        let refused = builder(&address, name).create();
+        assert!(
+            matches!(&refused, Err(Error::Refused { reason }) if reason.starts_with("NOPERM")),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn one_server_needs_no_rights_of_a_cluster() {
+    let Some(server) = Server::start() else { return };
+    let address = user(&server, &["-asking", "-cluster|slots", "-readonly"]);
+    use_everything(&address);
+    assert_eq!(server.commands("cluster|slots"), 0);
+}
+
+#[test]
+fn a_wrong_password_is_not_in_the_error() {
+    let Some(server) = Server::start() else { return };
+    user(&server, &[]);
+    let error = builder(&address(&server, "hidden"), "crawl").open().unwrap_err();
+    let texts = [error.to_string(), format!("{error:?}")];
+    for text in texts {
+        assert!(text.to_lowercase().contains("password"), "it says what is wrong: {text}");
+        assert!(!text.contains("hidden") && !text.contains("crawler"), "{text}");
+    }
+}
