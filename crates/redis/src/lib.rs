@@ -42,7 +42,8 @@
 //! ```text
 //! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
 //!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getrange
-//!     +set +setrange +unlink +wait +asking +cluster|slots +readonly
+//!     +hdel +hget +hgetall +hset +hvals +persist +pexpire +set +setbit +setrange +strlen
+//!     +time +unlink +wait +asking +cluster|slots +readonly
 //! ```
 //!
 //! `asking`, `cluster|slots` and `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the

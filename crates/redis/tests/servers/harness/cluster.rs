@@ -68,6 +68,15 @@ impl Cluster {
         self.nodes[0].url()
     }
 
+    /// Returns the key of a generation of a shard of a filter.
+    pub(crate) fn bits_key(&self, name: &str, shard: u32, generation: u32) -> String {
+        let Value::Int(slot) = self.nodes[0].command(&["CLUSTER", "KEYSLOT", name]) else {
+            panic!()
+        };
+        let node = self.nodes.iter().find(|node| node.owns(slot as u16)).unwrap();
+        node.bits_key(name, shard, generation)
+    }
+
     /// Waits until another node has a slot, and no node refuses commands. Returns the node.
     pub(crate) fn wait_for_failover(&self, from: usize, slot: u16) -> usize {
         let others: Vec<usize> = (0..self.nodes.len()).filter(|node| *node != from).collect();
