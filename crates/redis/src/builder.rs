@@ -105,6 +105,10 @@ macro_rules! builder {
             /// Lets each insert wait until `replicas` replicas have it, for at most `wait`, by `WAIT`. If fewer confirm
             /// in time, the insert returns [`Error::NotReplicated`] with the verdict.
             ///
+            /// Of one filter, at most 32 calls wait at the same time, each over connections of its own, since the server
+            /// blocks a connection that waits. The wait is rounded up to milliseconds, and comes on top of the
+            /// [`deadline`](Self::deadline).
+            ///
             /// A confirmed insert survives the loss of the master if one of the replicas that confirmed takes its
             /// place. `WAIT` does not make a replica that is behind lose the election, nor does it write to a disk.
             ///
@@ -117,7 +121,8 @@ macro_rules! builder {
             }
 
             /// Lets queries go to replicas, if a cluster has any. Their bits may be older than those of the master: a
-            /// query may not see the last inserts.
+            /// query may not see the last inserts. A replica that does not answer within a tenth of the
+            /// [`timeout`](Self::timeout) is left alone for 10 s, and the master answers.
             ///
             /// # Examples
             ///
@@ -138,8 +143,11 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long the filter tries to reach a server, as long as nothing was executed: 30 s by default,
-            /// longer than a cluster takes to replace a master with its usual settings.
+            /// Sets how long a call tries to reach a server, as long as nothing was executed: 30 s by default. A cluster
+            /// replaces a master about 7 s after its `cluster-node-timeout`, which is 15 s by default.
+            ///
+            /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A refused connection
+            /// is waited for, since the server may be starting.
             ///
             /// # Examples
             ///

@@ -21,10 +21,17 @@
 //! | what fails | inserts | queries |
 //! |---|---|---|
 //! | a connection breaks, or a reply is late | those on their way return [`Error::VerdictUnknown`] | are repeated |
+//! | a connection breaks while it is idle | go on over a new one | likewise |
+//! | the first connection fails for good (unknown host, wrong password) | return [`Error::Connect`] at once | likewise |
 //! | no server is reached until the deadline | return [`Error::Unavailable`]; nothing is stored | likewise |
 //! | a cluster moves a slot, or replaces a master | go on at the new node | likewise |
+//! | a key is not found while its slot moves | wait, and return [`Error::Unavailable`] at the deadline | likewise |
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
+//!
+//! An insert is sent again only if no byte of it was sent. A connection that was silent for 1 s is asked (`PING`) before an
+//! insert, which costs one round trip. So a verdict can be lost only if a connection breaks within the round trip of the
+//! insert, or silently, without an end that the system reports, less than 1 s before.
 //!
 //! Redis confirms a write before its replicas have it. So an insert can be lost with its master, unless it was confirmed by
 //! replicas ([`Builder::confirmed_by`]). A key is at risk if the server may evict it: set `maxmemory-policy noeviction`, or
