@@ -1,6 +1,7 @@
 //! The tests of the public interface, in one program, so that they are linked once and share the processors.
 
 mod access;
+mod addresses;
 mod answers;
 mod any_chunk;
 mod common;

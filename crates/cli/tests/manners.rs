@@ -181,8 +181,8 @@ fn the_short_help_is_one_screen() {
     let program = text(&["-h"]);
     assert!(program.lines().count() <= 30, "{program}");
     for command in [
-        "dedup", "new", "build", "query", "remove", "merge", "convert", "index", "which", "info",
-        "plan",
+        "dedup", "new", "build", "query", "remove", "merge", "convert", "delete", "index", "which",
+        "info", "plan",
     ] {
         let (short, long) = (text(&[command, "-h"]), text(&[command, "--help"]));
         assert!(short.lines().count() <= 30, "{short}");

@@ -1,4 +1,4 @@
-//! A filter in Redis as FILTER of `new`, `query`, `info` and `merge`.
+//! A filter in Redis as FILTER of `new`, `query`, `info`, `merge` and `delete`.
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
@@ -12,11 +12,14 @@ use crate::common::{homepages, tamis};
 use assert_cmd::cargo::cargo_bin;
 use tempfile::{TempDir, tempdir};
 
+mod delete;
+mod waits;
+
 /// A server on loopback, which is killed when this is dropped.
 struct Server {
     process: Child,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Server {
@@ -27,6 +30,7 @@ impl Server {
             let folder = tempdir().unwrap();
             let spawned = process::Command::new("redis-server")
                 .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+                .args(["--unixsocket", "socket"])
                 .arg("--dir")
                 .arg(folder.path())
                 .stdout(Stdio::null())
@@ -39,7 +43,7 @@ impl Server {
                     return None;
                 }
                 spawned => {
-                    let mut server = Self { process: spawned.unwrap(), port, _folder: folder };
+                    let mut server = Self { process: spawned.unwrap(), port, folder };
                     if server.is_ready() {
                         return Some(server);
                     }
@@ -69,6 +73,11 @@ impl Server {
     /// The address of a filter.
     fn filter(&self, name: &str) -> String {
         format!("redis://127.0.0.1:{}/#{name}", self.port)
+    }
+
+    /// The address of a filter by way of the server's socket.
+    fn filter_by_socket(&self, name: &str) -> String {
+        format!("unix://{}/socket#{name}", self.folder.path().display())
     }
 
     /// Stops or continues the server.
@@ -210,6 +219,28 @@ fn what_has_no_meaning_is_refused() {
     }
     // All of them have changed nothing.
     assert_eq!(printed(&["query", "-q", filter], "a\nb\n"), "a\n");
+}
+
+/// A filter has one name, however it is spelled, and one server has several addresses.
+#[test]
+fn a_name_has_one_meaning_in_every_spelling() {
+    let Some(server) = Server::start() else { return };
+    let port = server.port;
+    assert_eq!(
+        printed(&["new", "-q", &server.filter("my filter"), "--rate", "1e-9"], "a\n"),
+        "a\n"
+    );
+    for other in [
+        server.filter("my%20filter"),
+        format!("VALKEY://127.0.0.1:{port}#m%79 filter"),
+        server.filter_by_socket("my%20filter"),
+        server.filter_by_socket("my filter").replace("unix://", "Redis+Unix://"),
+    ] {
+        assert_eq!(printed(&["new", "-q", &other], "a\n"), "", "{other}");
+    }
+    let info = printed(&["info", &server.filter("my filter")], "");
+    assert!(info.contains("/#my%20filter\n"), "{info}");
+    assert!(info.contains(" now, 1.00e-9 asked for\n"), "{info}");
 }
 
 /// A server that stops answering: the run fails, and all that it printed is in the filter.

@@ -1,0 +1,108 @@
+//! An argument with '://' is an address or an error, never the name of a file; and no message shows its password.
+
+use std::fs;
+
+use crate::common::{Files, tamis};
+
+/// The exit code and the message of a run that fails before it prints anything.
+fn refused(args: &[&str]) -> String {
+    let files = Files::new();
+    files.write("a", "a\n");
+    // A file of this name is never read: it cannot be named.
+    fs::create_dir_all(files.path("redis:")).expect("a folder");
+    let done = tamis().current_dir(&files.0).args(args).write_stdin("").assert().code(2).stdout("");
+    let message = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    assert!(!message.contains("secret"), "{args:?}: {message}");
+    let left = fs::read_dir(&files.0).expect("the folder").count();
+    assert_eq!(left, 2, "{args:?} has made a file");
+    message
+}
+
+#[test]
+fn addresses_are_no_files() {
+    for address in
+        ["redis://u:secret@h/#n", "VALKEYS://:secret@h#n", "unix:///s?pass=secret#n", "x://secret"]
+    {
+        for args in [
+            &["dedup", address][..],
+            &["dedup", "a", address],
+            &["dedup", "a", "-o", address],
+            &["new", "f", address],
+            &["new", "f", "a", "-o", address],
+            &["build", "-o", address, "a"],
+            &["build", "-o", "f", address],
+            &["query", "f", address],
+            &["remove", address, "a"],
+            &["remove", "f", address],
+            &["merge", "-o", address, "f"],
+            &["convert", "-o", "g", address, "--to", "guava"],
+            &["convert", "-o", address, "f", "--to", "guava"],
+            &["index", "-o", "i", address],
+            &["index", "-o", address, "a"],
+            &["which", address, "key"],
+            &["which", "i", "--keys", address],
+        ] {
+            let message = refused(args);
+            assert!(message.contains("give the name of a file"), "{args:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    for address in [
+        "redis://h:secret/#n",
+        "redis://user:12#secret@h",
+        "redis://user:12/secret@h#n",
+        "redis://user:12?secret@h#n",
+        "redis://:secret@h",
+        "redis://:secret@h/#",
+        "redis-sentinel://:secret@h/#n",
+        "http://u:secret@h/#n",
+        "://secret",
+    ] {
+        for command in ["new", "query", "info", "delete"] {
+            refused(&[command, address]);
+        }
+        refused(&["merge", "-o", "copy", address]);
+    }
+}
+
+/// What clap repeats of a wrong command line is hidden, too.
+#[test]
+fn a_wrong_command_line_shows_no_password() {
+    let address = "redis://u:secret  word@h/#n";
+    for args in [
+        &[address][..],
+        &["info", "f", address],
+        &["delete", address, address],
+        &["new", "f", "--capacity", address],
+        &["new", "f", &format!("--capacity={address}")],
+        &["new", "f", "--kind", address],
+        &["man", "dedup", address],
+    ] {
+        let message = refused(args);
+        assert!(message.contains("u:***@h"), "{args:?}: {message}");
+    }
+    // The keys of 'which' are records, such as URLs.
+    let key = tamis().args(["which", "nothing", "https://example.org/"]).assert().code(2);
+    assert!(String::from_utf8_lossy(&key.get_output().stderr).starts_with("tamis: nothing: "));
+}
+
+#[test]
+fn options_of_filters_in_redis_are_for_them_only() {
+    for args in [
+        &["new", "f", "--deadline", "9s"][..],
+        &["new", "f", "--chunk", "9"],
+        &["query", "f", "--deadline", "9s"],
+        &["info", "f", "--deadline", "9s"],
+        &["merge", "-o", "g", "f", "--deadline", "9s"],
+    ] {
+        assert!(refused(args).contains("is for a filter in Redis"), "{args:?}");
+    }
+    assert!(refused(&["delete", "a", "--yes"]).contains("deleted by rm"));
+    for args in [["--deadline", "9"], ["--chunk", "0"], ["--chunk", "x"]] {
+        assert!(refused(&["new", "redis://h/#n", args[0], args[1]]).contains(args[0]), "{args:?}");
+    }
+}

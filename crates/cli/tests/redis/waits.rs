@@ -1,0 +1,90 @@
+//! What a run says while no server answers, and what is lost if it is killed.
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use std::{fs, io};
+
+use assert_cmd::cargo::cargo_bin;
+
+use super::{Server, lines, printed};
+use crate::common::tamis;
+
+/// The lines that a run says which fails since no server answers.
+fn said(args: &[&str]) -> Vec<String> {
+    let done = tamis().args(args).write_stdin("a\n").assert().code(1).stdout("");
+    let message = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    message.lines().map(str::to_owned).collect()
+}
+
+/// One line says what the run waits for, and until when, and one that it has failed.
+#[test]
+fn a_wait_is_reported_once() {
+    let Some(server) = Server::start() else { return };
+    let filter = server.filter("seen");
+    printed(&["new", "-q", &filter, "--rate", "0.01"], "a\n");
+    let away = "redis://:secret@127.0.0.1:1/#seen";
+    for (filter, reason) in [(away, "refused"), (&filter, "no reply yet")] {
+        if filter != away {
+            server.signal("-STOP");
+        }
+        for args in [
+            &["new", filter][..],
+            &["query", filter],
+            &["info", filter],
+            &["merge", "-o", "nowhere.tamis", filter],
+            &["delete", "--yes", filter],
+        ] {
+            let args = [args, &["--deadline", "2500ms"]].concat();
+            let said = said(&args);
+            let [waiting, failed] = &said[..] else { panic!("{args:?}: {said:?}") };
+            let shown = filter.replace("secret", "***");
+            assert!(waiting.starts_with(&format!("{shown}: ")), "{args:?}: {waiting}");
+            assert!(waiting.contains(reason), "{args:?}: {waiting}");
+            assert!(waiting.ends_with("; waiting, for at most 1 s more"), "{args:?}: {waiting}");
+            assert!(failed.contains("not available"), "{args:?}: {failed}");
+        }
+        let quiet = said(&["query", "-q", filter, "--deadline", "1500ms"]);
+        assert_eq!(quiet.len(), 1, "{quiet:?}");
+    }
+    server.signal("-CONT");
+    assert!(!fs::exists("nowhere.tamis").unwrap());
+}
+
+/// A run that is killed has claimed at most one chunk per thread that it has not printed.
+#[test]
+fn a_killed_run_has_claimed_little_that_it_has_not_printed() {
+    let Some(server) = Server::start() else { return };
+    let all = lines(0..50_000);
+    let file = server.folder.path().join("lines");
+    fs::write(&file, &all).unwrap();
+    for (chunk, threads) in [(1, 1), (10, 1), (10, 3)] {
+        let filter = server.filter(&format!("seen-{chunk}-{threads}"));
+        printed(&["new", "-q", &filter, "--rate", "1e-9"], "");
+        let mut run = Command::new(cargo_bin!("tamis"))
+            .args(["new", "-q", "--chunk", &chunk.to_string(), "-j", &threads.to_string(), &filter])
+            .arg(&file)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Nobody reads, so the run stops when the pipe is full.
+        sleep(Duration::from_millis(1500));
+        run.kill().unwrap();
+        let mut output = String::new();
+        let mut pipe = run.stdout.take().unwrap();
+        match pipe.read_to_string(&mut output) {
+            Err(error) if error.kind() != io::ErrorKind::InvalidData => panic!("{error}"),
+            _ => {}
+        }
+        run.wait().unwrap();
+        // The last line may be cut.
+        let seen: HashSet<&str> =
+            output.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+        let claimed = printed(&["query", "-q", &filter], &all);
+        let lost = claimed.split_inclusive('\n').filter(|line| !seen.contains(line)).count();
+        assert!(!seen.is_empty(), "nothing is printed");
+        assert!(lost <= chunk * threads, "{lost} lost with {threads} times {chunk}");
+    }
+}
