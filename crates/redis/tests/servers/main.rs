@@ -7,6 +7,7 @@ mod encrypted;
 mod failures;
 mod harness;
 mod harness_works;
+mod lives;
 mod lost;
 mod processes;
 mod single;
