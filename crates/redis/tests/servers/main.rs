@@ -10,6 +10,7 @@ mod first_connection;
 mod harness;
 mod harness_works;
 mod idle;
+mod lives;
 mod lost;
 mod moving;
 mod processes;
