@@ -430,7 +430,7 @@ impl<T: ?Sized> Builder<T> {
     /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those that an
     /// interrupted creation or deletion has left. Only the list of its lives, `{name}:lives`, is kept
     /// for an hour: if a client wrote a key late and was killed before it could remove it, the next
-    /// `destroy` or `create` of this name finds the key in it.
+    /// `destroy` of this name finds the key in it.
     ///
     /// # Errors
     ///

@@ -46,11 +46,12 @@ pub(crate) async fn abandon(name: &Name, router: &Router, life: Identity) -> Res
     sweep(name, router, &lives).await
 }
 
-/// Removes the keys of all lives that have ended.
+/// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the others
+/// again.)
 pub(crate) async fn sweep_ended(name: &Name, router: &Router) -> Result<(), Error> {
     let reply = send(name, router, commands::get_all(&name.keys().lives)).await?;
     let mut lives = lives::of_reply(&reply);
-    lives.retain(|life| matches!(life.state, State::Ended | State::Swept));
+    lives.retain(|life| life.state == State::Ended);
     sweep(name, router, &lives).await
 }
 

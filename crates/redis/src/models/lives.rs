@@ -224,8 +224,7 @@ impl World {
                 }
             }
             Command::List => {
-                let over = |state: &State| matches!(state, State::Ended | State::Swept);
-                let lives = self.lives.iter().filter(|(_, state)| over(state));
+                let lives = self.lives.iter().filter(|(_, state)| **state == State::Ended);
                 lives.map(|(life, _)| *life).flat_map(sweep).collect()
             }
             Command::Unlink(life, shard) => {
@@ -341,14 +340,13 @@ impl Model for World {
     }
 
     fn end(&self) -> Result<(), &'static str> {
-        // 1. Each key is found by the next deletion.
-        if self.defect != Defect::OneName
-            && self.keys.keys().any(|(life, _)| !self.lives.contains_key(life))
-        {
+        // 1. Each key is found by the next deletion. None is left, unless a client was killed.
+        let named = self.defect != Defect::OneName;
+        if named && self.keys.keys().any(|(life, _)| !self.lives.contains_key(life)) {
             return Err(LEAKED);
         }
         let over = |life| matches!(self.lives.get(life), Some(State::Ended | State::Swept));
-        if !self.killed && self.keys.keys().any(|(life, _)| over(life)) {
+        if named && !self.killed && self.keys.keys().any(|(life, _)| over(life)) {
             return Err(LEFT);
         }
         // 2. A filter that is ready has its keys.
