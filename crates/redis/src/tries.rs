@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep};
 
-use crate::router::Failure;
-
 /// The first pause before a command is sent again, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
 
@@ -29,10 +27,14 @@ impl Tries {
         Self { end, pause: PAUSES[0] }
     }
 
-    /// Waits before the next try, or returns the reason of the last one if the time is over.
-    pub(crate) async fn pause(&mut self, reason: impl Into<Arc<str>>) -> Result<(), Failure> {
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the last try failed, if the time is over.
+    pub(crate) async fn pause(&mut self, reason: String) -> Result<(), Arc<str>> {
         if Instant::now() + self.pause > self.end {
-            return Err(Failure::NotExecuted(reason.into()));
+            return Err(reason.into());
         }
         sleep(self.pause).await;
         self.pause = (2 * self.pause).min(PAUSES[1]);
