@@ -3,7 +3,6 @@
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::{ConnectionAddr, ConnectionInfo, Value, cmd};
@@ -41,8 +40,6 @@ pub(crate) struct Nodes {
     seeds: Vec<ConnectionInfo>,
     /// How long a reply may take, and a connection.
     timeout: Duration,
-    /// Whether any connection was ever made.
-    connected: AtomicBool,
     table: Mutex<Table>,
     lanes: Semaphore,
 }
@@ -52,6 +49,8 @@ struct Table {
     entries: HashMap<(Node, Use), Entry>,
     /// The number of the last connection.
     last: u64,
+    /// Whether any connection was ever made.
+    connected: bool,
     /// The lanes that nobody uses. The last is taken first, since its connections exist.
     free: Vec<u32>,
     /// The lanes that were ever used.
@@ -106,7 +105,6 @@ impl Nodes {
         Ok(Self {
             seeds,
             timeout,
-            connected: AtomicBool::new(false),
             table: Mutex::new(Table::default()),
             lanes: Semaphore::new(LANES),
         })
@@ -184,14 +182,13 @@ impl Nodes {
             (None, Some(first)) => first.clone().set_addr(address_of(first, node)),
             (None, None) => return Err(Trouble::lasting("no address")),
         };
-        let probes = !self.connected.load(Ordering::Relaxed);
-        let number = {
+        let (number, probes) = {
             let mut table = self.table();
             table.last += 1;
-            table.last
+            (table.last, !table.connected)
         };
         let mut connection = Connection::open(&info, number, probes).await?;
-        self.connected.store(true, Ordering::Relaxed);
+        self.table().connected = true;
         if used == Use::Replica {
             // Without it a replica redirects to its master.
             let reply = connection.send_one(cmd("READONLY"), self.timeout(used)).await;

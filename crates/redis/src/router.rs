@@ -128,7 +128,8 @@ impl Router {
             match router.refresh().await {
                 Ok(()) => return Ok(router),
                 Err(trouble) if trouble.heals => {
-                    tries.pause(trouble.reason).await.map_err(Failure::of_read)?;
+                    let paused = tries.pause(trouble.reason).await;
+                    paused.map_err(|reason| Error::Unavailable { reason })?;
                 }
                 Err(trouble) => return Err(Error::Connect { reason: trouble.reason.into() }),
             }

@@ -81,7 +81,7 @@ impl Router {
                 }
                 Ok(Next::Pause(_)) if batch.has_verdict() => break,
                 Ok(Next::Pause(reason)) => {
-                    tries.pause(reason).await?;
+                    tries.pause(reason).await.map_err(Failure::NotExecuted)?;
                     _ = self.refresh().await;
                     continue;
                 }

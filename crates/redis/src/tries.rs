@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep};
 
 use crate::events::Events;
-use crate::router::Failure;
 
 /// The first pause before a command is sent again, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
@@ -31,11 +30,15 @@ impl<'e> Tries<'e> {
         Self { end, pause: PAUSES[0], events }
     }
 
-    /// Waits before the next try, or returns the reason of the last one if the time is over.
-    pub(crate) async fn pause(&mut self, reason: impl Into<Arc<str>>) -> Result<(), Failure> {
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the last try failed, if the time is over.
+    pub(crate) async fn pause(&mut self, reason: String) -> Result<(), Arc<str>> {
         let reason = reason.into();
         if Instant::now() + self.pause > self.end {
-            return Err(Failure::NotExecuted(reason));
+            return Err(reason);
         }
         self.events.retried(&reason, self.end);
         sleep(self.pause).await;

@@ -1,7 +1,7 @@
 //! Slots that move key by key, and stay half moved: nothing is lost, and nothing is held.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -223,13 +223,12 @@ fn storm(cluster: &Cluster, seed: u64) {
     let builder = builder(cluster, &name).capacity(2000).shards(shards).false_positive_rate(1e-6);
     builder.create().unwrap();
     let end = Instant::now() + ROUND;
-    let stop = AtomicBool::new(false);
-    let (reads, moved) = (AtomicU64::new(0), AtomicU64::new(0));
+    let stop = OnceLock::new();
     // Three clients race for the same items.
     let write = || {
         let filter = builder.open().unwrap();
         let (mut won, mut next) = (Vec::new(), 0_u64);
-        while !stop.load(Ordering::Relaxed) {
+        while stop.get().is_none() {
             let batch: Vec<u64> = (next..next + 50).collect();
             for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
                 if result.unwrap() {
@@ -241,15 +240,18 @@ fn storm(cluster: &Cluster, seed: u64) {
         (won, next)
     };
     let read = || {
-        while !stop.load(Ordering::Relaxed) {
+        let mut reads = 0;
+        while stop.get().is_none() {
             let filter = builder.open().unwrap();
             filter.figures().unwrap();
             filter.pull().unwrap();
             filter.contains_many(0..100_u64).unwrap();
-            reads.fetch_add(1, Ordering::Relaxed);
+            reads += 1;
         }
+        reads
     };
-    let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
+    let mut moved = 0;
+    let (results, reads): (Vec<(Vec<u64>, u64)>, u32) = thread::scope(|scope| {
         let writers: Vec<_> = (0..3).map(|_| scope.spawn(write)).collect();
         let reader = scope.spawn(read);
         while Instant::now() < end && !reader.is_finished() {
@@ -264,11 +266,12 @@ fn storm(cluster: &Cluster, seed: u64) {
                 thread::sleep(Duration::from_millis(random.below(4) as u64));
             }
             moving.end();
-            moved.fetch_add(1, Ordering::Relaxed);
+            moved += 1;
             thread::sleep(Duration::from_millis(random.below(20) as u64));
         }
-        stop.store(true, Ordering::Relaxed);
-        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        stop.set(()).unwrap();
+        let results = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
+        (results, reader.join().unwrap())
     });
     let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
     let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
@@ -279,7 +282,6 @@ fn storm(cluster: &Cluster, seed: u64) {
     let found = filter.contains_many(0..inserted).unwrap();
     assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
     let generations = filter.figures().unwrap().generations;
-    let (reads, moved) = (reads.into_inner(), moved.into_inner());
     assert!(moved > 0 && reads > 0 && generations > 2, "{moved} {reads} {generations}");
     eprintln!(
         "seed {seed}: {moved} moves of {shards} shards, {inserted} items, {generations} generations, {reads} reads"
