@@ -27,6 +27,7 @@ const fn exit_code(source: &RedisError) -> u8 {
         | RedisError::Creating
         | RedisError::Alloc { .. }
         | RedisError::Lost { .. }
+        | RedisError::Replaced
         | RedisError::Refused { .. }
         | RedisError::Reply { .. }
         | RedisError::System { .. } => 1,
