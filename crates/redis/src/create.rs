@@ -27,7 +27,7 @@ use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
     let command = commands::get(&name.descriptor());
-    match send(name, router, command).await? {
+    match router.send_one(name.descriptor_slot(), command).await? {
         Value::Nil => Err(Error::Missing),
         Value::BulkString(text) => Descriptor::of_json(&text),
         _ => Err(Error::Reply { expected: "a text" }),
@@ -59,8 +59,9 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let ready = filter.descriptor.to_json();
     let (name, router, keys) = (&filter.name, &filter.router, filter.name.keys());
     let (life, shards) = (filter.identity(), filter.sizes().shards);
+    let slot = name.descriptor_slot();
     // 1. Of several clients, one begins a life.
-    match send(name, router, keys.begin(life, shards, &creating)).await? {
+    match router.send_one(slot, keys.begin(life, shards, &creating)).await? {
         Value::Int(1) => {}
         Value::Int(0) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "0 or 1" }),
@@ -69,7 +70,7 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     let created = async {
         create_keys_in_time(filter.call()).await?;
         let publish = keys.publish(life, shards, [&creating, &ready]);
-        require_own(&send(name, router, publish).await?)
+        require_own(&router.send_one(slot, publish).await?)
     };
     if let Err(error) = created.await {
         // Nothing of a filter remains that was never ready. If this fails too, its keys are removed
@@ -89,7 +90,7 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
         loop {
             sleep(Duration::from_millis(LEASE_MS / 3)).await;
             let renew = keys.renew(filter.identity(), filter.sizes().shards);
-            let renewed = send(&filter.name, &filter.router, renew).await;
+            let renewed = filter.router.send_one(filter.name.descriptor_slot(), renew).await;
             if let Err(error) = renewed.and_then(|reply| require_own(&reply)) {
                 return error;
             }
@@ -116,19 +117,6 @@ async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let mut each = pin!(each.buffer_unordered(SHARDS_AT_ONCE));
     while each.try_next().await?.is_some() {}
     Ok(())
-}
-
-/// Sends a command that may be repeated to the slot of the descriptor.
-pub(crate) async fn send(
-    name: &Name,
-    router: &Router,
-    command: redis::Cmd,
-) -> Result<Value, Error> {
-    let end = router.deadline();
-    let commands = [command];
-    let sent = router.send(name.descriptor_slot(), &commands, Kind::Idempotent, end);
-    let replies = router.events().watched(end, sent).await.map_err(Failure::of_read)?.values;
-    replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
 }
 
 /// Reads the reply 1, or 0 if another client has ended this life.

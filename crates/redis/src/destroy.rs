@@ -5,7 +5,6 @@ use redis::Value;
 
 use crate::Error;
 use crate::commands;
-use crate::create::send;
 use crate::descriptor::Descriptor;
 use crate::lives::{self, Life, State};
 use crate::name::Name;
@@ -23,7 +22,7 @@ use crate::tag::Identity;
 /// same.
 pub(crate) async fn destroy(name: &Name, router: &Router) -> Result<(), Error> {
     // A descriptor whose list of lives was evicted names its keys.
-    let text = send(name, router, commands::get(&name.descriptor())).await?;
+    let text = router.send_one(name.descriptor_slot(), commands::get(&name.descriptor())).await?;
     let known = match &text {
         Value::BulkString(text) => Descriptor::of_json(text).ok(),
         _ => None,
@@ -49,7 +48,8 @@ pub(crate) async fn abandon(name: &Name, router: &Router, life: Identity) -> Res
 /// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the others
 /// again.)
 pub(crate) async fn sweep_ended(name: &Name, router: &Router) -> Result<(), Error> {
-    let reply = send(name, router, commands::get_all(&name.keys().lives)).await?;
+    let reply =
+        router.send_one(name.descriptor_slot(), commands::get_all(&name.keys().lives)).await?;
     let mut lives = lives::of_reply(&reply);
     lives.retain(|life| life.state == State::Ended);
     sweep(name, router, &lives).await
@@ -61,7 +61,7 @@ async fn end(
     router: &Router,
     life: Option<Identity>,
 ) -> Result<(bool, Vec<Life>), Error> {
-    let reply = send(name, router, name.keys().end(life)).await?;
+    let reply = router.send_one(name.descriptor_slot(), name.keys().end(life)).await?;
     lives::ended(&reply).ok_or(Error::Reply { expected: "the lives of the filter" })
 }
 
@@ -81,5 +81,5 @@ async fn sweep(name: &Name, router: &Router, lives: &[Life]) -> Result<(), Error
     });
     let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
     while each.try_next().await?.is_some() {}
-    send(name, router, name.keys().swept(lives)).await.map(|_| ())
+    router.send_one(name.descriptor_slot(), name.keys().swept(lives)).await.map(|_| ())
 }

@@ -101,6 +101,7 @@ mod front;
 #[cfg(test)]
 mod hostile;
 mod insert;
+mod life;
 mod lives;
 mod local;
 #[cfg(test)]

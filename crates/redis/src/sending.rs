@@ -5,6 +5,7 @@
 use redis::{Cmd, Pipeline, Value, cmd};
 use tokio::time::Instant;
 
+use crate::Error;
 use crate::connection::{Broken, Connection};
 use crate::events::Event;
 use crate::nodes::Use;
@@ -105,6 +106,14 @@ impl Router {
         end: Instant,
     ) -> Result<Replies, Failure> {
         self.send_over(None, slot, commands, kind, end).await
+    }
+
+    /// Sends one command that may be repeated, as a call of its own.
+    pub(crate) async fn send_one(&self, slot: u16, command: Cmd) -> Result<Value, Error> {
+        let (end, commands) = (self.deadline(), [command]);
+        let sent = self.send(slot, &commands, Kind::Idempotent, end);
+        let replies = self.events().watched(end, sent).await.map_err(Failure::of_read)?;
+        replies.values.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
     }
 
     /// Sends the open commands that go to one node, and takes their replies.

@@ -1,6 +1,6 @@
 //! Every order of the commands of clients that create, use and delete filters of one name, with clients
 //! that are killed at any moment. The commands are those of `create.rs`, `destroy.rs` and
-//! `current.rs`, and the scripts of `lives.rs`.
+//! `life.rs`, and the scripts of `lives.rs`.
 
 use std::collections::BTreeMap;
 
