@@ -17,9 +17,6 @@ use crate::watched::{Gate, Watched};
 /// repeated. It costs one round trip.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// After this time without a command, the runtime is given the chance to read that the connection has ended.
-const QUIET: Duration = Duration::from_millis(1);
-
 /// A connection, and its number. A node to which the connection was lost has another number afterwards.
 #[derive(Clone)]
 pub(crate) struct Connection {
@@ -124,25 +121,20 @@ impl Connection {
     ///
     /// It is not, and must be forgotten.
     pub(crate) async fn check(&mut self, timeout: Duration) -> Result<(), Broken> {
-        if self.is_quiet_for(QUIET) {
-            // The end of the stream may have come while the runtime ran nothing. It reads that now, and the driver
-            // then writes no more.
-            tokio::task::yield_now().await;
-        }
-        if !self.is_quiet_for(IDLE) {
+        if !self.is_idle() {
             return Ok(());
         }
         // One task asks. The others use its answer.
         let checking = Arc::clone(&self.checking);
         let _asks = checking.lock().await;
-        if !self.is_quiet_for(IDLE) {
+        if !self.is_idle() {
             return Ok(());
         }
         self.send_one(cmd("PING"), timeout).await.map(|_| ())
     }
 
-    fn is_quiet_for(&self, span: Duration) -> bool {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= span
+    fn is_idle(&self) -> bool {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= IDLE
     }
 
     fn hear(&self) {

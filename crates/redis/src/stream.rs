@@ -34,8 +34,47 @@ impl Trouble {
 }
 
 /// A stream of bytes in both directions.
-pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Bytes for S {}
+pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {
+    /// Whether the server has hung up, by what the system knows now. The runtime may learn it later.
+    fn has_ended(&self) -> bool;
+}
+
+impl Bytes for TcpStream {
+    fn has_ended(&self) -> bool {
+        has_ended(self)
+    }
+}
+
+#[cfg(unix)]
+impl Bytes for tokio::net::UnixStream {
+    fn has_ended(&self) -> bool {
+        has_ended(self)
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Bytes for tokio_rustls::client::TlsStream<TcpStream> {
+    fn has_ended(&self) -> bool {
+        has_ended(self.get_ref().0)
+    }
+}
+
+/// Looks at the next byte, without taking it. At the end there is none.
+#[cfg(unix)]
+fn has_ended(stream: &impl std::os::fd::AsFd) -> bool {
+    use rustix::io::Errno;
+    use rustix::net::{RecvFlags, recv};
+
+    match recv(stream, &mut [0_u8; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        Ok((count, _)) => count == 0,
+        Err(error) => ![Errno::AGAIN, Errno::WOULDBLOCK, Errno::INTR].contains(&error),
+    }
+}
+
+#[cfg(not(unix))]
+const fn has_ended<S>(_: &S) -> bool {
+    false
+}
 
 /// Opens a stream to a server.
 pub(crate) async fn open(address: &ConnectionAddr) -> Result<Box<dyn Bytes>, Trouble> {

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::stream::Bytes;
+
 /// A stream whose writes go through a gate.
-pub(crate) struct Watched<S> {
-    stream: S,
+pub(crate) struct Watched {
+    stream: Box<dyn Bytes>,
     gate: Gate,
 }
 
@@ -44,14 +46,14 @@ impl Gate {
     }
 }
 
-impl<S> Watched<S> {
-    pub(crate) fn new(stream: S) -> (Self, Gate) {
+impl Watched {
+    pub(crate) fn new(stream: Box<dyn Bytes>) -> (Self, Gate) {
         let gate = Gate::default();
         (Self { stream, gate: gate.clone() }, gate)
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl AsyncRead for Watched {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -61,7 +63,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl AsyncWrite for Watched {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -73,6 +75,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         if state.shut {
             // Not an error, at which the driver would end: replies to what was written may still come.
             return Poll::Pending;
+        }
+        if stream.has_ended() {
+            // The system would take the bytes, and nobody would read them.
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         let result = Pin::new(stream).poll_write(context, bytes);
         state.written += match &result {
@@ -96,10 +102,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 #[cfg(test)]
 mod tests {
     use core::task::Waker;
+    use std::io::Read;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+
+    impl Bytes for tokio::io::DuplexStream {
+        fn has_ended(&self) -> bool {
+            false
+        }
+    }
 
     fn run(test: impl Future<Output = ()>) {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test);
@@ -109,7 +122,7 @@ mod tests {
     fn writes_are_counted_until_the_gate_is_shut() {
         run(async {
             let (near, mut far) = tokio::io::duplex(4);
-            let (mut watched, gate) = Watched::new(near);
+            let (mut watched, gate) = Watched::new(Box::new(near));
             watched.write_all(b"abc").await.unwrap();
             assert_eq!(gate.written(), 3);
             // One byte is taken, and then the buffer is full.
@@ -127,12 +140,34 @@ mod tests {
         });
     }
 
+    /// The runtime has not polled the socket since its end has come.
+    #[test]
+    fn nothing_is_written_behind_the_end() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        near.set_nonblocking(true).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let near = tokio::net::TcpStream::from_std(near).unwrap();
+            let (mut watched, gate) = Watched::new(Box::new(near));
+            watched.write_all(b"a").await.unwrap();
+            assert_eq!(gate.written(), 1);
+            (&far).read_exact(&mut [0]).unwrap();
+            drop(far);
+            if cfg!(unix) {
+                let error = watched.write(b"b").await.unwrap_err();
+                assert_eq!((error.kind(), gate.shut()), (io::ErrorKind::BrokenPipe, 1));
+            }
+        });
+    }
+
     #[test]
     fn a_failed_write_counts() {
         run(async {
             let (near, far) = tokio::io::duplex(4);
             drop(far);
-            let (mut watched, gate) = Watched::new(near);
+            let (mut watched, gate) = Watched::new(Box::new(near));
             watched.write(b"a").await.unwrap_err();
             assert_eq!(gate.written(), 1);
         });
