@@ -282,8 +282,9 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long the filter tries to reach a server, as long as nothing was executed: 30 s by default,
-            /// longer than a cluster takes to replace a master with its usual settings.
+            /// Sets how long the filter tries to reach a server, as long as nothing was executed:
+            /// 30 s by default, longer than a cluster takes to replace a master with its usual
+            /// settings.
             ///
             /// # Examples
             ///
@@ -293,11 +294,12 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets a function that is told what happens in the filter and no result reports: what it waits for, what is
-            /// sent again, which slots move, and how it grows. A later call replaces it.
+            /// Sets a function that is told what happens in the filter and no result reports: what
+            /// it waits for, what is sent again, which slots move, and how it grows. A later call
+            /// replaces it.
             ///
-            /// It runs in the call that it is about, which goes on when it returns: it should not block, nor use the
-            /// filter. No lock of the filter is held while it runs.
+            /// It runs in the call that it is about, which goes on when it returns: it should not
+            /// block, nor use the filter. No lock of the filter is held while it runs.
             ///
             /// # Examples
             ///
