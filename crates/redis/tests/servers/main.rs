@@ -2,6 +2,7 @@
 
 mod cluster;
 mod copies;
+mod events;
 mod failures;
 mod harness;
 mod harness_works;
