@@ -100,7 +100,8 @@ impl Cli {
     }
 }
 
-/// The arguments that may be addresses, by the command and their name. Every other path is that of a file.
+/// The arguments that may be addresses, by the command and their name. Every other path is that of
+/// a file.
 const ADDRESSES: [(&str, &str); 5] = [
     ("new", "filter"),
     ("query", "filter"),

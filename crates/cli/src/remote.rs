@@ -1,7 +1,8 @@
 //! A filter in Redis: its address on the command line and, in a build with the feature `redis`, how it is opened and used.
 //!
-//! An address may hold a password, and one that is written wrongly may hold it anywhere. So an address is shown as it was
-//! understood, part by part, and of one that was not understood nothing but the scheme is shown.
+//! An address may hold a password, and one that is written wrongly may hold it anywhere. So an
+//! address is shown as it was understood, part by part, and of one that was not understood nothing
+//! but the scheme is shown.
 
 use core::fmt;
 use std::path::Path;
@@ -38,15 +39,23 @@ const SCHEMES: [(&str, bool); 7] = [
 ];
 
 /// How the characters are written that would end a part of an address.
-const ENCODED: &str = "in a user name, a password or a name, / ? # @ : and % are written as %2F %3F %23 %40 %3A and %25";
+const ENCODED: &str = "in a user name, a password or a name, / ? # @ : and % are written as %2F \
+                       %3F %23 %40 %3A and %25";
 
 /// The address of a filter in Redis: `redis://host:port/#name`.
 #[derive(Clone)]
 pub(crate) struct Address {
     /// The address of the server, as it was given. It may hold a password.
-    #[cfg_attr(not(feature = "redis"), expect(dead_code, reason = "only the library reads it"))]
+    #[cfg_attr(
+        not(any(feature = "redis", test)),
+        expect(dead_code, reason = "the library reads it")
+    )]
     server: String,
     /// The name of the filter, decoded.
+    #[cfg_attr(
+        not(any(feature = "redis", test)),
+        expect(dead_code, reason = "the library reads it")
+    )]
     name: String,
     /// The address without the password.
     shown: String,
@@ -72,14 +81,15 @@ impl Address {
         Ok(Some(address))
     }
 
-    /// Reads an address. Returns also whether the connections are encrypted. An error shows nothing of the address.
+    /// Reads an address. Returns also whether the connections are encrypted. An error shows nothing
+    /// of the address.
     fn parse(text: &str) -> Result<(Self, bool), String> {
         let scheme = scheme(text).to_ascii_lowercase();
         let Some((_, is_encrypted)) = SCHEMES.iter().find(|(known, _)| *known == scheme) else {
             let names: Vec<&str> = SCHEMES.iter().map(|(name, _)| *name).collect();
             return Err(format!(
-                "not the address of a filter: expected one such as redis://localhost:6379/#seen, with the scheme {}; an \
-                 argument with '{MARK}' is never the name of a file",
+                "not the address of a filter: expected one such as redis://localhost:6379/#seen, \
+                 with the scheme {}; an argument with '{MARK}' is never the name of a file",
                 names.join(", ")
             ));
         };
@@ -89,8 +99,8 @@ impl Address {
                     .into(),
             );
         };
-        // A password that is not encoded ends early, and its rest would be taken for the port, the database or the name.
-        // The '@' before the host is then in that rest.
+        // A password that is not encoded ends early, and its rest would be taken for the port, the
+        // database or the name. The '@' before the host is then in that rest.
         if name.contains(['#', '@']) {
             return Err(format!("a '#' or an '@' is behind the '#' before the name; {ENCODED}"));
         }
@@ -144,12 +154,13 @@ impl Address {
         let is_known = SCHEMES.iter().any(|(known, _)| scheme(&text).eq_ignore_ascii_case(known));
         if is_known {
             format!(
-                "{shown}: a filter in Redis is possible as FILTER of new, query, info, merge and delete only; give the name \
-                 of a file"
+                "{shown}: a filter in Redis is possible as FILTER of new, query, info, merge and \
+                 delete only; give the name of a file"
             )
         } else {
             format!(
-                "{shown}: an argument with '{MARK}' is never the name of a file; give the name of a file"
+                "{shown}: an argument with '{MARK}' is never the name of a file; give the name of \
+                 a file"
             )
         }
     }
@@ -267,7 +278,7 @@ mod tests {
         /// A secret is hidden in every place, and with every character that is not encoded.
         #[test]
         fn no_secret_is_seen(
-            scheme in "(redis|rediss|valkey|valkeys|unix|redis\\+unix|REDIS|Valkey|http|redis-sentinel)",
+            scheme in "(rediss?|valkeys?|unix|redis\\+unix|REDIS|Valkey|http|redis-sentinel)",
             before in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
             after in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
             user in "(|user|user@example)",
@@ -278,7 +289,7 @@ mod tests {
                 Ok(address) => format!("{address:?} {}", address.as_ref().unwrap().needs("x")),
                 Err(error) => format!("{error} {error:?}"),
             };
-            let seen = format!("{seen} {} {}", Address::visible(&text), Address::unexpected(Path::new(&text)));
+            let seen = seen + &Address::visible(&text) + &Address::unexpected(Path::new(&text));
             prop_assert!(!seen.contains("7351"), "{text:?}: {seen}");
         }
     }

@@ -1,4 +1,5 @@
-//! An argument with '://' is an address or an error, never the name of a file; and no message shows its password.
+//! An argument with '://' is an address or an error, never the name of a file; and no message shows
+//! its password.
 
 use std::fs;
 

@@ -1,7 +1,8 @@
 //! The addresses of servers: how they are read, and how nothing that is secret in them gets out.
 //!
-//! An address may hold a password. The errors of the crate `redis` may repeat a part of an address, and a server may repeat
-//! what it was sent. So an error that comes from either is not passed on as it is.
+//! An address may hold a password. The errors of the crate `redis` may repeat a part of an address,
+//! and a server may repeat what it was sent. So an error that comes from either is not passed on as
+//! it is.
 
 use core::fmt;
 
@@ -31,16 +32,18 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
     }
     let url = parse_redis_url(address).ok_or_else(|| {
         wrong(
-            "expected a URL such as redis://user:password@127.0.0.1:6379/, with the scheme redis, rediss, valkey, valkeys \
-             or unix; in a password, / ? # @ : and % are written as %2F %3F %23 %40 %3A and %25",
+            "expected a URL such as redis://user:password@127.0.0.1:6379/, with the scheme redis, \
+             rediss, valkey, valkeys or unix; in a password, / ? # @ : and % are written as %2F \
+             %3F %23 %40 %3A and %25",
         )
     })?;
-    // A password that is not encoded ends early, at a '/', '?' or '#', and its rest would be taken for something that is
-    // not secret. The '@' before the host is then in that rest.
+    // A password that is not encoded ends early, at a '/', '?' or '#', and its rest would be taken
+    // for something that is not secret. The '@' before the host is then in that rest.
     let behind = [url.path(), url.query().unwrap_or(""), url.fragment().unwrap_or("")];
     if url.has_host() && behind.iter().any(|part| part.contains('@')) {
         return Err(wrong(
-            "an '@' is behind the host; in a password, / ? # @ : and % are written as %2F %3F %23 %40 %3A and %25",
+            "an '@' is behind the host; in a password, / ? # @ : and % are written as %2F %3F %23 \
+             %40 %3A and %25",
         ));
     }
     url.into_connection_info().map_err(|error| {
@@ -51,8 +54,8 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
     })
 }
 
-/// Returns the message of an error of a connection that is being made. If a server has repeated the password, it is the
-/// code alone.
+/// Returns the message of an error of a connection that is being made. If a server has repeated the
+/// password, it is the code alone.
 pub(crate) fn message(info: &ConnectionInfo, error: &RedisError) -> String {
     let text = error.to_string();
     let Some(password) = info.redis_settings().password().filter(|_| is_of_server(error)) else {
@@ -103,7 +106,7 @@ mod tests {
         /// A secret is hidden in every place, and with every character that is not encoded.
         #[test]
         fn no_secret_is_seen(
-            scheme in "(redis|rediss|valkey|valkeys|unix|redis\\+unix|REDIS|Valkey|http|redis-sentinel)",
+            scheme in "(rediss?|valkeys?|unix|redis\\+unix|REDIS|Valkey|http|redis-sentinel)",
             before in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
             after in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
             user in "(|user|user@example)",

@@ -24,9 +24,10 @@ use crate::shared::Confirm;
 /// All methods take `&self`. Any number of threads may use a filter at once; they share one connection per node, and
 /// their commands travel together. Clones share the connections, too.
 ///
-/// A call blocks its thread until the servers have answered, and works in every thread. In a task of an asynchronous runtime
-/// it holds up the other tasks of that thread: use [`AsyncRedisBloomFilter`] there, or a thread that may block, such as that
-/// of tokio's `spawn_blocking`.
+/// A call blocks its thread until the servers have answered, and works in every thread. In a task
+/// of an asynchronous runtime it holds up the other tasks of that thread: use
+/// [`AsyncRedisBloomFilter`] there, or a thread that may block, such as that of tokio's
+/// `spawn_blocking`.
 ///
 /// [The crate's documentation](crate) states what happens when servers fail.
 ///

@@ -157,11 +157,12 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets a function that is told what happens in the filter and no result reports: what it waits for, what is
-            /// sent again, which slots move, and how it grows. A later call replaces it.
+            /// Sets a function that is told what happens in the filter and no result reports: what
+            /// it waits for, what is sent again, which slots move, and how it grows. A later call
+            /// replaces it.
             ///
-            /// It runs in the call that it is about, which goes on when it returns: it should not block, nor use the
-            /// filter. No lock of the filter is held while it runs.
+            /// It runs in the call that it is about, which goes on when it returns: it should not
+            /// block, nor use the filter. No lock of the filter is held while it runs.
             ///
             /// # Examples
             ///

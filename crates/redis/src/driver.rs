@@ -1,8 +1,9 @@
 //! The thread of a blocking filter, and how a call waits for its future.
 //!
-//! The calling thread polls the future and sleeps in between; the thread of the filter drives the connections and the timers.
-//! `Runtime::block_on` would do the same, but panics in a thread of another runtime, also where blocking is allowed, as in
-//! `spawn_blocking`. Nothing tells such a thread from one that runs tasks.
+//! The calling thread polls the future and sleeps in between; the thread of the filter drives the
+//! connections and the timers. `Runtime::block_on` would do the same, but panics in a thread of
+//! another runtime, also where blocking is allowed, as in `spawn_blocking`. Nothing tells such a
+//! thread from one that runs tasks.
 
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
@@ -31,9 +32,11 @@ impl Driver {
 
     /// Waits for a future.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
-        // Its timers and connections belong to the thread of the filter, also if this thread is one of another runtime.
+        // Its timers and connections belong to the thread of the filter, also if this thread is one
+        // of another runtime.
         let _entered = self.handle.enter();
-        // In a task of another runtime, the budget of that task would end, and nothing would be ready for ever.
+        // In a task of another runtime, the budget of that task would end, and nothing would be
+        // ready for ever.
         let mut future = pin!(tokio::task::unconstrained(future));
         let bell = Arc::new(Bell::default());
         let waker = Waker::from(Arc::clone(&bell));
@@ -49,7 +52,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // To wait for the thread is not allowed inside another runtime, and there is nothing to wait for.
+        // To wait for the thread is not allowed inside another runtime, and there is nothing to
+        // wait for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,5 @@
-//! What a filter does by itself, for a program that wants to log it: it waits, tries again, follows a slot, and grows.
+//! What a filter does by itself, for a program that wants to log it: it waits, tries again, follows
+//! a slot, and grows.
 
 use core::fmt;
 use core::pin::pin;
@@ -31,8 +32,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A call has waited for a second, for a server or for its reply. This comes once per wait: again only after no call
-    /// waits any more.
+    /// A call has waited for a second, for a server or for its reply. This comes once per wait:
+    /// again only after no call waits any more.
     Waiting {
         /// Why the last try failed, or that there is no reply yet.
         reason: Arc<str>,
@@ -65,8 +66,9 @@ pub enum Event {
         /// The number of the generation, from 0 for the first.
         generation: u32,
     },
-    /// A shard is full, and this client could not create its next generation. No item is concerned: a later insert tries
-    /// again, and until then the generation becomes fuller than it was made for.
+    /// A shard is full, and this client could not create its next generation. No item is concerned:
+    /// a later insert tries again, and until then the generation becomes fuller than it was made
+    /// for.
     GrowthFailed {
         /// The number of the shard.
         shard: u32,
@@ -174,7 +176,8 @@ impl Observed {
         self.wait.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins the wait of a command. Returns also whether no other waits, and why a command was last tried again.
+    /// Begins the wait of a command. Returns also whether no other waits, and why a command was
+    /// last tried again.
     fn begin(&self) -> (Waiting<'_>, bool, Option<(Instant, Arc<str>)>) {
         let mut wait = self.wait();
         wait.commands += 1;
@@ -200,7 +203,8 @@ mod tests {
     use super::*;
     use crate::RedisBloomFilter;
 
-    /// Many commands that wait at once are one wait; the next one is another. A callback may use the filter's builder.
+    /// Many commands that wait at once are one wait; the next one is another. A callback may use
+    /// the filter's builder.
     #[test]
     fn a_wait_is_reported_once() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

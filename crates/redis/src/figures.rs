@@ -33,9 +33,9 @@ pub struct Figures {
     pub items: f64,
     /// The false-positive rate that is expected for this number of items.
     ///
-    /// It can exceed the request by a few per cent in a fixed filter that is at its capacity, and in one that grows for the
-    /// moments in which a shard is full and its next generation is not there yet. A larger excess comes with a
-    /// [`saturation`](Self::saturation) above 1.
+    /// It can exceed the request by a few per cent in a fixed filter that is at its capacity, and
+    /// in one that grows for the moments in which a shard is full and its next generation is not
+    /// there yet. A larger excess comes with a [`saturation`](Self::saturation) above 1.
     pub false_positive_rate: f64,
     /// The false-positive rate that the filter was created with: the request.
     pub requested_rate: f64,

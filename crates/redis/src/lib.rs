@@ -7,6 +7,7 @@
 //! | [`AsyncRedisBloomFilter`] | the filter, for asynchronous programs on tokio |
 //! | [`LocalFirst`], [`AsyncLocalFirst`] | a filter in this process in front of it, which answers repeated items without a round trip |
 //! | [`Local`] | a copy in this process, which can be saved in a file |
+//! | [`Event`] | what a filter does by itself, for a log: it waits, tries again, follows slots, grows |
 //!
 //! # Exactly one winner
 //!

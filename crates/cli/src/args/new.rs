@@ -35,13 +35,15 @@ use crate::units::{count, rate};
 ///
 /// If the filter exists, options that it was not created with are an error.
 ///
-/// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name, or with the scheme rediss,
-/// valkey, valkeys (rediss and valkeys are encrypted), or unix:///path/of/socket#name. In a user name, a password or a name,
-/// / ? # @ : and % are written as %2F %3F %23 %40 %3A and %25, and a space may be %20. It is created there if there is
-/// none of that name, grows, and may be shared by any number of runs on any number of machines: each record is printed by
-/// exactly one of them. The server has each record at once, so a record may be claimed and not printed if the process is
-/// killed (at most --chunk per thread), or if the reply of the server is lost; the run then fails and says how many. After
-/// Ctrl-C or SIGTERM all that was claimed is printed first.
+/// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name, or with
+/// the scheme rediss, valkey, valkeys (rediss and valkeys are encrypted), or
+/// unix:///path/of/socket#name. In a user name, a password or a name, / ? # @ : and % are written
+/// as %2F %3F %23 %40 %3A and %25, and a space may be %20. It is created there if there is none of
+/// that name, grows, and may be shared by any number of runs on any number of machines: each record
+/// is printed by exactly one of them. The server has each record at once, so a record may be
+/// claimed and not printed if the process is killed (at most --chunk per thread), or if the reply
+/// of the server is lost; the run then fails and says how many. After Ctrl-C or SIGTERM all that
+/// was claimed is printed first.
 ///
 /// Two runs on one filter in a file take turns: the second waits until the first has ended. Records without a key are printed each
 /// time.
@@ -106,8 +108,9 @@ pub(crate) struct NewArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
-    /// Claim at most this number of records of a filter in Redis at once, per thread. A run that is killed may have claimed
-    /// so many that it has not printed. A smaller number is slower [default: 4096]
+    /// Claim at most this number of records of a filter in Redis at once, per thread. A run that is
+    /// killed may have claimed so many that it has not printed. A smaller number is slower
+    /// [default: 4096]
     #[arg(long, value_name = "N", value_parser = chunk)]
     pub(crate) chunk: Option<usize>,
 

@@ -11,7 +11,8 @@ pub(crate) fn delete(args: &DeleteArgs) -> Result<(), Error> {
     match Address::of(&args.filter)? {
         Some(address) => remote::delete(args, &address),
         None => Err(Error::Usage(format!(
-            "{}: tamis deletes filters in Redis only, such as redis://localhost:6379/#seen; a file is deleted by rm",
+            "{}: tamis deletes filters in Redis only, such as redis://localhost:6379/#seen; a file \
+             is deleted by rm",
             shown(&args.filter)
         ))),
     }

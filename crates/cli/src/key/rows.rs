@@ -206,7 +206,8 @@ impl Cutter {
         end
     }
 
-    /// Returns where the first `records` records end in `bytes`, which are whole records, or where the bytes end.
+    /// Returns where the first `records` records end in `bytes`, which are whole records, or where
+    /// the bytes end.
     pub(crate) fn nth_end(&self, bytes: &[u8], records: usize) -> usize {
         let before = records.saturating_sub(1);
         // A record has at least its separator.

@@ -11,7 +11,8 @@ use crate::{Error, screen};
 pub(crate) type Filter = RedisBloomFilter<[u8]>;
 
 impl Address {
-    /// Returns a builder for the filter. Unless `quiet`, a line says what the program waits for, and until when.
+    /// Returns a builder for the filter. Unless `quiet`, a line says what the program waits for,
+    /// and until when.
     pub(crate) fn builder(&self, server: &ServerArgs, quiet: bool) -> Builder<[u8]> {
         let mut builder = RedisBloomFilter::builder(&self.server, &self.name);
         if let Some(deadline) = server.deadline() {

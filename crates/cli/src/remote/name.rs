@@ -1,4 +1,5 @@
-//! The name of a filter in its address: the part behind the '#', in which any byte may be written as '%' and two digits.
+//! The name of a filter in its address: the part behind the '#', in which any byte may be written
+//! as '%' and two digits.
 
 /// Returns the name that is meant. Two spellings of a name are one name.
 pub(super) fn decoded(text: &str) -> Result<String, String> {

@@ -5,6 +5,7 @@ mod confirmed;
 mod copies;
 #[cfg(feature = "tls")]
 mod encrypted;
+mod events;
 mod failures;
 mod first_connection;
 mod harness;

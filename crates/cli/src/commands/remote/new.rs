@@ -17,7 +17,8 @@ use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
 use crate::{Error, FileKind, input, output};
 
-/// The records that are claimed at once: 256 for each of 16 shards, which is the most that one command takes.
+/// The records that are claimed at once: 256 for each of 16 shards, which is the most that one
+/// command takes.
 const CLAIMED: usize = 4096;
 
 /// Runs `tamis new` on a filter in Redis.

@@ -1,0 +1,42 @@
+//! What a filter does by itself is told to the program.
+
+use std::sync::mpsc;
+
+use tamis_redis::{Event, RedisBloomFilter};
+
+use crate::harness::Server;
+
+/// Each generation after the first is reported, once, by the client that created it.
+#[test]
+fn growth_is_reported_by_its_client() {
+    let Some(server) = Server::start() else { return };
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen");
+    let builder = builder.capacity(1000).false_positive_rate(1e-3);
+    let (sender, events) = mpsc::channel();
+    let open = || {
+        let sender = sender.clone();
+        let told = move |event: &Event| sender.send(event.clone()).unwrap();
+        builder.clone().on_event(told).open_or_create().unwrap()
+    };
+    let [first, second] = [open(), open()];
+    for items in (0..20_000_u64).collect::<Vec<_>>().chunks(1000) {
+        assert!(first.insert_many(items).iter().all(Result::is_ok));
+        assert!(second.insert_many(items).iter().all(Result::is_ok));
+    }
+    let figures = first.figures().unwrap();
+    drop((first, second, sender));
+    let mut grown: Vec<(u32, u32)> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Grown { shard, generation } => Some((shard, generation)),
+            _ => None,
+        })
+        .collect();
+    let reported = grown.len() as u64;
+    grown.sort_unstable();
+    grown.dedup();
+    assert_eq!(grown.len() as u64, reported, "a generation is reported twice");
+    assert!(reported > 16 && grown.iter().all(|(_, generation)| *generation > 0));
+    // The first generation of each of 16 shards is there from the creation of the filter.
+    assert_eq!(figures.keys, reported + 16);
+}
