@@ -9,6 +9,7 @@ mod harness;
 mod harness_works;
 mod lives;
 mod lost;
+mod patterns;
 mod processes;
 mod single;
 mod users;
