@@ -91,37 +91,41 @@ struct Extent {
     /// The items of a round for a scheme with several items per call, and for one with one.
     many: u64,
     single: u64,
+    /// Whether only the schemes of our library are measured.
+    ours: bool,
 }
 
-/// Measures all; with `quick` on a tenth of the items.
+/// Measures all; with `quick` on a tenth of the items, with `ours` only the schemes of our library.
 ///
 /// # Errors
 ///
 /// If `redis-server` is not installed, or an answer is wrong.
-pub fn measure(quick: bool) -> Result<Figures, Box<dyn Error + Send + Sync>> {
+pub fn measure(quick: bool, ours: bool) -> Result<Figures, Box<dyn Error + Send + Sync>> {
     measure_to(if quick {
-        Extent { capacity: 1_000_000, rounds: 3, many: 10_000, single: 1000 }
+        Extent { capacity: 1_000_000, rounds: 3, many: 10_000, single: 1000, ours }
     } else {
-        Extent { capacity: 10_000_000, rounds: 5, many: 100_000, single: 10_000 }
+        Extent { capacity: 10_000_000, rounds: 5, many: 100_000, single: 10_000, ours }
     })
 }
 
 fn measure_to(extent: Extent) -> Fallible<Figures> {
-    let Extent { capacity, rounds, many, .. } = extent;
+    let Extent { capacity, rounds, many, ours, .. } = extent;
     let start = Instant::now();
     let note = |what: &str| eprintln!("{:.0} s: {what}", start.elapsed().as_secs_f64());
     let mut server = Server::start()?;
     let _awake = Awake::keep()?;
     let version = server.info("server", "redis_version")?;
+    // Without the other schemes there is nothing to compare with these.
+    let [query_rates, rates] = if ours { [&[][..]; 2] } else { [&QUERY_RATES, &RATES[..]] };
     note("queries");
-    let query = |rate| query::measure(&mut server, in_memory(capacity, rate)?, rounds, many);
-    let queries = QUERY_RATES.into_iter().map(query).collect::<Fallible<_>>()?;
+    let query = |rate: &f64| query::measure(&mut server, in_memory(capacity, *rate)?, rounds, many);
+    let queries = query_rates.iter().map(query).collect::<Fallible<_>>()?;
     note("batches");
-    let size = |rate| {
-        let geometry = scheme::geometry(&server, capacity, rate)?;
-        batch::measure(&mut server, rate, geometry, rounds, many)
+    let size = |rate: &f64| {
+        let geometry = scheme::geometry(&server, capacity, *rate)?;
+        batch::measure(&mut server, *rate, geometry, rounds, many)
     };
-    let sizes = RATES.into_iter().map(size).collect::<Fallible<_>>()?;
+    let sizes = rates.iter().map(size).collect::<Fallible<_>>()?;
     let mut schemes = Vec::new();
     for rate in RATES {
         note(&format!("schemes at a rate of {rate}"));
@@ -141,7 +145,8 @@ fn in_memory(capacity: u64, rate: f64) -> Fallible<Geometry> {
 fn of_rate(server: &mut Server, extent: Extent, rate: f64) -> Fallible<Schemes> {
     let geometry = scheme::geometry(server, extent.capacity, rate)?;
     let mut filters: Vec<(Filter, Client, [Vec<Cost>; 4])> = Vec::new();
-    for (number, scheme) in scheme::all().into_iter().enumerate() {
+    let measured = scheme::all().into_iter().filter(|scheme| scheme.is_ours() || !extent.ours);
+    for (number, scheme) in measured.enumerate() {
         let named = (format!("filter-{number}"), scheme);
         let filter = Filter::create(server, named, extent.capacity, rate, geometry)?;
         let client = filter.connect(server)?;
@@ -218,7 +223,7 @@ mod tests {
     /// Each scheme must answer rightly: `round` and `race` return an error if not.
     #[test]
     fn all_schemes_answer_rightly() {
-        let extent = Extent { capacity: 20_000, rounds: 1, many: 3000, single: 300 };
+        let extent = Extent { capacity: 20_000, rounds: 1, many: 3000, single: 300, ours: false };
         let figures = match measure_to(extent) {
             Err(error) if error.to_string().starts_with("redis-server: ") => {
                 assert!(std::env::var_os("TAMIS_REQUIRE_REDIS").is_none(), "{error}");

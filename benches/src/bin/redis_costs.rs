@@ -14,14 +14,17 @@ struct Args {
     /// Measure with a tenth of the items
     #[arg(long)]
     quick: bool,
+    /// Measure only the rows of our library, to compare two versions of it
+    #[arg(long)]
+    ours: bool,
     /// The command that reproduces the page
     #[arg(long, default_value = "redis_costs")]
     command: String,
 }
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    let Args { out, quick, command } = Args::parse();
-    let figures = redis_costs::measure(quick)?;
+    let Args { out, quick, ours, command } = Args::parse();
+    let figures = redis_costs::measure(quick, ours)?;
     println!("{}", report::write_redis_costs(&figures, &out, &command)?.display());
     Ok(())
 }

@@ -38,6 +38,13 @@ pub struct Scheme {
     way: Way,
 }
 
+impl Scheme {
+    /// Returns whether it is a scheme of our library.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self.way, Way::Library { .. })
+    }
+}
+
 /// A filter that grows is made for this part of the items.
 const GROWTH: u64 = 8;
 

