@@ -12,7 +12,7 @@ use crate::descriptor::Descriptor;
 use crate::name::Name;
 use crate::router::{Failure, Kind, Router};
 use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
-use crate::{Error, sizes};
+use crate::{Error, sizes, window};
 
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
@@ -35,8 +35,13 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
     if !filter.descriptor.ready {
         return Err(Error::Creating);
     }
-    let each = stream::iter(0..filter.sizes().shards).map(|shard| filter.find_current(shard));
-    each.buffer_unordered(4 * SHARDS_AT_ONCE).try_for_each(|_| async { Ok(()) }).await
+    let each = stream::iter(0..filter.sizes().shards).map(async |shard| match filter.window() {
+        Some(window) => window::open_shard(filter, window, shard).await,
+        None => filter.find_current(shard).await.map(|_| ()),
+    });
+    let mut each = core::pin::pin!(each.buffer_unordered(4 * SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    Ok(())
 }
 
 /// Creates a filter with this descriptor.
@@ -74,6 +79,9 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
 /// Creates the keys of the first generation.
 async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+        if let Some(window) = filter.window() {
+            return window::create_shard(filter, window, shard).await;
+        }
         let key = filter.key(shard, 0);
         let command = commands::create(&key, filter.generation(0), filter.identity());
         // Not repeated: the repetition would find the key in its own way.
@@ -92,6 +100,9 @@ async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
 /// Deletes the keys of a filter that could not be created, but none that were there before.
 async fn delete_owned(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+        if filter.window().is_some() {
+            return window::delete_shard(filter, shard).await;
+        }
         let keys = [filter.key(shard, 0)];
         let state = commands::state(&keys[0], filter.generation(0));
         let reply = filter.send_one(shard, state, Kind::Read).await?;
@@ -111,10 +122,15 @@ pub(crate) async fn destroy(filter: Call<'_>) -> Result<(), Error> {
     delete_descriptor(filter).await?;
     let generations = filter.sizes().generations.len().max(sizes::MAX_GENERATIONS) as u32;
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+        if filter.window().is_some() {
+            return window::delete_shard(filter, shard).await;
+        }
         let keys: Vec<String> = (0..generations).map(|number| filter.key(shard, number)).collect();
         filter.send_one(shard, commands::delete(&keys), Kind::Idempotent).await.map(|_| ())
     });
-    each.buffer_unordered(SHARDS_AT_ONCE).try_for_each(|()| async { Ok(()) }).await
+    let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    Ok(())
 }
 
 async fn delete_descriptor(filter: Call<'_>) -> Result<(), Error> {

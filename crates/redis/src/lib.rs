@@ -79,6 +79,7 @@ mod name;
 mod nodes;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
+#[doc = include_str!("window/window.md")]
 pub mod protocol {}
 mod pull;
 mod push;
@@ -90,6 +91,7 @@ mod shared;
 mod sizes;
 mod slots;
 mod tag;
+mod window;
 
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;

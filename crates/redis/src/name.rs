@@ -17,6 +17,8 @@ const MAX_BYTES: usize = 200;
 /// | `{name}` | the descriptor |
 /// | `{name:i}:g` | the bits of generation `g` of shard `i` |
 /// | `{name:i}:push:…` | bits on their way into a shard; they expire |
+/// | `{name:i}:l:epochs` | with a window: the list of the epochs of shard `i`. `l`: the identity of the filter |
+/// | `{name:i}:l:e:g` | with a window: the bits of generation `g` of epoch `e` of shard `i`; they expire |
 ///
 /// A cluster hashes only what is between the braces, so all generations of a shard have one slot.
 #[derive(Clone, Debug)]
@@ -39,6 +41,14 @@ impl Name {
 
     pub(crate) fn push(&self, shard: u32, random: u64) -> String {
         format!("{{{}:{shard}}}:push:{random:016x}", self.0)
+    }
+
+    pub(crate) fn epochs(&self, shard: u32, life: u64) -> String {
+        format!("{{{}:{shard}}}:{life:016x}:epochs", self.0)
+    }
+
+    pub(crate) fn epoch_bits(&self, shard: u32, life: u64, epoch: u64, generation: u32) -> String {
+        format!("{{{}:{shard}}}:{life:016x}:{epoch}:{generation}", self.0)
     }
 
     /// Returns the hash slot of the descriptor.

@@ -15,6 +15,7 @@ use crate::router::{Failure, Kind, Replies, Router};
 use crate::search::Search;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
+use crate::window::{Known, Window};
 
 /// The shards that are served at once.
 pub(crate) const SHARDS_AT_ONCE: usize = 64;
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) descriptor: Descriptor,
     pub(crate) router: Router,
     pub(crate) confirm: Option<Confirm>,
+    /// The epochs of each shard, if the filter has a window.
+    pub(crate) epochs: Known,
     /// Locked for moments: a command takes the server longer.
     shards: Mutex<Box<[Shard]>>,
 }
@@ -54,7 +57,8 @@ impl Shared {
     ) -> Self {
         let shards = vec![Shard::default(); descriptor.sizes.shards as usize];
         let shards = Mutex::new(shards.into_boxed_slice());
-        Self { name, descriptor, router, confirm, shards }
+        let epochs = Known::new(descriptor.window.map_or(0, |_| descriptor.sizes.shards));
+        Self { name, descriptor, router, confirm, epochs, shards }
     }
 
     pub(crate) const fn sizes(&self) -> &Sizes {
@@ -63,6 +67,21 @@ impl Shared {
 
     pub(crate) const fn identity(&self) -> Identity {
         self.descriptor.identity
+    }
+
+    /// Returns what the filter remembers, if it forgets.
+    pub(crate) const fn window(&self) -> Option<Window> {
+        self.descriptor.window
+    }
+
+    /// Returns an error if the filter forgets.
+    pub(crate) const fn require_all(&self) -> Result<(), Error> {
+        if self.window().is_some() { Err(Error::Window) } else { Ok(()) }
+    }
+
+    /// Returns the number of items that the filter was made for.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.descriptor.capacity()
     }
 
     pub(crate) fn generation(&self, number: u32) -> &Generation {

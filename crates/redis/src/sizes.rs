@@ -57,6 +57,10 @@ const SAMPLE_LINES: u64 = 1024;
 /// several clients insert between their counts, lie in the rest.
 const FULL: f64 = 31.0 / 32.0;
 
+/// A key is counted this number of times until it is full, and at least once in this number of new items.
+const COUNTS: u64 = 128;
+const MOST_UNCOUNTED: u64 = 512;
+
 /// The sizes of one generation of all shards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Generation {
@@ -151,6 +155,18 @@ impl Generation {
     /// Returns whether a key is full in whose sample `bits` bits are set.
     pub(crate) const fn is_full(&self, bits: u64) -> bool {
         bits >= self.full
+    }
+
+    /// Returns whether the key of an item with this hash is counted when the item is new to it: each client draws the same
+    /// items, so that a key is counted as often by many clients as by one.
+    pub(crate) fn is_sampled(&self, shards: u32, hash: u64) -> bool {
+        let every = (self.capacity / u64::from(shards) / COUNTS).clamp(1, MOST_UNCOUNTED);
+        // Independent of the shard, the line and the bits, which have other functions of the hash.
+        let mut mixed = hash ^ 0xD6E8_FEB8_6659_FD93;
+        for factor in [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53] {
+            mixed = (mixed ^ mixed >> 33).wrapping_mul(factor);
+        }
+        (mixed ^ mixed >> 33) <= u64::MAX / every
     }
 
     /// Returns the number of items in keys of this generation with `bits` bits set of `lines` lines: an estimate.

@@ -8,3 +8,4 @@ mod harness_works;
 mod lost;
 mod processes;
 mod single;
+mod window;

@@ -1,0 +1,132 @@
+//! Sends the commands of a query for items in one shard with epochs, as `round.rs` decides.
+//!
+//! A query needs no script: it reads the bits, then the list, then the time. The list is the one that the client knew
+//! before, so it was there all the time: the texts of a list never come again.
+
+use redis::{Cmd, Value};
+
+use super::round::Query;
+use super::{Epochs, Window, scripts};
+use crate::router::{Failure, Kind};
+use crate::round::{Item, MAX_ITEMS};
+use crate::shared::Call;
+use crate::tag::State;
+use crate::{Error, commands};
+use std::sync::Arc;
+
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+pub(crate) async fn query(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+    items: &[Item],
+    mut on_hit: impl FnMut(usize),
+) -> Result<(), Error> {
+    for chunk in items.chunks(MAX_ITEMS) {
+        let (_, _, found) = find(filter, window, shard, chunk).await?;
+        let hits = chunk.iter().zip(found).filter(|(_, found)| *found);
+        hits.for_each(|(item, _)| on_hit(item.number));
+    }
+    Ok(())
+}
+
+/// Returns the keys of all epochs that are remembered now, and their generations.
+pub(crate) async fn live_keys(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+) -> Result<Vec<(u32, String)>, Error> {
+    let (epochs, now, _) = find(filter, window, shard, &[]).await?;
+    let live = epochs.keys().zip(keys(filter, shard, &epochs).into_iter().skip(1));
+    let live = live.filter(|((epoch, _), _)| epochs.is_live(*epoch, window, now));
+    Ok(live.map(|((_, generation), key)| (generation, key)).collect())
+}
+
+/// Returns the list of the epochs of a shard, the time of the server, and whether the filter may contain each of the items.
+pub(crate) async fn find(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+    items: &[Item],
+) -> Result<(Arc<Epochs>, i64, Vec<bool>), Error> {
+    let mut query = Query::new(known(filter, shard).await?);
+    loop {
+        let kind = if query.next()? { Kind::StaleRead } else { Kind::Read };
+        let epochs = Arc::clone(query.epochs());
+        let replies = filter.send(shard, &reads(filter, shard, &epochs, items), kind).await;
+        let replies = replies.map_err(Failure::of_read)?;
+        let [bits @ .., list, time] = replies.as_slice() else {
+            return Err(Error::Reply { expected: "bits, a list and a time" });
+        };
+        let now = scripts::milliseconds(time).ok_or(Error::Reply { expected: "a time" })?;
+        let mut found = Vec::new();
+        for ((_, generation), reply) in epochs.keys().zip(bits) {
+            let generation = filter.generation(generation);
+            let places = items.iter().map(|item| generation.place(item.hash));
+            let read = commands::queried(reply, filter.identity(), places);
+            let (state, bits) = read.ok_or(Error::Reply { expected: "words" })?;
+            found.push((state == State::Open).then_some(bits));
+        }
+        let list = read(filter, list);
+        let answer = query.read(window, &found, list, now, items.len());
+        // A replica's list may be older than what this client knows.
+        if kind == Kind::Read {
+            filter.epochs.set(shard, query.epochs());
+        }
+        match answer {
+            Some(Ok(found)) => return Ok((epochs, now, found)),
+            Some(Err(generation)) => return Err(Error::Lost { shard, generation }),
+            None => {}
+        }
+    }
+}
+
+/// Returns the commands that read the bits of all epochs, the list, and the time.
+fn reads(filter: Call<'_>, shard: u32, epochs: &Epochs, items: &[Item]) -> Vec<Cmd> {
+    let keys = keys(filter, shard, epochs);
+    let read = |((_, generation), key): ((_, u32), &String)| {
+        let generation = filter.generation(generation);
+        commands::query(key, generation, items.iter().map(|item| generation.place(item.hash)))
+    };
+    let mut reads: Vec<Cmd> = epochs.keys().zip(&keys[1..]).map(read).collect();
+    reads.extend([commands::get(&keys[0]), scripts::time()]);
+    reads
+}
+
+/// Returns the list of a shard that this client knows, or asks for it.
+///
+/// # Errors
+///
+/// [`Error::Lost`] if there is none.
+pub(crate) async fn known(filter: Call<'_>, shard: u32) -> Result<Arc<Epochs>, Error> {
+    if let Some(epochs) = filter.epochs.get(shard) {
+        return Ok(epochs);
+    }
+    let epochs = list(filter, shard).await?.ok_or(Error::Lost { shard, generation: 0 })?;
+    let epochs = Arc::new(epochs);
+    filter.epochs.set(shard, &epochs);
+    Ok(epochs)
+}
+
+/// Asks for the list of a shard.
+pub(crate) async fn list(filter: Call<'_>, shard: u32) -> Result<Option<Epochs>, Error> {
+    let key = filter.name.epochs(shard, filter.identity().to_u64());
+    let reply = filter.send_one(shard, commands::get(&key), Kind::Read).await?;
+    Ok(read(filter, &reply))
+}
+
+/// Reads a list, which is `None` if it is not of this filter.
+pub(crate) fn read(filter: Call<'_>, reply: &Value) -> Option<Epochs> {
+    let Value::BulkString(text) = reply else { return None };
+    Epochs::of_text(text, filter.identity(), filter.sizes().generations.len() as u32)
+}
+
+/// Returns the key of the list, and those of its epochs.
+pub(crate) fn keys(filter: Call<'_>, shard: u32, epochs: &Epochs) -> Vec<String> {
+    let life = filter.identity().to_u64();
+    let bits = |(epoch, generation): (super::epochs::Epoch, u32)| {
+        filter.name.epoch_bits(shard, life, epoch.number, generation)
+    };
+    let list = filter.name.epochs(shard, life);
+    core::iter::once(list).chain(epochs.keys().map(bits)).collect()
+}
