@@ -186,7 +186,9 @@ mod tests {
         let read = Descriptor::of_json(json.as_bytes()).unwrap();
         assert_eq!((read.window, read.capacity(), read.rate()), (Some(window), 1000, 1e-4));
         let text = "\"window\":{\"span\":60000,\"capacity\":1000}";
-        for to in ["{}", "{\"span\":999,\"capacity\":1000}", "{\"span\":-1,\"capacity\":1}", "60000"] {
+        for to in
+            ["{}", "{\"span\":999,\"capacity\":1000}", "{\"span\":-1,\"capacity\":1}", "60000"]
+        {
             let wrong = json.replacen(text, &format!("\"window\":{to}"), 1);
             assert_ne!(wrong, json);
             assert!(Descriptor::of_json(wrong.as_bytes()).is_err(), "{wrong}");

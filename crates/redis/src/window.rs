@@ -91,12 +91,7 @@ impl Window {
     }
 
     /// Returns the sizes of each epoch of a filter with this rate. The rates of the epochs add up to it.
-    pub(crate) fn sizes(
-        self,
-        rate: f64,
-        grows: bool,
-        shards: Option<u32>,
-    ) -> Result<Sizes, Error> {
+    pub(crate) fn sizes(self, rate: f64, grows: bool, shards: Option<u32>) -> Result<Sizes, Error> {
         // Written so that NaN is an error, too.
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate }.into());

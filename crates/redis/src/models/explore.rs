@@ -5,7 +5,22 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::LOOP;
-use super::world::World;
+
+/// A state, and what can happen next.
+pub(super) trait Scene: Clone + Hash {
+    type Event: Copy;
+
+    /// Lets happen what nobody else sees.
+    fn settle(&mut self) -> Result<(), &'static str>;
+    /// Returns all that can happen next. If nothing can, all clients are done.
+    fn events(&self) -> Vec<Self::Event>;
+    /// Lets an event happen. Returns the violation that it leads to.
+    fn happen(&mut self, event: Self::Event) -> Result<(), &'static str>;
+    /// Checks what must be true when all clients are done.
+    fn end(&self) -> Result<(), &'static str>;
+    /// Describes an event, and what is there after it.
+    fn describe(&self, event: Self::Event, after: &Self) -> String;
+}
 
 /// What was explored.
 #[derive(Debug)]
@@ -29,7 +44,7 @@ impl fmt::Debug for Violation {
 }
 
 /// Explores all that can happen.
-pub(super) fn explore(world: &World) -> Result<Explored, Violation> {
+pub(super) fn explore<S: Scene>(world: &S) -> Result<Explored, Violation> {
     let (mut world, mut seen) = (world.clone(), HashMap::new());
     world.settle().map_err(violation)?;
     let orders = visit(&world, &mut seen)?;
@@ -37,7 +52,7 @@ pub(super) fn explore(world: &World) -> Result<Explored, Violation> {
 }
 
 /// Returns the orders of all events from here on. `seen`: this number for each state, or `None` while it is explored.
-fn visit(world: &World, seen: &mut HashMap<u64, Option<u128>>) -> Result<u128, Violation> {
+fn visit<S: Scene>(world: &S, seen: &mut HashMap<u64, Option<u128>>) -> Result<u128, Violation> {
     let state = fingerprint(world);
     match seen.get(&state) {
         Some(Some(orders)) => return Ok(*orders),
@@ -56,9 +71,7 @@ fn visit(world: &World, seen: &mut HashMap<u64, Option<u128>>) -> Result<u128, V
         let happened = next.happen(event).map_err(violation);
         let result = happened.and_then(|()| visit(&next, seen));
         orders = orders.saturating_add(result.map_err(|mut violation| {
-            let command = world.command(event);
-            let shard = &next.shard;
-            violation.events.push(format!("{event:?} {command:?}:{shard:?}"));
+            violation.events.push(world.describe(event, &next));
             violation
         })?);
     }
@@ -72,7 +85,7 @@ const fn violation(message: &'static str) -> Violation {
 
 /// Returns a number that no other of ten million states has, with a probability of 99.9997 %. If two had one, a state
 /// would not be explored.
-fn fingerprint(world: &World) -> u64 {
+fn fingerprint(world: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     world.hash(&mut hasher);
     hasher.finish()

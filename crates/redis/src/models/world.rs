@@ -1,6 +1,7 @@
 //! The shard and its clients: the events that can happen next, and what must be true at the end.
 
 use super::client::{Client, Outcome, Task};
+use super::explore::Scene;
 use super::shard::{Command, GENERATIONS, Shard};
 use super::{Defect, LOOP, MISSED, NO_REASON, NONE, NOT_STORED, STUCK, TWO};
 use crate::round::{Inserts, Item, Query};
@@ -143,59 +144,13 @@ impl World {
     }
 
     /// Returns the command that an event executes.
-    pub(super) fn command(&self, event: Event) -> Option<Command> {
+    fn command(&self, event: Event) -> Option<Command> {
         match event {
             Event::Command(client) | Event::LostReply(client) | Event::LostCommand(client) => {
                 self.clients[client].next()
             }
             _ => None,
         }
-    }
-
-    /// Returns all that can happen next. If nothing can, all clients are done.
-    pub(super) fn events(&self) -> Vec<Event> {
-        let mut events = Vec::new();
-        for (number, client) in self.clients.iter().enumerate() {
-            let Some(command) = client.next() else {
-                events.extend(own(number, client));
-                continue;
-            };
-            events.push(Event::Command(number));
-            if self.faults.losses > 0 {
-                events.push(Event::NoConnection(number));
-                if matches!(command, Command::Set(_)) {
-                    events.extend([Event::LostReply(number), Event::LostCommand(number)]);
-                }
-            }
-        }
-        if events.is_empty() {
-            return events;
-        }
-        if self.faults.failovers > 0 {
-            events.extend((1..=self.before.len()).map(Event::Failover));
-        }
-        if self.faults.evictions > 0 {
-            let there = (0..GENERATIONS).filter(|number| self.shard.has_tag(*number));
-            events.extend(there.map(Event::Eviction));
-        }
-        events
-    }
-
-    /// Lets an event happen. Returns the violation that it leads to.
-    pub(super) fn happen(&mut self, event: Event) -> Result<(), &'static str> {
-        self.step(event)?;
-        self.settle()
-    }
-
-    /// Lets clients go on until each waits for the server, unless they may be late: nobody else sees when they do.
-    pub(super) fn settle(&mut self) -> Result<(), &'static str> {
-        let next = |world: &Self| {
-            (0..).zip(&world.clients).find_map(|(number, client)| own(number, client))
-        };
-        while let Some(event) = next(self).filter(|_| !self.late) {
-            self.step(event)?;
-        }
-        Ok(())
     }
 
     fn step(&mut self, event: Event) -> Result<(), &'static str> {
@@ -294,8 +249,77 @@ impl World {
             && self.clients.iter().any(|client| client.results().any(verdict))
     }
 
-    /// Checks what must be true when all clients are done.
-    pub(super) fn end(&self) -> Result<(), &'static str> {
+    /// Checks what new clients with a guess find: item 0, if it is there, and that another item is new, unless a part of
+    /// the filter is gone.
+    fn recovers(&self, guess: u32) -> Result<(), &'static str> {
+        let mut after = Self::new(0, &[guess; 2]).query(0).insert(1, &[FRESH]);
+        after.shard = self.shard.clone();
+        after.evicted = self.evicted;
+        after.settle()?;
+        for _ in 0..1000 {
+            let Some(event) = after.events().first().copied() else {
+                let outcome = after.clients[1].results().next().and_then(|(_, _, outcome)| outcome);
+                let right = match outcome {
+                    Some(Outcome::New) => !self.shard.is_broken(),
+                    Some(Outcome::Lost | Outcome::Unknown) => self.shard.is_broken(),
+                    Some(Outcome::Known | Outcome::Unavailable) | None => false,
+                };
+                return if right { Ok(()) } else { Err(STUCK) };
+            };
+            after.happen(event)?;
+        }
+        Err(LOOP)
+    }
+}
+
+impl Scene for World {
+    type Event = Event;
+
+    /// Lets clients go on until each waits for the server, unless they may be late: nobody else sees when they do.
+    fn settle(&mut self) -> Result<(), &'static str> {
+        let next = |world: &Self| {
+            (0..).zip(&world.clients).find_map(|(number, client)| own(number, client))
+        };
+        while let Some(event) = next(self).filter(|_| !self.late) {
+            self.step(event)?;
+        }
+        Ok(())
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (number, client) in self.clients.iter().enumerate() {
+            let Some(command) = client.next() else {
+                events.extend(own(number, client));
+                continue;
+            };
+            events.push(Event::Command(number));
+            if self.faults.losses > 0 {
+                events.push(Event::NoConnection(number));
+                if matches!(command, Command::Set(_)) {
+                    events.extend([Event::LostReply(number), Event::LostCommand(number)]);
+                }
+            }
+        }
+        if events.is_empty() {
+            return events;
+        }
+        if self.faults.failovers > 0 {
+            events.extend((1..=self.before.len()).map(Event::Failover));
+        }
+        if self.faults.evictions > 0 {
+            let there = (0..GENERATIONS).filter(|number| self.shard.has_tag(*number));
+            events.extend(there.map(Event::Eviction));
+        }
+        events
+    }
+
+    fn happen(&mut self, event: Event) -> Result<(), &'static str> {
+        self.step(event)?;
+        self.settle()
+    }
+
+    fn end(&self) -> Result<(), &'static str> {
         for item in 0..2 {
             let present = self.present && item == 0;
             let inserts: Vec<(usize, usize, Outcome)> = (0..)
@@ -336,26 +360,9 @@ impl World {
         (0..GENERATIONS).try_for_each(|guess| self.recovers(guess))
     }
 
-    /// Checks what new clients with a guess find: item 0, if it is there, and that another item is new, unless a part of
-    /// the filter is gone.
-    fn recovers(&self, guess: u32) -> Result<(), &'static str> {
-        let mut after = Self::new(0, &[guess; 2]).query(0).insert(1, &[FRESH]);
-        after.shard = self.shard.clone();
-        after.evicted = self.evicted;
-        after.settle()?;
-        for _ in 0..1000 {
-            let Some(event) = after.events().first().copied() else {
-                let outcome = after.clients[1].results().next().and_then(|(_, _, outcome)| outcome);
-                let right = match outcome {
-                    Some(Outcome::New) => !self.shard.is_broken(),
-                    Some(Outcome::Lost | Outcome::Unknown) => self.shard.is_broken(),
-                    Some(Outcome::Known | Outcome::Unavailable) | None => false,
-                };
-                return if right { Ok(()) } else { Err(STUCK) };
-            };
-            after.happen(event)?;
-        }
-        Err(LOOP)
+    fn describe(&self, event: Event, after: &Self) -> String {
+        let (command, shard) = (self.command(event), &after.shard);
+        format!("{event:?} {command:?}:{shard:?}")
     }
 }
 

@@ -43,7 +43,10 @@ pub(crate) async fn delete_shard(filter: Call<'_>, shard: u32) -> Result<(), Err
         let Some(known) = epochs else {
             // It is gone, or no client can read it.
             let list = [filter.name.epochs(shard, filter.identity().to_u64())];
-            return filter.send_one(shard, commands::delete(&list), Kind::Idempotent).await.map(|_| ());
+            return filter
+                .send_one(shard, commands::delete(&list), Kind::Idempotent)
+                .await
+                .map(|_| ());
         };
         let command = scripts::delete(&keys(filter, shard, &known), &known);
         let reply = filter.send_one(shard, command, Kind::Idempotent).await?;

@@ -124,7 +124,8 @@ mod tests {
         let read = Epochs::of_text(epochs.text().as_bytes(), IDENTITY, 3).unwrap();
         assert_eq!(read, epochs);
         assert_eq!((read.newest(), read.generations()), (list[1], 3));
-        let keys: Vec<_> = read.keys().map(|(epoch, generation)| (epoch.number, generation)).collect();
+        let keys: Vec<_> =
+            read.keys().map(|(epoch, generation)| (epoch.number, generation)).collect();
         assert_eq!(keys, [(7, 0), (8, 0), (8, 1), (8, 2)]);
         assert_eq!(read.grown(IDENTITY).newest(), epoch(8, 1_700_000_000_000, 3));
     }

@@ -52,7 +52,8 @@ pub(crate) async fn insert(
 
 /// Returns the most items of the next command.
 fn most(filter: Call<'_>, epochs: Option<&Epochs>) -> usize {
-    let (open, keys) = epochs.map_or((0, 1), |epochs| (epochs.newest().open, epochs.keys().count()));
+    let (open, keys) =
+        epochs.map_or((0, 1), |epochs| (epochs.newest().open, epochs.keys().count()));
     let generation = filter.generation(open);
     // An item that is new has about two bits read in each key, and all of its bits written in one.
     let most = (CALLS / (generation.geometry.probes() as usize + 2 * keys)).clamp(1, MAX_ITEMS);

@@ -1,14 +1,15 @@
 //! Sends the commands of a query for items in one shard with epochs, as `round.rs` decides.
 //!
-//! A query needs no script: it reads the bits, then the list, then the time. The list is the one that the client knew
-//! before, so it was there all the time: the texts of a list never come again.
+//! A query needs no script: it reads the list, the bits, the list again, and the time. If both times the list is the one
+//! whose keys it has read, that list was there all the time: the text of a list never comes again, unless a failover takes
+//! changes back, which breaks the connection.
 
 use redis::{Cmd, Value};
 
 use super::round::Query;
 use super::{Epochs, Window, scripts};
-use crate::router::{Failure, Kind};
 use crate::round::{Item, MAX_ITEMS};
+use crate::router::{Failure, Kind};
 use crate::shared::Call;
 use crate::tag::State;
 use crate::{Error, commands};
@@ -55,8 +56,8 @@ pub(crate) async fn find(
         let epochs = Arc::clone(query.epochs());
         let replies = filter.send(shard, &reads(filter, shard, &epochs, items), kind).await;
         let replies = replies.map_err(Failure::of_read)?;
-        let [bits @ .., list, time] = replies.as_slice() else {
-            return Err(Error::Reply { expected: "bits, a list and a time" });
+        let [before, bits @ .., after, time] = replies.as_slice() else {
+            return Err(Error::Reply { expected: "lists, bits and a time" });
         };
         let now = scripts::milliseconds(time).ok_or(Error::Reply { expected: "a time" })?;
         let mut found = Vec::new();
@@ -67,8 +68,8 @@ pub(crate) async fn find(
             let (state, bits) = read.ok_or(Error::Reply { expected: "words" })?;
             found.push((state == State::Open).then_some(bits));
         }
-        let list = read(filter, list);
-        let answer = query.read(window, &found, list, now, items.len());
+        let lists = [before, after].map(|list| read(filter, list));
+        let answer = query.read(window, lists, &found, now, items.len());
         // A replica's list may be older than what this client knows.
         if kind == Kind::Read {
             filter.epochs.set(shard, query.epochs());
@@ -81,16 +82,16 @@ pub(crate) async fn find(
     }
 }
 
-/// Returns the commands that read the bits of all epochs, the list, and the time.
+/// Returns the commands that read the list, the bits of all epochs, the list again, and the time.
 fn reads(filter: Call<'_>, shard: u32, epochs: &Epochs, items: &[Item]) -> Vec<Cmd> {
     let keys = keys(filter, shard, epochs);
     let read = |((_, generation), key): ((_, u32), &String)| {
         let generation = filter.generation(generation);
         commands::query(key, generation, items.iter().map(|item| generation.place(item.hash)))
     };
-    let mut reads: Vec<Cmd> = epochs.keys().zip(&keys[1..]).map(read).collect();
-    reads.extend([commands::get(&keys[0]), scripts::time()]);
-    reads
+    let list = || commands::get(&keys[0]);
+    let bits = epochs.keys().zip(&keys[1..]).map(read);
+    core::iter::once(list()).chain(bits).chain([list(), scripts::time()]).collect()
 }
 
 /// Returns the list of a shard that this client knows, or asks for it.

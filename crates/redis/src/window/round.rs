@@ -92,7 +92,7 @@ impl Query {
         Self { epochs, rounds: 0 }
     }
 
-    /// Returns the list whose keys are read next; behind them the list is read, and then the time.
+    /// Returns the list whose keys are read next: after the list, and before the list and the time.
     pub(crate) const fn epochs(&self) -> &Arc<Epochs> {
         &self.epochs
     }
@@ -107,24 +107,25 @@ impl Query {
         Ok(self.rounds == 1)
     }
 
-    /// Takes what was read: for each key of the list whether it has each item, or `None` if it is missing; the list; the
-    /// time of the server in milliseconds. Returns which of the `items` items were found, or as an error the generation
+    /// Takes what was read, over one connection: the list before and after the keys; for each key whether it has each item,
+    /// or `None` if it is missing; the time of the server in milliseconds. Returns which of the `items` items were found, or as an error the generation
     /// that is lost, or `None` if the keys must be read again.
     pub(crate) fn read(
         &mut self,
         window: Window,
+        [before, after]: [Option<Epochs>; 2],
         keys: &[Option<Vec<bool>>],
-        epochs: Option<Epochs>,
         now: i64,
         items: usize,
     ) -> Option<Result<Vec<bool>, u32>> {
         // What a replica says first is checked by the master.
         let first = self.rounds == 1;
-        match epochs {
+        let same = before.as_ref() == Some(&*self.epochs) && before == after;
+        match after {
             None => return (!first).then_some(Err(0)),
             // The keys of another list were read, and some of them may have been dropped.
-            Some(epochs) if epochs != *self.epochs => {
-                self.epochs = Arc::new(epochs);
+            Some(after) if !same => {
+                self.epochs = Arc::new(after);
                 return None;
             }
             Some(_) => {}

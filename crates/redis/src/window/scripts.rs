@@ -146,8 +146,7 @@ pub(crate) fn insert(
     command.arg(generations.len()).arg(hashes.len());
     let open = sizes.generation(epochs.newest().open);
     let counted = |hash: &u64| sizes.grows() && open.is_sampled(sizes.shards, *hash);
-    let counted: String =
-        hashes.iter().map(|hash| if counted(hash) { '1' } else { '0' }).collect();
+    let counted: String = hashes.iter().map(|hash| if counted(hash) { '1' } else { '0' }).collect();
     command.arg(counted);
     for generation in &generations {
         command.arg(generation.line_bytes()).arg(generation.geometry.probes());

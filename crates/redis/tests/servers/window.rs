@@ -64,7 +64,8 @@ fn items_are_remembered_for_the_span_and_at_most_a_third_longer() {
     let (begin, mut round) = (time(&mut clock), 0_u64);
     let (mut present, mut absent, mut again, mut repeats) = (0, 0, 0, 0);
     // No time decides when the test ends: it goes on until each case has come often enough.
-    while present.min(absent).min(again).min(repeats) < 1000 || time(&mut clock) < begin + 3 * LIFE {
+    while present.min(absent).min(again).min(repeats) < 1000 || time(&mut clock) < begin + 3 * LIFE
+    {
         // 40 new items, and 40 that were inserted at any time before.
         let old = (0..40).map(|number| (round * 7919 + number * 104_729) % (40 * round).max(1));
         let items: Vec<u64> = (40 * round..40 * round + 40).chain(old).collect();
@@ -107,9 +108,9 @@ fn items_are_remembered_for_the_span_and_at_most_a_third_longer() {
         }
         round += 1;
     }
-    // Forgotten epochs take no memory: a list per shard, and at most four epochs, each perhaps with some growth.
-    let keys = texts(server.command(&["KEYS", "*"]));
-    assert!(keys.len() <= 1 + 4 * (1 + 4 * 3), "{keys:?}");
+    // Forgotten epochs take no memory: a shard has four at most.
+    let keys = texts(server.command(&["KEYS", "{seen:0}:*:0"]));
+    assert!((1..=4).contains(&keys.len()), "{keys:?}");
 }
 
 /// Four clients insert the same items while these are forgotten again and again.
@@ -128,7 +129,8 @@ fn of_racing_clients_one_wins_within_the_span() {
             let after = time(&mut clock);
             let new = items.iter().zip(new).map(|(item, new)| (*item, new.unwrap(), before, after));
             results.extend(new);
-            if after > end {
+            // Each item has come often enough.
+            if after > end && round > 200 {
                 break;
             }
         }
@@ -188,7 +190,8 @@ fn an_epoch_grows_and_its_keys_expire() {
     let other = builder.open().unwrap();
     assert_eq!((other.capacity(), other.window()), (3000, Some(Duration::from_secs(3600))));
     assert!(other.insert_many(&items).iter().all(|new| *new == Ok(false)));
-    let wrong = RedisBloomFilter::<u64>::builder(&server.url(), "seen").window(Duration::from_secs(9));
+    let wrong =
+        RedisBloomFilter::<u64>::builder(&server.url(), "seen").window(Duration::from_secs(9));
     assert!(matches!(wrong.open(), Err(Error::Parameters { field: "window", .. })));
     // The life of an epoch is 4800 s, and the margin 1200 s. Lists stay.
     for key in texts(server.command(&["KEYS", "{seen:*"])) {
@@ -245,36 +248,48 @@ fn a_lost_epoch_is_found_and_forgotten() {
     builder.create().unwrap();
 }
 
+/// The starts of the epochs are moved, so no clock of this machine matters: the span is an hour.
 #[test]
 fn a_clock_that_is_set_freezes_nothing() {
     let Some(server) = Server::start() else { return };
-    let filter = short(&server.url()).shards(1).create().unwrap();
-    let mut clock = server.connection();
+    let builder = builder(&server.url()).shards(1).window(Duration::from_secs(3600));
+    let filter = builder.create().unwrap();
     assert_eq!(filter.insert(&1), Ok(true));
     // The clock is set back by a year: the item is still there, and other items are new, once.
     move_starts(&server, 0, 365 * 86_400_000);
     assert_eq!((filter.contains(&1), filter.contains(&2)), (Ok(true), Ok(false)));
     assert_eq!((filter.insert(&1), filter.insert(&2)), (Ok(false), Ok(true)));
-    assert_eq!((filter.insert(&2), filter.contains(&2)), (Ok(false), Ok(true)));
-    // From here on the time goes on as before.
-    let begin = time(&mut clock);
-    let mut forgotten = false;
-    while !forgotten {
-        let before = time(&mut clock);
-        forgotten = filter.insert(&2).unwrap();
-        let after = time(&mut clock);
-        assert!(forgotten || before - begin < LIFE);
-        assert!(!forgotten || after - begin > SPAN - 100_000 || after - begin > LIFE, "{after}");
-        thread::sleep(Duration::from_millis(20));
-    }
+    // From here on the time goes on as before: an epoch takes 1200 s, and its life 4800 s.
+    move_starts(&server, 0, -1_100_000);
+    assert_eq!((filter.insert(&2), filter.insert(&3)), (Ok(false), Ok(true)));
+    move_starts(&server, 0, -2_000_000);
+    assert_eq!((filter.insert(&2), filter.insert(&4)), (Ok(false), Ok(true)));
+    move_starts(&server, 0, -2_000_000);
+    assert_eq!((filter.contains(&2), filter.contains(&4)), (Ok(false), Ok(true)));
+    assert_eq!(
+        (filter.insert(&2), filter.insert(&2), filter.insert(&4)),
+        (Ok(true), Ok(false), Ok(false))
+    );
     // The clock jumps ahead by a year: all items are forgotten, and others are remembered as before.
-    assert_eq!((filter.insert(&3), filter.contains(&3)), (Ok(true), Ok(true)));
     move_starts(&server, 0, -365 * 86_400_000);
-    assert_eq!((filter.contains(&3), filter.insert(&3), filter.insert(&3)), (Ok(false), Ok(true), Ok(false)));
-    // A clock that starts in 1970.
-    let now = time(&mut clock) / 1000;
+    assert_eq!(
+        (filter.contains(&2), filter.insert(&2), filter.insert(&2)),
+        (Ok(false), Ok(true), Ok(false))
+    );
+    // It comes back.
+    move_starts(&server, 0, 365 * 86_400_000);
+    assert_eq!(
+        (filter.contains(&2), filter.insert(&2), filter.insert(&3)),
+        (Ok(true), Ok(false), Ok(true))
+    );
+    // A clock that begins in 1970, and is set right.
+    let now = time(&mut server.connection()) / 1000;
     move_starts(&server, 0, 1000 - now);
-    assert_eq!((filter.contains(&3), filter.insert(&3), filter.insert(&3)), (Ok(false), Ok(true), Ok(false)));
+    assert_eq!(
+        (filter.contains(&3), filter.insert(&3), filter.insert(&3)),
+        (Ok(false), Ok(true), Ok(false))
+    );
+    assert_eq!(builder.open().unwrap().contains(&3), Ok(true));
 }
 
 /// A server evicts keys that expire: those with the bits.
@@ -304,7 +319,8 @@ fn what_would_not_forget_is_refused() {
         assert_eq!(refused, Error::Span { span });
     }
     let filter = builder.clone().window(Duration::from_secs(60)).create().unwrap();
-    let local = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(10, filter.hasher().clone());
+    let local =
+        ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(10, filter.hasher().clone());
     let local = local.unwrap();
     assert_eq!(filter.pull().unwrap_err(), Error::Window);
     assert_eq!(filter.local().unwrap_err(), Error::Window);
