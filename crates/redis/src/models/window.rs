@@ -80,9 +80,9 @@ fn eviction() -> Faults {
 
 #[test]
 fn model_one_insert_wins_within_the_span_and_no_query_misses_it() {
-    let late = World::new(Defect::None).insert(&[0, 1]).query(1).faults(ticks(9));
-    let query = query(Defect::None).faults(ticks(5));
-    model(30_000_000_000_000, 400_000, [race(Defect::None).faults(ticks(9)), query, late]);
+    let late = World::new(Defect::None).insert(&[0, 1]).query(1).faults(ticks(8));
+    let query = query(Defect::None).faults(ticks(4));
+    model(900_000_000_000, 170_000, [race(Defect::None).faults(ticks(8)), query, late]);
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn model_a_lost_key_is_reported_until_it_is_due() {
 
 #[test]
 fn model_faults_of_all_kinds_at_once() {
-    let faults = Faults { ticks: 3, sets: 1, by: [-3, 2], losses: 1, evictions: 1, failovers: 1 };
+    let faults = Faults { ticks: 1, sets: 1, by: [-3, 8], losses: 1, evictions: 1, failovers: 1 };
     model(
-        340_000_000,
-        640_000,
+        80_000_000,
+        160_000,
         [World::new(Defect::None).insert(&[0, 0]).insert(&[0]).faults(faults)],
     );
 }
