@@ -11,9 +11,10 @@ use crate::round::Item;
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
 
-/// The most items of one command.
+/// The most items of one command: it blocks the server for about a millisecond.
 ///
-/// MEASURED: 64 items that are new take the server about a millisecond (see [`CALLS`]).
+/// MEASURED: a new item takes 14 µs of the server's time with four live epochs of one generation at a rate of 1e-4, instead
+/// of 4 µs without a window (Sapphire Rapids, Redis 7.0).
 const MAX_ITEMS: usize = 64;
 
 /// The most reads and writes of bits of one command: those of [`MAX_ITEMS`] items with 17 bits in 4 epochs.
