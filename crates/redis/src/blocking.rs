@@ -311,7 +311,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.policy()
     }
 
-    /// Returns the number of items that the first generation was made for.
+    /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a
+    /// span.
     ///
     /// # Examples
     ///
@@ -319,6 +320,17 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
+    }
+
+    /// Returns the span for which the filter remembers items at least, or `None` if it forgets none: that of
+    /// [`Builder::window`].
+    ///
+    /// # Examples
+    ///
+    /// See [`Builder::window`].
+    #[must_use]
+    pub fn window(&self) -> Option<Duration> {
+        self.filter.window()
     }
 
     /// Returns the number of shards.

@@ -81,6 +81,45 @@ macro_rules! builder {
                 self
             }
 
+            /// Makes a filter that forgets: it remembers each item for at least this span, and at most a third longer. Of
+            /// any number of inserts of an item within the span, **exactly one** returns `true`; a repeat does not
+            /// refresh the item. One second to ten years; a part of a millisecond counts as a whole one.
+            ///
+            /// The [`capacity`](Self::capacity) is then the number of distinct items in a span. The filter has four
+            /// *epochs*, each made for a third of the capacity; new items go into the newest. The servers' clocks decide
+            /// when one ends; those of clients do not matter. A burst makes an epoch grow; in a
+            /// [`fixed`](Self::fixed) filter it raises the rate until it is forgotten.
+            ///
+            /// An insert is a script: it takes about 15 µs of the server's time per item (without a window: 2.5 µs), and
+            /// one that carries 64 items blocks the server for a millisecond. A client needs round trips that are much
+            /// shorter than a third of the span. Such a filter has no local copies ([`Error::Window`]). Its bits are in
+            /// keys that expire, so set `maxmemory-policy noeviction`: `volatile-*` policies evict them.
+            ///
+            /// [`protocol`](crate::protocol#filters-that-forget) says what wrong clocks do.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// use std::time::Duration;
+            ///
+            /// use tamis_redis::RedisBloomFilter;
+            ///
+            /// let day = Duration::from_secs(24 * 3600);
+            /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "mails")
+            ///     .capacity(10_000_000)
+            ///     .window(day)
+            ///     .open_or_create()?;
+            /// if seen.insert("<id@example.org>")? {
+            ///     // The first in 24 hours.
+            /// }
+            /// assert_eq!(seen.window(), Some(day));
+            /// # Ok::<(), tamis_redis::Error>(())
+            /// ```
+            pub const fn window(mut self, span: Duration) -> Self {
+                self.options.window = Some(span);
+                self
+            }
+
             /// Sets the hash algorithm and its seed. By default XXH3 with a random seed. The seed is in the descriptor,
             /// so other clients need not know it.
             ///

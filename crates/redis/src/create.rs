@@ -14,7 +14,6 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
 use tokio::time::sleep;
 
-use crate::Error;
 use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::destroy;
@@ -23,6 +22,7 @@ use crate::name::Name;
 use crate::router::{Failure, Kind, Router};
 use crate::scripts;
 use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
+use crate::{Error, window};
 
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
@@ -43,8 +43,13 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
     if !filter.descriptor.ready {
         return Err(Error::Creating);
     }
-    let each = stream::iter(0..filter.sizes().shards).map(|shard| filter.find_current(shard));
-    each.buffer_unordered(4 * SHARDS_AT_ONCE).try_for_each(|_| async { Ok(()) }).await
+    let each = stream::iter(0..filter.sizes().shards).map(async |shard| match filter.window() {
+        Some(window) => window::open_shard(filter, window, shard).await,
+        None => filter.find_current(shard).await.map(|_| ()),
+    });
+    let mut each = core::pin::pin!(each.buffer_unordered(4 * SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    Ok(())
 }
 
 /// Creates a filter with this descriptor.
@@ -58,10 +63,10 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     filter.descriptor.ready = true;
     let ready = filter.descriptor.to_json();
     let (name, router, keys) = (&filter.name, &filter.router, filter.name.keys());
-    let (life, shards) = (filter.identity(), filter.sizes().shards);
+    let life = filter.descriptor.life();
     let slot = name.descriptor_slot();
     // 1. Of several clients, one begins a life.
-    match router.send_one(slot, keys.begin(life, shards, &creating)).await? {
+    match router.send_one(slot, keys.begin(&life, &creating)).await? {
         Value::Int(1) => {}
         Value::Int(0) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "0 or 1" }),
@@ -69,13 +74,13 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     // 2. The keys, and the descriptor once they exist.
     let created = async {
         create_keys_in_time(filter.call()).await?;
-        let publish = keys.publish(life, shards, [&creating, &ready]);
+        let publish = keys.publish(&life, [&creating, &ready]);
         require_own(&router.send_one(slot, publish).await?)
     };
     if let Err(error) = created.await {
         // Nothing of a filter remains that was never ready. If this fails too, its keys are removed
         // with the next filter.
-        _ = destroy::abandon(name, router, life).await;
+        _ = destroy::abandon(name, router, life.identity).await;
         return Err(error);
     }
     // 3. What other clients have left. An error concerns no item.
@@ -89,7 +94,7 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
     let renewed = async {
         loop {
             sleep(Duration::from_millis(LEASE_MS / 3)).await;
-            let renew = keys.renew(filter.identity(), filter.sizes().shards);
+            let renew = keys.renew(&filter.descriptor.life());
             let renewed = filter.router.send_one(filter.name.descriptor_slot(), renew).await;
             if let Err(error) = renewed.and_then(|reply| require_own(&reply)) {
                 return error;
@@ -105,6 +110,9 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
 /// Creates the keys of the first generation.
 async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+        if let Some(window) = filter.window() {
+            return window::create_shard(filter, window, shard).await;
+        }
         let key = filter.key(shard, 0);
         let command = scripts::create(&key, filter.generation(0), filter.identity());
         // Not repeated: a repetition that is executed late would create a key that was lost since.

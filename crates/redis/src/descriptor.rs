@@ -5,8 +5,10 @@ use tamis_formats::Policy;
 use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 
 use crate::Error;
+use crate::lives::{Life, State};
 use crate::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
 use crate::tag::Identity;
+use crate::window::Window;
 
 /// What the descriptor begins with, and the version of the layout.
 ///
@@ -24,6 +26,8 @@ pub(crate) struct Descriptor {
     pub(crate) sizes: Sizes,
     pub(crate) hasher: AnyStable,
     pub(crate) policy: Policy,
+    /// What the filter remembers, if it forgets. The sizes are those of each epoch then.
+    pub(crate) window: Option<Window>,
     /// Whether all keys of the first generation exist. Before, only the client that creates the filter uses it.
     pub(crate) ready: bool,
 }
@@ -43,6 +47,8 @@ struct Fields {
     probe: u64,
     policy: String,
     generations: Vec<Numbers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<Window>,
 }
 
 /// The fields that each version has.
@@ -64,6 +70,16 @@ struct Numbers {
 }
 
 impl Descriptor {
+    /// Returns the number of items that the filter was made for; with a window, in a span.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.window.map_or_else(|| self.sizes.capacity(), Window::capacity)
+    }
+
+    /// Returns the rate that the filter stays below.
+    pub(crate) fn rate(&self) -> f64 {
+        self.window.map_or(self.sizes.rate, |_| Window::rate(self.sizes.rate))
+    }
+
     /// Returns the JSON text.
     pub(crate) fn to_json(&self) -> String {
         let Sizes { shards, rate, generations } = &self.sizes;
@@ -85,9 +101,16 @@ impl Descriptor {
             probe: self.hasher.hash_probe(),
             policy: self.policy.name().to_owned(),
             generations: generations.iter().map(numbers).collect(),
+            window: self.window,
         };
         // The fields are numbers and texts: nothing of them can fail.
         serde_json::to_string(&fields).unwrap_or_default()
+    }
+
+    /// Returns the life of a filter that is being created.
+    pub(crate) const fn life(&self) -> Life {
+        let (identity, shards) = (self.identity, self.sizes.shards);
+        Life { identity, state: State::Creating, shards, window: self.window.is_some() }
     }
 
     /// Returns the identity in a JSON text, which may be anything.
@@ -132,7 +155,8 @@ impl Descriptor {
         let identity = Identity::of_u64(fields.identity)
             .ok_or_else(|| wrong(format!("identity {}", fields.identity)))?;
         let sizes = Sizes { shards: fields.shards, rate: fields.rate, generations };
-        Ok(Self { identity, sizes, hasher, policy, ready: fields.ready })
+        let window = fields.window.map(Window::checked).transpose()?;
+        Ok(Self { identity, sizes, hasher, policy, window, ready: fields.ready })
     }
 }
 
@@ -147,6 +171,8 @@ fn hasher(name: &str, key: &str) -> Option<AnyStable> {
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use tamis_hash::{Rapid, SipHash13};
 
     use super::*;
@@ -157,6 +183,7 @@ mod tests {
             sizes: Sizes::new(5000, 1e-4, true, None).unwrap(),
             hasher,
             policy: Policy::new("url-v1").unwrap(),
+            window: None,
             ready: true,
         }
     }
@@ -171,6 +198,25 @@ mod tests {
             assert_eq!(read.sizes, written.sizes);
             assert_eq!(read.hasher.key(), written.hasher.key());
             assert!(json.len() < MAX_BYTES);
+        }
+    }
+
+    #[test]
+    fn a_window_is_read_and_checked() {
+        let mut written = descriptor(Rapid::with_seed(7).into());
+        let window = Window::new(Duration::from_secs(60), 1000).unwrap();
+        written.window = Some(window);
+        written.sizes = window.sizes(1e-4, true, None).unwrap();
+        let json = written.to_json();
+        let read = Descriptor::of_json(json.as_bytes()).unwrap();
+        assert_eq!((read.window, read.capacity(), read.rate()), (Some(window), 1000, 1e-4));
+        let text = "\"window\":{\"span\":60000,\"capacity\":1000}";
+        for to in
+            ["{}", "{\"span\":999,\"capacity\":1000}", "{\"span\":-1,\"capacity\":1}", "60000"]
+        {
+            let wrong = json.replacen(text, &format!("\"window\":{to}"), 1);
+            assert_ne!(wrong, json);
+            assert!(Descriptor::of_json(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
 

@@ -3,7 +3,6 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
 
-use crate::Error;
 use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::lives::{self, Life, State};
@@ -12,6 +11,7 @@ use crate::router::{Failure, Kind, Router};
 use crate::shared::SHARDS_AT_ONCE;
 use crate::sizes::MAX_GENERATIONS;
 use crate::tag::Identity;
+use crate::{Error, window};
 
 /// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of all
 /// its lives.
@@ -28,10 +28,10 @@ pub(crate) async fn destroy(name: &Name, router: &Router) -> Result<(), Error> {
         _ => None,
     };
     let (there, mut lives) = end(name, router, None).await?;
-    if let Some(Descriptor { identity, sizes, .. }) = known
-        && lives.iter().all(|life| life.identity != identity)
+    if let Some(known) = known
+        && lives.iter().all(|life| life.identity != known.identity)
     {
-        lives.push(Life { identity, state: State::Ended, shards: sizes.shards });
+        lives.push(known.life());
     }
     let unswept = lives.iter().any(|life| life.state != State::Swept);
     sweep(name, router, &lives).await?;
@@ -72,6 +72,9 @@ async fn sweep(name: &Name, router: &Router, lives: &[Life]) -> Result<(), Error
     }
     let shards = lives.iter().flat_map(|life| (0..life.shards).map(|shard| (*life, shard)));
     let each = stream::iter(shards).map(async |(life, shard)| {
+        if life.window {
+            return window::delete_shard(name, router, life.identity, shard).await;
+        }
         let generations = 0..MAX_GENERATIONS as u32;
         let keys: Vec<String> =
             generations.map(|number| name.bits(life.identity, shard, number)).collect();

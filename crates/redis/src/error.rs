@@ -1,6 +1,7 @@
 //! What can go wrong, and what is then true of the filter.
 
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 
 use tamis_core::BuildError;
@@ -67,10 +68,13 @@ pub enum Error {
     },
     /// A part of the filter is gone from the server: evicted, expired, deleted, or lost by a restart without
     /// persistence. Items of this shard may have been lost. Nothing was stored.
+    ///
+    /// A filter with a window heals: the shard works again when the items that are lost would have been forgotten, unless
+    /// its list of epochs is gone.
     Lost {
         /// The number of the shard.
         shard: u32,
-        /// The generation whose bits are missing.
+        /// The generation whose bits are missing; with a window, that of an epoch.
         generation: u32,
     },
     /// The filter was deleted since this client has opened it, or another one of the same name was
@@ -122,6 +126,14 @@ pub enum Error {
         /// What differs.
         field: &'static str,
     },
+    /// The span of a filter that forgets is below one second or above ten years.
+    Span {
+        /// The span given.
+        span: Duration,
+    },
+    /// The filter forgets (it has a window), and this operation is for filters that do not: a copy would remember what the
+    /// filter has forgotten. Nothing was sent.
+    Window,
     /// There is no memory for a local copy of the filter.
     Alloc {
         /// Bytes requested.
@@ -184,6 +196,12 @@ impl fmt::Display for Error {
                 write!(f, "the reply of the server is not valid: expected {expected}")
             }
             Self::Mismatch { field } => write!(f, "the local filter has another {field}"),
+            Self::Span { span } => {
+                write!(f, "a filter can remember for one second to ten years, not for {span:?}")
+            }
+            Self::Window => f.write_str(
+                "the filter forgets items after some time; it cannot be copied, added to, or put behind a local filter",
+            ),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
             Self::System { reason } => f.write_str(reason),
         }

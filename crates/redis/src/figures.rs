@@ -7,6 +7,7 @@ use crate::Error;
 use crate::commands;
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
+use crate::window;
 
 /// The bytes that are counted at once. It keeps the server busy for a millisecond.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -39,7 +40,8 @@ pub struct Figures {
     pub false_positive_rate: f64,
     /// The false-positive rate that the filter was created with: the request.
     pub requested_rate: f64,
-    /// The items divided by the capacity of all generations that exist. Above 1, the rate may exceed the request.
+    /// The items divided by the capacity of all generations that exist. A filter with a window counts its epochs, each of
+    /// which is made for a third of the capacity: with four full ones this is 1. Above 1, the rate may exceed the request.
     pub saturation: f64,
     /// The share of bits that are set.
     pub fill: f64,
@@ -47,7 +49,7 @@ pub struct Figures {
     pub size_in_bytes: u64,
     /// The number of keys with bits.
     pub keys: u64,
-    /// The number of generations of the shard that has the most.
+    /// The number of generations of the shard that has the most; with a window, of all of its epochs together.
     pub generations: u32,
 }
 
@@ -75,9 +77,10 @@ pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
         items: sum(|count| count.items),
         // An item is equally likely to be in each shard.
         false_positive_rate: sum(|count| -count.log_absent.exp_m1()) / f64::from(shards),
-        requested_rate: filter.sizes().rate,
-        saturation: sum(|count| count.items) / sum(|count| count.capacity),
-        fill: sum(|count| count.ones as f64) / (8 * bytes) as f64,
+        requested_rate: filter.descriptor.rate(),
+        // A shard whose epochs are all forgotten has no bits.
+        saturation: sum(|count| count.items) / sum(|count| count.capacity).max(1.0),
+        fill: sum(|count| count.ones as f64) / (8 * bytes).max(1) as f64,
         size_in_bytes: bytes,
         keys: counts.iter().map(|count| u64::from(count.generations)).sum(),
         generations: counts.iter().map(|count| count.generations).max().unwrap_or(0),
@@ -85,12 +88,18 @@ pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
 }
 
 async fn count_shard(filter: Call<'_>, shard: u32) -> Result<Counts, Error> {
-    let newest = filter.find_current(shard).await?;
+    // The keys of the filter, or those of the epochs that it remembers.
+    let keys = match filter.window() {
+        Some(window) => window::live_keys(filter, window, shard).await?,
+        None => {
+            let newest = filter.find_current(shard).await?;
+            (0..=newest).map(|number| (number, filter.key(shard, number))).collect()
+        }
+    };
     let shards = f64::from(filter.sizes().shards);
-    let mut counts = Counts { generations: newest + 1, ..Counts::default() };
-    for number in 0..=newest {
+    let mut counts = Counts { generations: keys.len() as u32, ..Counts::default() };
+    for (number, key) in keys {
         let generation = filter.generation(number);
-        let key = filter.key(shard, number);
         let starts = (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize);
         let sent: Vec<Cmd> = starts
             .map(|start| {

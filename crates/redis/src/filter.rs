@@ -3,6 +3,7 @@
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
+use core::time::Duration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,8 +17,9 @@ use crate::figures::{self, Figures};
 use crate::insert::{self, Inserted};
 use crate::local::Local;
 use crate::round::Item;
-use crate::shared::{Confirm, Shared};
-use crate::{Error, pull, push, query};
+use crate::shared::{Call, Confirm, Shared};
+use crate::window::Window;
+use crate::{Error, pull, push, query, window};
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection per node, so a batch that
 /// is spread over thousands of shards still takes few round trips.
@@ -121,7 +123,10 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut results = Vec::with_capacity(items.len());
             let on_result = |item: Item, result| results.push((item.number, result));
-            insert::insert(call, shard, &items, on_result).await;
+            match call.window() {
+                Some(window) => window::insert(call, window, shard, &items, on_result).await,
+                None => insert::insert(call, shard, &items, on_result).await,
+            }
             results
         });
         let mut all = vec![Inserted::of_error(NO_VERDICT); hashes.len()];
@@ -167,9 +172,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         let mut found = false;
-        let shard = self.shared.sizes().shard(hash);
-        let items = [Item { number: 0, hash }];
-        query::query(self.shared.begin().await?, shard, &items, |_| found = true).await?;
+        let (call, shard) = (self.shared.begin().await?, self.shared.sizes().shard(hash));
+        find(call, shard, &[Item { number: 0, hash }], |_| found = true).await?;
         Ok(found)
     }
 
@@ -204,7 +208,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         let call = shared.begin().await?;
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut hits = Vec::new();
-            query::query(call, shard, &items, |number| hits.push(number)).await?;
+            find(call, shard, &items, |number| hits.push(number)).await?;
             Ok::<_, Error>(hits)
         });
         let mut all = vec![false; hashes.len()];
@@ -241,6 +245,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
+        self.shared.require_all()?;
         pull::pull(self.shared.begin().await?).await
     }
 
@@ -258,6 +263,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
+        self.shared.require_all()?;
         pull::empty(self.shared.call())
     }
 
@@ -274,6 +280,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     where
         AnyStable: HashItem<T>,
     {
+        self.shared.require_all()?;
         push::push(self.shared.begin().await?, local).await
     }
 
@@ -297,14 +304,26 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.shared.descriptor.policy
     }
 
-    /// Returns the number of items that the first generation was made for.
+    /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a
+    /// span.
     ///
     /// # Examples
     ///
     /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.shared.sizes().capacity()
+        self.shared.capacity()
+    }
+
+    /// Returns the span for which the filter remembers items, or `None` if it forgets none, as
+    /// [`RedisBloomFilter::window`](crate::RedisBloomFilter::window) does.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn window(&self) -> Option<Duration> {
+        self.shared.window().map(Window::span)
     }
 
     /// Returns the number of shards.
@@ -334,6 +353,19 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     {
         let hasher = self.hasher();
         items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect()
+    }
+}
+
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+async fn find(
+    filter: Call<'_>,
+    shard: u32,
+    items: &[Item],
+    on_hit: impl FnMut(usize),
+) -> Result<(), Error> {
+    match filter.window() {
+        Some(window) => window::query(filter, window, shard, items, on_hit).await,
+        None => query::query(filter, shard, items, on_hit).await,
     }
 }
 

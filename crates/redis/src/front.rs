@@ -1,6 +1,7 @@
 //! Local filters in front of filters in Redis.
 
 use core::borrow::Borrow;
+use core::time::Duration;
 
 use tamis_core::{AsItem, Filter};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
@@ -50,12 +51,14 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if they have different hashes or seeds.
+    /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter in Redis forgets: the local
+    /// one would answer for items that are new again.
     ///
     /// # Examples
     ///
     /// See [`LocalFirst`].
     pub fn new(remote: RedisBloomFilter<T>, local: F) -> Result<Self, Error> {
+        require_all(remote.window())?;
         require_same(remote.hasher(), local.hasher())?;
         Ok(Self { remote, local })
     }
@@ -206,6 +209,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     ///
     /// See [`AsyncLocalFirst`].
     pub fn new(remote: AsyncRedisBloomFilter<T>, local: F) -> Result<Self, Error> {
+        require_all(remote.window())?;
         require_same(remote.hasher(), local.hasher())?;
         Ok(Self { remote, local })
     }
@@ -297,6 +301,11 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     pub const fn local(&self) -> &F {
         &self.local
     }
+}
+
+/// Returns an error if the filter in Redis forgets.
+const fn require_all(window: Option<Duration>) -> Result<(), Error> {
+    if window.is_some() { Err(Error::Window) } else { Ok(()) }
 }
 
 /// Returns an error if the filters do not hash alike.

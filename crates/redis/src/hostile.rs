@@ -62,6 +62,7 @@ proptest! {
             sizes: Sizes::new(1000, 0.01, true, Some(3)).unwrap(),
             hasher: tamis_hash::Rapid::with_seed(1).into(),
             policy: tamis_formats::Policy::NONE,
+            window: None,
             ready: true,
         };
         let mut text = descriptor.to_json().into_bytes();

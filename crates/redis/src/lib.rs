@@ -38,6 +38,13 @@
 //! replicas ([`Builder::confirmed_by`]). A key is at risk if the server may evict it: set `maxmemory-policy noeviction`, or
 //! a policy for keys that expire only.
 //!
+//! # A filter that forgets
+//!
+//! With a [`window`](Builder::window) an item is remembered for at least the span and at most a third longer, and of all
+//! inserts of it within the span exactly one returns `true`. The clocks of the servers decide. Such a filter needs
+//! `noeviction`. If one of its keys is lost, the shard works again when the items of the key would have been forgotten.
+//! [`protocol`](protocol#filters-that-forget) has the proof, what a wrong clock does, and what it costs.
+//!
 //! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are checked against those of
 //! the system, or of the file that `SSL_CERT_FILE` names.
 //!
@@ -112,6 +119,7 @@ mod nodes;
 mod options;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
+#[doc = include_str!("window/window.md")]
 pub mod protocol {}
 mod pull;
 mod push;
@@ -129,6 +137,7 @@ mod stream;
 mod tag;
 mod tries;
 mod watched;
+mod window;
 
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;

@@ -115,6 +115,8 @@ pub(crate) struct Life {
     pub(crate) identity: Identity,
     pub(crate) state: State,
     pub(crate) shards: u32,
+    /// Whether its shards have epochs.
+    pub(crate) window: bool,
 }
 
 /// The state of a life.
@@ -131,6 +133,11 @@ pub(crate) enum State {
 }
 
 impl Life {
+    /// Returns what the record says behind the state and its time.
+    fn rest(&self) -> String {
+        if self.window { format!("{} window", self.shards) } else { self.shards.to_string() }
+    }
+
     /// Reads a field of the hash and its value.
     fn of_record(identity: &Value, record: &Value) -> Option<Self> {
         let mut words = text(record)?.split(' ');
@@ -142,7 +149,8 @@ impl Life {
             _ => return None,
         };
         let shards = words.nth(1)?.parse().ok()?;
-        Some(Self { identity: Identity::of_digits(text(identity)?)?, state, shards })
+        let window = words.next() == Some("window");
+        Some(Self { identity: Identity::of_digits(text(identity)?)?, state, shards, window })
     }
 }
 
@@ -169,23 +177,23 @@ pub(crate) struct Keys {
 impl Keys {
     /// Begins a life with its descriptor, which states that it is not ready. Replies 1, or 0 if there is
     /// a filter already.
-    pub(crate) fn begin(&self, life: Identity, shards: u32, descriptor: &str) -> Cmd {
+    pub(crate) fn begin(&self, life: &Life, descriptor: &str) -> Cmd {
         let mut command = script(BEGIN, &[&self.descriptor, &self.lives]);
-        command.arg(life.to_string()).arg(descriptor).arg(shards).arg(LEASE_MS);
+        command.arg(life.identity.to_string()).arg(descriptor).arg(life.rest()).arg(LEASE_MS);
         command
     }
 
     /// Renews the time of the client that creates a filter. Replies 0 if it has lost it.
-    pub(crate) fn renew(&self, life: Identity, shards: u32) -> Cmd {
+    pub(crate) fn renew(&self, life: &Life) -> Cmd {
         let mut command = script(RENEW, &[&self.lives]);
-        command.arg(life.to_string()).arg(shards).arg(LEASE_MS);
+        command.arg(life.identity.to_string()).arg(life.rest()).arg(LEASE_MS);
         command
     }
 
     /// Makes a filter ready. Replies 0 if its client has lost it.
-    pub(crate) fn publish(&self, life: Identity, shards: u32, [creating, ready]: [&str; 2]) -> Cmd {
+    pub(crate) fn publish(&self, life: &Life, [creating, ready]: [&str; 2]) -> Cmd {
         let mut command = script(PUBLISH, &[&self.descriptor, &self.lives]);
-        command.arg(life.to_string()).arg(creating).arg(ready).arg(shards);
+        command.arg(life.identity.to_string()).arg(creating).arg(ready).arg(life.rest());
         command
     }
 
@@ -228,8 +236,12 @@ mod tests {
             ("ended", State::Ended),
             ("swept", State::Swept),
         ] {
-            let expected = Life { identity: life, state, shards: 16 };
-            assert_eq!(read(&format!("{word} 1790000000000 16")), Some(expected));
+            for window in [false, true] {
+                let expected = Life { identity: life, state, shards: 16, window };
+                let record = format!("{word} 1790000000000 {}", expected.rest());
+                assert_eq!(read(&record), Some(expected));
+            }
+            let expected = Life { identity: life, state, shards: 16, window: false };
             // A later release may add words.
             assert_eq!(read(&format!("{word} 1 16 more")), Some(expected));
         }

@@ -12,9 +12,10 @@ mod explore;
 mod lives;
 mod push;
 mod shard;
+mod window;
 mod world;
 
-use self::explore::explore;
+use self::explore::{Model, explore};
 use self::world::{Faults, World};
 
 // What must be true.
@@ -60,7 +61,7 @@ enum Defect {
 }
 
 /// Explores scenes. Asserts that none leads to a violation, and the minimum of all orders and states.
-fn model(orders: u128, states: usize, scenes: impl IntoIterator<Item = World>) {
+fn model<S: Model>(orders: u128, states: usize, scenes: impl IntoIterator<Item = S>) {
     let mut sum = (0_u128, 0);
     for scene in scenes {
         let explored = explore(&scene).unwrap_or_else(|violation| panic!("\n{violation:?}"));
@@ -70,7 +71,7 @@ fn model(orders: u128, states: usize, scenes: impl IntoIterator<Item = World>) {
 }
 
 /// Asserts that the exploration of a scene with a defect finds a violation.
-fn mutant(message: &str, scene: &World) {
+fn mutant(message: &str, scene: &impl Model) {
     match explore(scene) {
         Ok(explored) => panic!("not found: {message}, {explored:?}"),
         Err(violation) => assert_eq!(violation.message, message, "\n{violation:?}"),

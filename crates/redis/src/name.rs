@@ -20,6 +20,8 @@ const MAX_BYTES: usize = 200;
 /// | `{name}:lives` | the identities that filters of this name have had |
 /// | `{name:i}:life:g` | the bits of generation `g` of shard `i` |
 /// | `{name:i}:life:push:…` | bits on their way into a shard; they expire |
+/// | `{name:i}:life:epochs` | with a window: the list of the epochs of shard `i` |
+/// | `{name:i}:life:e:g` | with a window: the bits of generation `g` of epoch `e`; they expire |
 ///
 /// `life` is the identity of the filter, a random number of 16 hexadecimal digits. A filter that is
 /// deleted and created again has another, so clients of the old one neither read nor write keys of
@@ -51,6 +53,20 @@ impl Name {
 
     pub(crate) fn push(&self, life: Identity, shard: u32, random: u64) -> String {
         format!("{{{}:{shard}}}:{life}:push:{random:016x}", self.0)
+    }
+
+    pub(crate) fn epochs(&self, shard: u32, life: Identity) -> String {
+        format!("{{{}:{shard}}}:{life}:epochs", self.0)
+    }
+
+    pub(crate) fn epoch_bits(
+        &self,
+        shard: u32,
+        life: Identity,
+        epoch: u64,
+        generation: u32,
+    ) -> String {
+        format!("{{{}:{shard}}}:{life}:{epoch}:{generation}", self.0)
     }
 
     /// Returns the hash slot of the descriptor.

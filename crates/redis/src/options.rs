@@ -16,6 +16,7 @@ use crate::shared::{Confirm, Shared};
 use crate::sizes::Sizes;
 use crate::tag::Identity;
 use crate::tries::{Tries, after};
+use crate::window::Window;
 use crate::{Error, create, destroy};
 
 /// The rate of a filter that is created without one.
@@ -33,6 +34,7 @@ pub(crate) struct Options {
     pub(crate) rate: Option<f64>,
     pub(crate) shards: Option<u32>,
     pub(crate) grows: Option<bool>,
+    pub(crate) window: Option<Duration>,
     pub(crate) hasher: Option<AnyStable>,
     pub(crate) policy: Option<Policy>,
     pub(crate) confirm: Option<Confirm>,
@@ -48,6 +50,7 @@ impl Options {
             rate: None,
             shards: None,
             grows: None,
+            window: None,
             hasher: None,
             policy: None,
             confirm: None,
@@ -71,7 +74,12 @@ impl Options {
     fn describe(&self) -> Result<Descriptor, Error> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
         let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY);
-        let sizes = Sizes::new(capacity, rate, self.grows.unwrap_or(true), self.shards)?;
+        let window = self.window.map(|span| Window::new(span, capacity)).transpose()?;
+        let grows = self.grows.unwrap_or(true);
+        let sizes = match window {
+            Some(window) => window.sizes(rate, grows, self.shards)?,
+            None => Sizes::new(capacity, rate, grows, self.shards)?,
+        };
         let mut random = [0; 16];
         getrandom::fill(&mut random)
             .map_err(|error| Error::System { reason: error.to_string().into() })?;
@@ -82,6 +90,7 @@ impl Options {
             sizes,
             hasher: self.hasher.clone().unwrap_or_else(|| Xxh3::with_seed(seed).into()),
             policy: self.policy.unwrap_or_default(),
+            window,
             ready: false,
         })
     }
@@ -166,16 +175,21 @@ impl Options {
             }
             _ => Ok(()),
         };
-        let Sizes { shards, rate, .. } = found.sizes;
+        let (shards, rate) = (found.sizes.shards, found.rate());
         require(
             "capacity",
-            found.sizes.capacity().to_string(),
+            found.capacity().to_string(),
             self.capacity.map(|n| n.max(1).to_string()),
         )?;
         require("false-positive rate", rate.to_string(), self.rate.map(|rate| rate.to_string()))?;
         require("number of shards", shards.to_string(), self.shards.map(|n| n.to_string()))?;
         let growth = |grows: bool| if grows { "growing" } else { "fixed" }.to_owned();
         require("growth", growth(found.sizes.grows()), self.grows.map(growth))?;
+        let span = |window: Window| format!("{:?}", window.span());
+        let found_span = found.window.map_or_else(|| "none".to_owned(), span);
+        let capacity = found.capacity();
+        let window = self.window.map(|span| Window::new(span, capacity)).transpose()?;
+        require("window", found_span, window.map(span))?;
         require(
             "policy",
             format!("{:?}", found.policy.name()),

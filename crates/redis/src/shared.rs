@@ -21,6 +21,7 @@ use crate::sending::Replies;
 use crate::settled::Settled;
 use crate::sizes::{Generation, Sizes};
 use crate::tag::{Identity, State};
+use crate::window::{Known, Window};
 
 /// The shards that are served at once.
 pub(crate) const SHARDS_AT_ONCE: usize = 64;
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) confirm: Option<Confirm>,
     /// Whether this filter is still the one of its name.
     pub(crate) is_current: Current,
+    /// The epochs of each shard, if the filter has a window.
+    pub(crate) epochs: Known,
     /// The generation of each shard that was open when it was last asked: a hint, which each command
     /// checks. Locked for moments: a command takes the server longer.
     generations: Mutex<Box<[u32]>>,
@@ -54,7 +57,9 @@ impl Shared {
     ) -> Self {
         let generations = vec![0; descriptor.sizes.shards as usize];
         let generations = Mutex::new(generations.into_boxed_slice());
-        Self { name, descriptor, router, confirm, is_current: Current::new(), generations }
+        let epochs = Known::new(descriptor.window.map_or(0, |_| descriptor.sizes.shards));
+        let is_current = Current::new();
+        Self { name, descriptor, router, confirm, is_current, epochs, generations }
     }
 
     pub(crate) const fn sizes(&self) -> &Sizes {
@@ -63,6 +68,21 @@ impl Shared {
 
     pub(crate) const fn identity(&self) -> Identity {
         self.descriptor.identity
+    }
+
+    /// Returns what the filter remembers, if it forgets.
+    pub(crate) const fn window(&self) -> Option<Window> {
+        self.descriptor.window
+    }
+
+    /// Returns an error if the filter forgets.
+    pub(crate) const fn require_all(&self) -> Result<(), Error> {
+        if self.window().is_some() { Err(Error::Window) } else { Ok(()) }
+    }
+
+    /// Returns the number of items that the filter was made for.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.descriptor.capacity()
     }
 
     pub(crate) fn generation(&self, number: u32) -> &Generation {
@@ -203,10 +223,20 @@ impl<'f> Call<'f> {
     /// not move, says that the key is missing.
     /// [`Error::Unavailable`] with the state of the slot, if it moves until the deadline.
     pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Result<(), Error> {
+        self.lost_at(&self.key(shard, generation), shard, generation).await
+    }
+
+    /// As [`lost`](Self::lost), by a key of the shard that has no tag.
+    pub(crate) async fn lost_at(
+        &self,
+        key: &str,
+        shard: u32,
+        generation: u32,
+    ) -> Result<(), Error> {
         if !self.ask().await? {
             return Err(Error::Replaced);
         }
-        let tag = commands::state(&self.key(shard, generation), self.generation(generation));
+        let tag = commands::state(key, self.generation(generation));
         let reason = match self.router.settled(self.name.slot(shard), tag).await {
             Settled::Reply(reply) => {
                 match commands::queried(&reply, self.identity(), core::iter::empty()) {

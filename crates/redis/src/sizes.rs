@@ -375,4 +375,31 @@ mod tests {
             assert!((items / expected - 1.0).abs() < 0.15, "{items} {expected}");
         }
     }
+
+    /// One item in so many is sampled, in each shard and line, and with each bit.
+    #[test]
+    fn the_sample_is_independent_of_the_place() {
+        let sizes = Sizes::new(1 << 22, 1e-3, true, Some(16)).unwrap();
+        let generation = sizes.generations[0];
+        let (mut shards, mut halves, mut offsets) = ([0; 16], [0; 2], [0; 64]);
+        for hash in (0..2_000_000).map(|item| Rapid::with_seed(5).hash_item(&item)) {
+            if generation.is_sampled(16, hash) {
+                let place = generation.place(hash);
+                shards[sizes.shard(hash) as usize] += 1;
+                halves[usize::from(place.line.is_multiple_of(2))] += 1;
+                place.offsets().for_each(|bit| offsets[bit as usize / 8 % 64] += 1);
+            }
+        }
+        // 2,000,000 / 512 = 3906, with a standard deviation of 62.
+        let sum: i32 = shards.iter().sum();
+        assert!((3500..4300).contains(&sum), "{sum}");
+        assert!(shards.iter().all(|count| (150..350).contains(count)), "{shards:?}");
+        assert!(halves.iter().all(|count| (1600..2300).contains(count)), "{halves:?}");
+        let mean = offsets.iter().sum::<i32>() / 64;
+        let even = |count: &i32| (count - mean).abs() < mean / 3;
+        assert!(offsets.iter().all(even), "{offsets:?}");
+        // Each item counts in a small filter.
+        let small = Sizes::new(1000, 1e-3, true, Some(16)).unwrap().generations[0];
+        assert!((0..1000).all(|hash| small.is_sampled(16, u64::MAX - hash)));
+    }
 }

@@ -11,6 +11,7 @@ use tamis_redis::{Error, RedisBloomFilter};
 
 use crate::harness::Cluster;
 use crate::processes::{URLS, race};
+use crate::window;
 
 /// Shards, about 128 of which are in 4096 of the 16,384 slots.
 const SHARDS: u32 = 512;
@@ -42,6 +43,7 @@ fn a_cluster_is_one_filter() {
     queries_go_to_replicas(&cluster);
     race(&cluster.url(), "fixed", URLS as u64, false);
     race(&cluster.url(), "growing", URLS as u64 / 20, true);
+    window::a_window_works_over_slots(&cluster);
     no_insert_is_lost_or_won_twice_while_slots_move(&cluster);
 }
 

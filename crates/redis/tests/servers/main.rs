@@ -20,3 +20,4 @@ mod replaced;
 mod replicas;
 mod single;
 mod users;
+mod window;

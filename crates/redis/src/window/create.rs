@@ -1,0 +1,70 @@
+//! Creates, opens and deletes a shard with epochs.
+
+use std::sync::Arc;
+
+use redis::Value;
+
+use super::query::{find, keys, read};
+use super::{Epochs, Window, scripts};
+use crate::name::Name;
+use crate::router::{Failure, Kind, Router};
+use crate::shared::Call;
+use crate::sizes::MAX_GENERATIONS;
+use crate::tag::Identity;
+use crate::{Error, commands};
+
+/// How often a shard is deleted whose list changes meanwhile.
+const MAX_ROUNDS: u32 = 64;
+
+/// Creates the list and the first epoch of a shard.
+pub(crate) async fn create_shard(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+) -> Result<(), Error> {
+    let life = filter.identity();
+    let keys = [filter.name.epochs(shard, life), filter.name.epoch_bits(shard, life, 0, 0)];
+    let command = scripts::create(&keys, life, filter.generation(0), window);
+    // Not repeated: a repetition that is executed late would create a list that was lost since.
+    let sent = filter.send(shard, &[command], Kind::Write).await.map_err(Failure::of_read)?;
+    let epochs = sent.first().and_then(|reply| read(filter, reply));
+    let epochs = epochs.ok_or(Error::Reply { expected: "a list of epochs" })?;
+    filter.epochs.set(shard, &Arc::new(epochs));
+    Ok(())
+}
+
+/// Finds out which epochs a shard has.
+///
+/// # Errors
+///
+/// [`Error::Lost`] if the list is gone, or a part of an epoch that is not due.
+pub(crate) async fn open_shard(filter: Call<'_>, window: Window, shard: u32) -> Result<(), Error> {
+    find(filter, window, shard, &[]).await.map(|_| ())
+}
+
+/// Deletes the list of a shard of a life, and the keys of its epochs. Keys of a shard whose list is gone
+/// expire.
+pub(crate) async fn delete_shard(
+    name: &Name,
+    router: &Router,
+    life: Identity,
+    shard: u32,
+) -> Result<(), Error> {
+    let (list, slot) = (name.epochs(shard, life), name.slot(shard));
+    for _ in 0..MAX_ROUNDS {
+        let known = match router.send_one(slot, commands::get(&list)).await? {
+            Value::BulkString(text) => Epochs::of_text(&text, life, MAX_GENERATIONS as u32),
+            _ => None,
+        };
+        let Some(known) = known else {
+            // It is gone, or no client can read it.
+            return router.send_one(slot, commands::delete(&[list])).await.map(|_| ());
+        };
+        // Nothing, unless a client has changed the list meanwhile.
+        let command = scripts::delete(&keys(name, life, shard, &known), &known);
+        if router.send_one(slot, command).await? == Value::Nil {
+            return Ok(());
+        }
+    }
+    Err(Error::Unavailable { reason: "the shard changes its epochs again and again".into() })
+}

@@ -1,0 +1,149 @@
+//! Sends the commands of a query for items in one shard with epochs, as `round.rs` decides.
+//!
+//! A query needs no script: it reads the list, the bits, the list again, and the time. If both times the list is the one
+//! whose keys it has read, that list was there all the time: the text of a list never comes again, unless a failover takes
+//! changes back, which breaks the connection.
+
+use std::sync::Arc;
+
+use redis::{Cmd, Value};
+
+use super::round::Query;
+use super::{Epochs, Window, scripts};
+use crate::name::Name;
+use crate::round::{Item, MAX_ITEMS};
+use crate::router::{Failure, Kind};
+use crate::shared::Call;
+use crate::tag::{Identity, State};
+use crate::{Error, commands};
+
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+pub(crate) async fn query(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+    items: &[Item],
+    mut on_hit: impl FnMut(usize),
+) -> Result<(), Error> {
+    for chunk in items.chunks(MAX_ITEMS) {
+        let (_, _, found) = find(filter, window, shard, chunk).await?;
+        let hits = chunk.iter().zip(found).filter(|(_, found)| *found);
+        hits.for_each(|(item, _)| on_hit(item.number));
+    }
+    Ok(())
+}
+
+/// Returns the keys of all epochs that are remembered now, and their generations.
+pub(crate) async fn live_keys(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+) -> Result<Vec<(u32, String)>, Error> {
+    let (epochs, now, _) = find(filter, window, shard, &[]).await?;
+    let keys = keys(&filter.name, filter.identity(), shard, &epochs);
+    let live = epochs.keys().zip(keys.into_iter().skip(1));
+    let live = live.filter(|((epoch, _), _)| epochs.is_live(*epoch, window, now));
+    Ok(live.map(|((_, generation), key)| (generation, key)).collect())
+}
+
+/// Returns the list of the epochs of a shard, the time of the server, and whether the filter may contain each of the items.
+pub(crate) async fn find(
+    filter: Call<'_>,
+    window: Window,
+    shard: u32,
+    items: &[Item],
+) -> Result<(Arc<Epochs>, i64, Vec<bool>), Error> {
+    let mut query = Query::new(known(filter, shard).await?);
+    loop {
+        let kind = if query.next()? { Kind::StaleRead } else { Kind::Read };
+        let epochs = Arc::clone(query.epochs());
+        let replies = filter.send(shard, &reads(filter, shard, &epochs, items), kind).await;
+        let replies = replies.map_err(Failure::of_read)?;
+        let [before, bits @ .., after, time] = replies.as_slice() else {
+            return Err(Error::Reply { expected: "lists, bits and a time" });
+        };
+        let now = scripts::milliseconds(time).ok_or(Error::Reply { expected: "a time" })?;
+        let mut found = Vec::new();
+        for ((_, generation), reply) in epochs.keys().zip(bits) {
+            let generation = filter.generation(generation);
+            let places = items.iter().map(|item| generation.place(item.hash));
+            let read = commands::queried(reply, filter.identity(), places);
+            let (state, bits) = read.ok_or(Error::Reply { expected: "words" })?;
+            found.push((state == State::Open).then_some(bits));
+        }
+        let lists = [before, after].map(|list| read(filter, list));
+        let answer = query.read(window, lists, &found, now, items.len());
+        // A replica's list may be older than what this client knows.
+        if kind == Kind::Read {
+            filter.epochs.set(shard, query.epochs());
+        }
+        match answer {
+            Some(Ok(found)) => return Ok((epochs, now, found)),
+            Some(Err(generation)) => lost(filter, shard, generation).await?,
+            None => {}
+        }
+    }
+}
+
+/// Returns the commands that read the list, the bits of all epochs, the list again, and the time.
+fn reads(filter: Call<'_>, shard: u32, epochs: &Epochs, items: &[Item]) -> Vec<Cmd> {
+    let keys = keys(&filter.name, filter.identity(), shard, epochs);
+    let read = |((_, generation), key): ((_, u32), &String)| {
+        let generation = filter.generation(generation);
+        commands::query(key, generation, items.iter().map(|item| generation.place(item.hash)))
+    };
+    let list = || commands::get(&keys[0]);
+    let bits = epochs.keys().zip(&keys[1..]).map(read);
+    core::iter::once(list()).chain(bits).chain([list(), scripts::time()]).collect()
+}
+
+/// Returns the list of a shard that this client knows, or asks for it.
+///
+/// # Errors
+///
+/// [`Error::Lost`] if there is none.
+pub(crate) async fn known(filter: Call<'_>, shard: u32) -> Result<Arc<Epochs>, Error> {
+    if let Some(epochs) = filter.epochs.get(shard) {
+        return Ok(epochs);
+    }
+    loop {
+        if let Some(epochs) = list(filter, shard).await? {
+            let epochs = Arc::new(epochs);
+            filter.epochs.set(shard, &epochs);
+            return Ok(epochs);
+        }
+        lost(filter, shard, 0).await?;
+    }
+}
+
+/// Asks for the list of a shard.
+pub(crate) async fn list(filter: Call<'_>, shard: u32) -> Result<Option<Epochs>, Error> {
+    let key = filter.name.epochs(shard, filter.identity());
+    let reply = filter.send_one(shard, commands::get(&key), Kind::Read).await?;
+    Ok(read(filter, &reply))
+}
+
+/// Reads a list, which is `None` if it is not of this filter.
+pub(crate) fn read(filter: Call<'_>, reply: &Value) -> Option<Epochs> {
+    let Value::BulkString(text) = reply else { return None };
+    Epochs::of_text(text, filter.identity(), filter.sizes().generations.len() as u32)
+}
+
+/// Returns the key of the list, and those of its epochs.
+pub(crate) fn keys(name: &Name, life: Identity, shard: u32, epochs: &Epochs) -> Vec<String> {
+    let bits = |(epoch, generation): (super::epochs::Epoch, u32)| {
+        name.epoch_bits(shard, life, epoch.number, generation)
+    };
+    let list = name.epochs(shard, life);
+    core::iter::once(list).chain(epochs.keys().map(bits)).collect()
+}
+
+/// Finds out whether a key is lost that was missing. Without an error it is read again.
+///
+/// # Errors
+///
+/// As [`Call::lost`].
+pub(crate) async fn lost(filter: Call<'_>, shard: u32, generation: u32) -> Result<(), Error> {
+    // The list has no tag, but its node says whether the slot moves.
+    filter.lost_at(&filter.name.epochs(shard, filter.identity()), shard, generation).await
+}
