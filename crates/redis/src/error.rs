@@ -160,7 +160,7 @@ impl fmt::Display for Error {
             Self::Lost { shard, generation } => write!(
                 f,
                 "generation {generation} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
-                 its items with it; delete the filter and build it again"
+                 its items with it; delete the filter and build it again, or wait if it has a window"
             ),
             Self::Unavailable { reason } => {
                 write!(f, "the server is not available, and nothing was stored: {reason}")

@@ -377,7 +377,7 @@ mod tests {
             if generation.is_sampled(16, hash) {
                 let place = generation.place(hash);
                 shards[sizes.shard(hash) as usize] += 1;
-                halves[usize::from(place.line % 2 == 0)] += 1;
+                halves[usize::from(place.line.is_multiple_of(2))] += 1;
                 place.offsets().for_each(|bit| offsets[bit as usize / 8 % 64] += 1);
             }
         }

@@ -11,7 +11,8 @@ use crate::{Error, commands};
 /// How often a shard is deleted whose list changes meanwhile.
 const MAX_ROUNDS: u32 = 64;
 
-/// Creates the list and the first epoch of a shard. It can be repeated: a shard that is there is left as it is.
+/// Creates the list and the first epoch of a shard. It can be repeated: a shard that is there is
+/// left as it is.
 pub(crate) async fn create_shard(
     filter: Call<'_>,
     window: Window,
@@ -36,7 +37,8 @@ pub(crate) async fn open_shard(filter: Call<'_>, window: Window, shard: u32) -> 
     find(filter, window, shard, &[]).await.map(|_| ())
 }
 
-/// Deletes the list of a shard, and the keys of its epochs. Keys of a shard whose list is gone expire.
+/// Deletes the list of a shard, and the keys of its epochs. Keys of a shard whose list is gone
+/// expire.
 pub(crate) async fn delete_shard(filter: Call<'_>, shard: u32) -> Result<(), Error> {
     let mut epochs = list(filter, shard).await?;
     for _ in 0..MAX_ROUNDS {
