@@ -170,7 +170,7 @@ impl fmt::Display for Error {
             Self::Lost { shard, generation } => write!(
                 f,
                 "generation {generation} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
-                 its items with it; delete the filter and build it again"
+                 its items with it; delete the filter and build it again, or wait if it has a window"
             ),
             Self::Replaced => f.write_str(
                 "the filter was deleted or replaced since it was opened; nothing was stored; open it again",

@@ -1,4 +1,5 @@
-//! Filters that forget: the span of time that they remember, and the epochs that follow from it. Pure arithmetic.
+//! Filters that forget: the span of time that they remember, and the epochs that follow from it.
+//! Pure arithmetic.
 
 mod create;
 mod epochs;
@@ -27,19 +28,22 @@ use crate::sizes::Sizes;
 
 /// The epochs that are remembered at the same time.
 ///
-/// An insert reads all of them, and an item may stay for `1 / (EPOCHS − 1)` of the span longer than asked, which takes as
-/// much more memory. With 4, that is a third; with 7 it would be a sixth, for 3 more reads.
+/// An insert reads all of them, and an item may stay for `1 / (EPOCHS − 1)` of the span longer than
+/// asked, which takes as much more memory. With 4, that is a third; with 7 it would be a sixth, for
+/// 3 more reads.
 pub(crate) const EPOCHS: u32 = 4;
 
-/// The shortest span, in milliseconds. An epoch must last for more than a few round trips: each of them changes the keys
-/// of a shard, and an insert has to know these.
+/// The shortest span, in milliseconds. An epoch must last for more than a few round trips: each of
+/// them changes the keys of a shard, and an insert has to know these.
 const SHORTEST_MS: u128 = 1000;
 
-/// The longest span, in milliseconds: ten years. A server counts the time until a key expires in 64 bits.
+/// The longest span, in milliseconds: ten years. A server counts the time until a key expires in 64
+/// bits.
 const LONGEST_MS: u128 = 10 * 366 * 24 * 3600 * 1000;
 
-/// How long the keys of an epoch stay at least after it is forgotten, in milliseconds: the most by which the clock of a
-/// replica may be behind that of its master, so that no key has expired there that is still to be remembered.
+/// How long the keys of an epoch stay at least after it is forgotten, in milliseconds: the most by
+/// which the clock of a replica may be behind that of its master, so that no key has expired there
+/// that is still to be remembered.
 const LEAST_MARGIN_MS: u64 = 60_000;
 
 /// What a filter remembers.
@@ -53,7 +57,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Takes a span and the number of distinct items in it. A part of a millisecond counts as a whole one.
+    /// Takes a span and the number of distinct items in it. A part of a millisecond counts as a
+    /// whole one.
     pub(crate) fn new(span: Duration, capacity: u64) -> Result<Self, Error> {
         let milliseconds = span.as_nanos().div_ceil(1_000_000);
         if !(SHORTEST_MS..=LONGEST_MS).contains(&milliseconds) {
@@ -90,7 +95,8 @@ impl Window {
         self.life() + self.epoch().max(LEAST_MARGIN_MS)
     }
 
-    /// Returns the sizes of each epoch of a filter with this rate. The rates of the epochs add up to it.
+    /// Returns the sizes of each epoch of a filter with this rate. The rates of the epochs add up
+    /// to it.
     pub(crate) fn sizes(self, rate: f64, grows: bool, shards: Option<u32>) -> Result<Sizes, Error> {
         // Written so that NaN is an error, too.
         if !(rate > 0.0 && rate < 1.0) {
@@ -100,7 +106,8 @@ impl Window {
         Sizes::new(capacity, rate / f64::from(EPOCHS), grows, shards)
     }
 
-    /// Returns the rate of a filter whose epochs have this rate. The division by a power of two loses nothing.
+    /// Returns the rate of a filter whose epochs have this rate. The division by a power of two
+    /// loses nothing.
     pub(crate) fn rate(epoch: f64) -> f64 {
         epoch * f64::from(EPOCHS)
     }

@@ -1,7 +1,8 @@
-//! Every interleaving of a few clients of one shard with epochs, while the time passes and the clock is set.
+//! Every interleaving of a few clients of one shard with epochs, while the time passes and the
+//! clock is set.
 //!
-//! The clients decide by `window/round.rs`. The shard does what the scripts do. An epoch lasts for two ticks of the clock,
-//! so the span is 6 and the life of an epoch 8.
+//! The clients decide by `window/round.rs`. The shard does what the scripts do. An epoch lasts for
+//! two ticks of the clock, so the span is 6 and the life of an epoch 8.
 
 mod client;
 mod shard;

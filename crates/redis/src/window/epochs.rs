@@ -1,7 +1,9 @@
-//! The list of the epochs of a shard: a text in a key, whose words are the version of the shard. Knows no connection.
+//! The list of the epochs of a shard: a text in a key, whose words are the version of the shard.
+//! Knows no connection.
 //!
-//! `<identity> <number>:<start>:<open> …`: the identity of the filter in 16 hexadecimal digits; for each epoch, the oldest
-//! first, its number, its start in milliseconds by the clock of the shard's master, and its open generation.
+//! `<identity> <number>:<start>:<open> …`: the identity of the filter in 16 hexadecimal digits; for
+//! each epoch, the oldest first, its number, its start in milliseconds by the clock of the shard's
+//! master, and its open generation.
 
 use core::fmt::Write;
 
@@ -40,8 +42,8 @@ impl Epochs {
         Self { text, list }
     }
 
-    /// Reads the text of a list, which may be anything. Returns `None` if it is none of this filter, whose epochs have at
-    /// most this number of generations.
+    /// Reads the text of a list, which may be anything. Returns `None` if it is none of this
+    /// filter, whose epochs have at most this number of generations.
     pub(crate) fn of_text(text: &[u8], identity: Identity, generations: u32) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let list = text.split(' ').skip(1).take(EPOCHS as usize + 1).map(|words| {
@@ -85,7 +87,7 @@ impl Epochs {
 
     /// Returns whether an epoch is remembered at a time of the master's clock.
     pub(crate) fn is_live(&self, epoch: Epoch, window: Window, now: i64) -> bool {
-        // If the clock was set back to a time before the newest start, the time since that start is 0.
+        // If the clock was set back to before the newest start, no time has passed since that.
         let back = (self.newest().start - now).max(0);
         now < epoch.start - back + window.life().cast_signed()
     }

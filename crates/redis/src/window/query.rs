@@ -1,8 +1,8 @@
 //! Sends the commands of a query for items in one shard with epochs, as `round.rs` decides.
 //!
-//! A query needs no script: it reads the list, the bits, the list again, and the time. If both times the list is the one
-//! whose keys it has read, that list was there all the time: the text of a list never comes again, unless a failover takes
-//! changes back, which breaks the connection.
+//! A query needs no script: it reads the list, the bits, the list again, and the time. If both
+//! times the list is the one whose keys it has read, that list was there all the time: the text of
+//! a list never comes again, unless a failover takes changes back, which breaks the connection.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use crate::shared::Call;
 use crate::tag::{Identity, State};
 use crate::{Error, commands};
 
-/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to
+/// `on_hit`.
 pub(crate) async fn query(
     filter: Call<'_>,
     window: Window,
@@ -46,7 +47,8 @@ pub(crate) async fn live_keys(
     Ok(live.map(|((_, generation), key)| (generation, key)).collect())
 }
 
-/// Returns the list of the epochs of a shard, the time of the server, and whether the filter may contain each of the items.
+/// Returns the list of the epochs of a shard, the time of the server, and whether the filter may
+/// contain each of the items.
 pub(crate) async fn find(
     filter: Call<'_>,
     window: Window,

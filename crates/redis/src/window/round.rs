@@ -1,4 +1,5 @@
-//! What an insert or a query in a shard with epochs does next, and what a reply means for it. Knows no connection.
+//! What an insert or a query in a shard with epochs does next, and what a reply means for it. Knows
+//! no connection.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ pub(crate) enum Reply {
     Ended,
     /// This generation of an epoch is listed, is not due, and is missing. Nothing was stored.
     Lost(u32),
-    /// The list as it is now, whether each item was new, and how many bits of the sample of the open generation are set: 0
-    /// if they were not counted.
+    /// The list as it is now, whether each item was new, and how many bits of the sample of the
+    /// open generation are set: 0 if they were not counted.
     Done(Option<Epochs>, Vec<bool>, u64),
 }
 
@@ -52,8 +53,8 @@ impl Insert {
         Ok(self.begins)
     }
 
-    /// Takes the reply. Returns the verdicts and the count of bits, or as an error the generation that is lost, or `None`
-    /// if the next command must be sent.
+    /// Takes the reply. Returns the verdicts and the count of bits, or as an error the generation
+    /// that is lost, or `None` if the next command must be sent.
     pub(crate) fn read(&mut self, reply: Reply) -> Option<Result<(Vec<bool>, u64), u32>> {
         match reply {
             Reply::Other(Some(epochs)) => {
@@ -107,8 +108,9 @@ impl Query {
         Ok(self.rounds == 1)
     }
 
-    /// Takes what was read, over one connection: the list before and after the keys; for each key whether it has each item,
-    /// or `None` if it is missing; the time of the server in milliseconds. Returns which of the `items` items were found, or as an error the generation
+    /// Takes what was read, over one connection: the list before and after the keys; for each key
+    /// whether it has each item, or `None` if it is missing; the time of the server in
+    /// milliseconds. Returns which of the `items` items were found, or as an error the generation
     /// that is lost, or `None` if the keys must be read again.
     pub(crate) fn read(
         &mut self,

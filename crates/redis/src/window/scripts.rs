@@ -1,7 +1,8 @@
 //! The scripts that change a shard with epochs, and what their replies mean. Knows no connection.
 //!
-//! Each of them compares the list of the shard with the one that the client knows, before anything else: the keys that the
-//! client names are those of that list. All times are milliseconds of the clock of the master that runs the script.
+//! Each of them compares the list of the shard with the one that the client knows, before anything
+//! else: the keys that the client names are those of that list. All times are milliseconds of the
+//! clock of the master that runs the script.
 
 use redis::{Cmd, Value, cmd};
 
@@ -12,13 +13,15 @@ use crate::tag::{Identity, TAG_BYTES};
 
 /// Inserts items.
 ///
-/// `KEYS`: the list, the bits of its epochs, and perhaps those of the next epoch. `ARGV`: the list, the tag, the times of an
-/// epoch, of its life, and of its keys; the number of generations, of items, and a `1` for each item that is counted; for
-/// each generation the position of the tag, the bits of an item, and the last byte of the sample; then for each item its
-/// bits in each generation.
+/// `KEYS`: the list, the bits of its epochs, and perhaps those of the next epoch. `ARGV`: the list,
+/// the tag, the times of an epoch, of its life, and of its keys; the number of generations, of
+/// items, and a `1` for each item that is counted; for each generation the position of the tag, the
+/// bits of an item, and the last byte of the sample; then for each item its bits in each
+/// generation.
 ///
-/// Returns `0` and the list, if it is another; `1`, if the newest epoch has ended and the key of the next is not named; `2`
-/// and the generation that is missing; or `3`, the list, a digit for each item, and the ones in the sample.
+/// Returns `0` and the list, if it is another; `1`, if the newest epoch has ended and the key of
+/// the next is not named; `2` and the generation that is missing; or `3`, the list, a digit for
+/// each item, and the ones in the sample.
 const INSERT: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list ~= ARGV[1] then return {0, list} end
@@ -92,9 +95,11 @@ local ones = 0
 if full then ones = redis.call('BITCOUNT', open, 0, ARGV[11 + 3 * into]) end
 return {3, list, table.concat(verdicts), ones}";
 
-/// Creates the list and the first epoch, unless the list is there: then another attempt has done so. Returns the list.
+/// Creates the list and the first epoch, unless the list is there: then another attempt has done
+/// so. Returns the list.
 ///
-/// `KEYS`: the list, the bits. `ARGV`: the identity, the tag, its position, how long the bits are kept.
+/// `KEYS`: the list, the bits. `ARGV`: the identity, the tag, its position, how long the bits are
+/// kept.
 const CREATE: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list then return list end
@@ -107,10 +112,11 @@ list = ARGV[1] .. string.format(' 0:%.0f:0', now)
 redis.call('SET', KEYS[1], list)
 return list";
 
-/// Creates the next generation of the newest epoch. Returns the list as it is now, which may be another.
+/// Creates the next generation of the newest epoch. Returns the list as it is now, which may be
+/// another.
 ///
-/// `KEYS`: the list, the bits of the next generation. `ARGV`: the list, the list with the next generation, the tag, its
-/// position, until when the bits are kept.
+/// `KEYS`: the list, the bits of the next generation. `ARGV`: the list, the list with the next
+/// generation, the tag, its position, until when the bits are kept.
 const GROW: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list ~= ARGV[1] then return list end
@@ -120,7 +126,8 @@ redis.call('PEXPIREAT', KEYS[2], ARGV[5])
 redis.call('SET', KEYS[1], ARGV[2])
 return ARGV[2]";
 
-/// Deletes the list and the bits of its epochs. Returns the list if it is another, and nothing if it is gone.
+/// Deletes the list and the bits of its epochs. Returns the list if it is another, and nothing if
+/// it is gone.
 ///
 /// `KEYS`: the list, the bits of its epochs. `ARGV`: the list.
 const DELETE: &str = "\
@@ -129,7 +136,8 @@ if list ~= ARGV[1] then return list end
 redis.call('UNLINK', unpack(KEYS))
 return false";
 
-/// Inserts the items with these hashes. `keys`: those of the list `epochs`, and perhaps the first of the next epoch.
+/// Inserts the items with these hashes. `keys`: those of the list `epochs`, and perhaps the first
+/// of the next epoch.
 pub(crate) fn insert(
     keys: &[String],
     epochs: &Epochs,
@@ -292,7 +300,8 @@ mod tests {
         let command = insert(&keys, &epochs, identity, &sizes, window, &hashes);
         let width: usize =
             (0..3).map(|number| sizes.generation(number).geometry.probes() as usize).sum();
-        // The command, the script, the number of keys; the keys; eight, three per generation, and the bits.
+        // The command, the script, the number of keys; the keys; eight, three per generation, and
+        // the bits.
         assert_eq!(command.args_iter().count(), 3 + 5 + 8 + 9 + hashes.len() * width);
     }
 }

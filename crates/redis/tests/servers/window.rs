@@ -43,7 +43,8 @@ fn list(server: &Server, shard: u32) -> String {
     keys[0].clone()
 }
 
-/// Moves the starts of all epochs of a shard by milliseconds: as if the clock had been set by as much the other way.
+/// Moves the starts of all epochs of a shard by milliseconds: as if the clock had been set by as
+/// much the other way.
 fn move_starts(server: &Server, shard: u32, by: i64) {
     let list = list(server, shard);
     let text: String = redis::from_redis_value(server.command(&["GET", &list])).unwrap();
@@ -270,7 +271,8 @@ fn a_clock_that_is_set_freezes_nothing() {
         (filter.insert(&2), filter.insert(&2), filter.insert(&4)),
         (Ok(true), Ok(false), Ok(false))
     );
-    // The clock jumps ahead by a year: all items are forgotten, and others are remembered as before.
+    // The clock jumps ahead by a year: all items are forgotten, and others are remembered as
+    // before.
     move_starts(&server, 0, -365 * 86_400_000);
     assert_eq!(
         (filter.contains(&2), filter.insert(&2), filter.insert(&2)),

@@ -1,4 +1,5 @@
-//! A client of a shard with epochs: what it sends, and what it makes of the replies. The decisions are those of
+//! A client of a shard with epochs: what it sends, and what it makes of the replies. The decisions
+//! are those of
 //! `window/round.rs`.
 
 use std::sync::Arc;
@@ -85,8 +86,8 @@ impl Client {
         self.begun - 1
     }
 
-    /// The server executes the next command of this client, and its reply is read: nobody sees when. `lost`: the reply is
-    /// lost.
+    /// The server executes the next command of this client, and its reply is read: nobody sees
+    /// when. `lost`: the reply is lost.
     pub(super) fn execute(
         &mut self,
         shard: &mut Shard,
@@ -256,14 +257,15 @@ fn check(last: Option<Stored>, time: Time, new: bool) -> Result<(), &'static str
     }
 }
 
-/// Returns whether an item may be forgotten: after the span, and earlier by as much as the clock was set ahead.
+/// Returns whether an item may be forgotten: after the span, and earlier by as much as the clock
+/// was set ahead.
 const fn may_be_new(stored: Stored, time: Time) -> bool {
     let passed = time.passed - stored.at.passed + time.ahead - stored.at.ahead;
     passed > WINDOW.span().as_millis() as i64
 }
 
-/// Returns whether an item may still be remembered: for the life of an epoch, and longer by as much as the clock was set
-/// back.
+/// Returns whether an item may still be remembered: for the life of an epoch, and longer by as much
+/// as the clock was set back.
 const fn may_be_known(stored: Stored, time: Time) -> bool {
     let passed = time.passed - stored.at.passed - (time.back - stored.at.back);
     passed < WINDOW.life().cast_signed()

@@ -72,7 +72,8 @@ impl Shard {
         self.keys.get(&key).map(|key| key.items)
     }
 
-    /// Inserts an item. `named`: the list whose keys the client names; `begins`: whether it names the next epoch, too.
+    /// Inserts an item. `named`: the list whose keys the client names; `begins`: whether it names
+    /// the next epoch, too.
     pub(super) fn insert(
         &mut self,
         named: &Epochs,

@@ -1,4 +1,5 @@
-//! The shard, its clock, and its clients: the events that can happen next, and what must be true at the end.
+//! The shard, its clock, and its clients: the events that can happen next, and what must be true at
+//! the end.
 
 use super::client::{Client, Moment, Outcome, Task, first};
 use super::shard::{Shard, Time, WINDOW};
@@ -112,7 +113,8 @@ impl World {
         self.missing |= by < -1;
     }
 
-    /// Checks what a new client finds: another item is new, once; after the life of an epoch, item 0 too.
+    /// Checks what a new client finds: another item is new, once; after the life of an epoch, item
+    /// 0 too.
     fn recovers(&self) -> Result<(), &'static str> {
         let list = self.shard.list().is_some();
         let mut after = Self { clients: Vec::new(), first: 100, ..self.clone() };
