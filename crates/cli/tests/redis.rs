@@ -203,6 +203,8 @@ fn what_has_no_meaning_is_refused() {
         (&["new", filter, "--url", "crawl-1"], "policy"),
         (&["new", filter, "--kind", "cuckoo"], "--kind"),
         (&["new", filter, "--window", "9"], "--window"),
+        (&["new", filter, "--window", "9h"], "window"),
+        (&["new", filter, "--window", "1ms"], "one second"),
         (&["new", filter, "--save-every", "9s"], "--save-every"),
         (&["new", filter, "-o", "/tmp/x"], "--output"),
         (&["new", unnamed], "#seen"),
@@ -219,6 +221,32 @@ fn what_has_no_meaning_is_refused() {
     }
     // All of them have changed nothing.
     assert_eq!(printed(&["query", "-q", filter], "a\nb\n"), "a\n");
+}
+
+/// A filter with a window forgets. Its items are remembered for the span at least.
+#[test]
+fn a_window_forgets() {
+    let Some(server) = Server::start() else { return };
+    let filter = server.filter("recent");
+    let new = ["new", "-q", &filter, "--window", "1s", "--capacity", "1000", "--rate", "1e-9"];
+    assert_eq!(printed(&new, "a\nb\n"), "a\nb\n");
+    assert!(printed(&["info", &filter], "").contains("window"));
+    // A repeat does not refresh: both items are new again at last.
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut again = HashSet::new();
+    while again.len() < 2 {
+        assert!(Instant::now() < end, "forgotten: {again:?}");
+        sleep(Duration::from_millis(100));
+        again.extend(printed(&new, "a\nb\n").lines().map(str::to_owned));
+    }
+    // Without the option the filter is the same one, and another window is refused.
+    assert_eq!(printed(&["new", "-q", &filter], "c\n"), "c\n");
+    let (code, message) = failed(&["new", &filter, "--window", "2s"]);
+    assert_eq!(code, 2, "{message}");
+    assert!(message.contains("window"), "{message}");
+    // A file keeps records, and no time.
+    let (code, message) = failed(&["new", "x.tamis", "--window", "24h"]);
+    assert!(code == 2 && message.contains("number of records"), "{message}");
 }
 
 /// A filter has one name, however it is spelled, and one server has several addresses.

@@ -1,7 +1,7 @@
 //! Deletes filters, and the keys that earlier filters of the name have left.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::Value;
+use redis::{Cmd, Value};
 
 use crate::commands;
 use crate::descriptor::Descriptor;
@@ -76,10 +76,11 @@ async fn sweep(name: &Name, router: &Router, lives: &[Life]) -> Result<(), Error
             return window::delete_shard(name, router, life.identity, shard).await;
         }
         let generations = 0..MAX_GENERATIONS as u32;
-        let keys: Vec<String> =
-            generations.map(|number| name.bits(life.identity, shard, number)).collect();
+        // In a slot that is being moved, the keys of one command would have to be on one node.
+        let key = |number| [name.bits(life.identity, shard, number)];
+        let commands: Vec<Cmd> = generations.map(|number| commands::delete(&key(number))).collect();
         let (slot, end) = (name.slot(shard), router.deadline());
-        let sent = router.send(slot, &[commands::delete(&keys)], Kind::Idempotent, end).await;
+        let sent = router.send(slot, &commands, Kind::Idempotent, end).await;
         sent.map(|_| ()).map_err(Failure::of_read)
     });
     let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));

@@ -58,7 +58,7 @@ const fn short(command: &'static str, id: &'static str, text: &'static str) -> S
     Short { command, id, text }
 }
 
-const SHORT: [Short; 35] = [
+const SHORT: [Short; 36] = [
     short("", "files", "Files to read, in order; none or '-' is standard input"),
     short("", "filter", "The file of the filter, or redis://host:port/#name"),
     short("remove", "filter", "The file of the filter"),
@@ -85,6 +85,7 @@ const SHORT: [Short; 35] = [
     short("", "json_key", "Compare the JSON value at this pointer, such as /user/id"),
     short("", "url", "Compare as URLs"),
     short("", "capacity", "The number of distinct records, such as 10M"),
+    short("new", "window", "Keep the last N records only; in Redis, a time such as 24h"),
     short("", "window", "Keep the last N records only"),
     short("", "rate", "The false-positive rate, such as 1e-6 or 1%"),
     short("dedup", "rate", "Lose records with this probability, for less memory"),

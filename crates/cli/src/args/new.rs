@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
-use super::values::{chunk, duration, seed};
+use super::values::{Window, chunk, duration, seed, window};
 use super::{FromArgs, KeyArgs, RecordArgs, ServerArgs};
 use crate::FileKind;
 use crate::pipeline::Seed;
@@ -77,9 +77,11 @@ pub(crate) struct NewArgs {
     pub(crate) capacity: Option<u64>,
 
     /// Keep the last N printed records only (--kind rotating), such as 10M: a record that is among them is not printed
-    /// again, and one that is older may be; after about 1.2 N printed records each record is forgotten
-    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
-    pub(crate) window: Option<u64>,
+    /// again, and one that is older may be; after about 1.2 N printed records each record is forgotten. For a filter
+    /// in Redis: remember each record for this time, such as 24h, and at most a third longer; --capacity is then the
+    /// records in it
+    #[arg(long, value_name = "N|TIME", value_parser = window)]
+    pub(crate) window: Option<Window>,
 
     /// Create a filter that loses a new record with at most this probability, such as 1e-6 or 0.01%; one of fixed size
     /// while it holds no more than --capacity records [default with --kind: 1e-6, with --window: 1e-9]

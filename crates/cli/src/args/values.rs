@@ -83,6 +83,24 @@ pub(super) fn delimiter(text: &str) -> Result<u8, String> {
     .ok_or_else(|| r"expected one byte, such as , or \t or \x1f".into())
 }
 
+/// What a window keeps: records, in a file, or a span of time, in Redis. `10m` may be both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) records: Option<u64>,
+    pub(crate) span: Option<Duration>,
+}
+
+/// Parses a number of records, or a duration.
+pub(super) fn window(text: &str) -> Result<Window, String> {
+    let (records, span) = (count(text), duration(text).ok());
+    match (records, span) {
+        (Err(wrong), None) => {
+            Err(format!("{wrong}; or for a filter in Redis a duration, such as 24h"))
+        }
+        (records, span) => Ok(Window { records: records.ok(), span }),
+    }
+}
+
 /// Parses a duration: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -132,8 +132,22 @@ impl NewArgs {
     /// Returns an error if an option has a meaning for a filter in Redis only.
     fn require_of_file(&self) -> Result<(), Error> {
         self.server.require_none()?;
-        let unneeded = "--chunk is for a filter in Redis: omit it";
-        self.chunk.map_or(Ok(()), |_| Err(Error::Usage(unneeded.into())))
+        let wrong = match &self.window {
+            _ if self.chunk.is_some() => "--chunk is for a filter in Redis: omit it",
+            Some(window) if window.records.is_none() => {
+                "--window of a file is a number of records, such as 10M; a filter in Redis can forget by time"
+            }
+            Some(_) if self.capacity.is_some() => {
+                "--window and --capacity exclude each other: a window holds as many records as it says"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Usage(wrong.into()))
+    }
+
+    /// The records that the window of a file keeps.
+    fn window(&self) -> Option<u64> {
+        self.window.as_ref().and_then(|window| window.records)
     }
 
     /// The hash algorithm that --seed stands for.
@@ -146,12 +160,12 @@ impl NewArgs {
 
     /// What the options select, if a filter can be created with them.
     fn choice(&self) -> Result<Choice, Error> {
-        Choice::new(self.kind, self.capacity, self.window)?.require_size(self.rate)
+        Choice::new(self.kind, self.capacity, self.window())?.require_size(self.rate)
     }
 
     /// The rate that the options ask for. With --kind or --window alone, a filter is created with a default rate.
     fn rate(&self) -> Option<f64> {
-        let default = match (self.kind, self.window) {
+        let default = match (self.kind, self.window()) {
             (_, Some(_)) => Some(WINDOW_RATE),
             (Some(_), None) => Some(CREATED_RATE),
             (None, None) => None,

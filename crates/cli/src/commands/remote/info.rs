@@ -27,6 +27,7 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
             "ignore_case": ignore_case,
             "capacity": filter.capacity(),
             "grows": filter.grows(),
+            "window_seconds": filter.window().map(|span| span.as_secs_f64()),
             "shards": filter.shards(),
             "generations": figures.generations,
             "keys": figures.keys,
@@ -54,6 +55,12 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
         ("saturation", format!("{:.3}", figures.saturation)),
         ("false positives", false_positives(&figures)),
     ];
+    if let Some(span) = filter.window() {
+        rows.push((
+            "window",
+            format!("{span:?}: each item is remembered for that, and at most a third longer"),
+        ));
+    }
     if ignore_case {
         rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
     }

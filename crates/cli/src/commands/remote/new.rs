@@ -54,7 +54,11 @@ impl NewArgs {
         let kind = self.kind.is_some_and(|kind| kind != FileKind::Scalable);
         let refused = [
             ("--kind", kind, "a filter in Redis is a scalable Bloom filter"),
-            ("--window", self.window.is_some(), "a filter in Redis forgets nothing"),
+            (
+                "--window",
+                self.window.as_ref().is_some_and(|window| window.span.is_none()),
+                "a filter in Redis forgets by time, such as --window 24h",
+            ),
             ("--no-wait", self.no_wait, "nothing is saved, so nothing waits for the reader"),
             ("--save-every", self.save_every.is_some(), "the server has each record at once"),
             (
@@ -83,18 +87,22 @@ impl NewArgs {
         if let Some(rate) = self.rate {
             asked = asked.false_positive_rate(rate);
         }
+        if let Some(span) = self.window.as_ref().and_then(|window| window.span) {
+            asked = asked.window(span);
+        }
         // A random key is that of no filter that exists. Its algorithm can be compared.
         let fixed = match self.seed {
             Some(Seed::Fixed(_)) => asked.clone().hasher(self.hasher()?),
             _ => asked.clone(),
         };
         let opened = match fixed.open() {
-            Err(RedisError::Missing) => {
+            // The run that created it may have been killed: then this one takes its place.
+            Err(RedisError::Missing | RedisError::Creating) => {
                 let rate = self.rate.unwrap_or(CREATED_RATE);
                 let created = asked.false_positive_rate(rate).hasher(self.hasher()?).create();
                 match created {
                     // Another run was faster.
-                    Err(RedisError::Exists) => fixed.open(),
+                    Err(RedisError::Exists | RedisError::Replaced) => fixed.open(),
                     other => other,
                 }
             }
