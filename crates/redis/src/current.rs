@@ -28,12 +28,13 @@ impl Current {
         Self(Mutex::new(Known { replaced: false, due: Instant::now() + AGE }))
     }
 
-    /// Returns whether this call asks. Of several, one does.
+    /// Returns whether this call asks. Of several, one does. If it gets no answer, the next asks after
+    /// the same time, so that calls do not wait one after another for a node that is down.
     pub(crate) fn is_due(&self) -> bool {
         let (mut known, now) = (self.known(), Instant::now());
         let is_due = now >= known.due && !known.replaced;
         if is_due {
-            known.due = now + WAIT;
+            known.due = now + AGE;
         }
         is_due
     }
