@@ -185,6 +185,10 @@ macro_rules! builder {
             /// Sets how long a call tries to reach a server, as long as nothing was executed: 30 s by default. A cluster
             /// replaces a master about 7 s after its `cluster-node-timeout`, which is 15 s by default.
             ///
+            /// A step that has begun when the time is over is not cut: a connection or a reply may
+            /// take [`timeout`](Self::timeout) longer. A call that takes longer than this time while
+            /// all servers answer goes on, but then tries nothing again.
+            ///
             /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A refused connection
             /// is waited for, since the server may be starting.
             ///

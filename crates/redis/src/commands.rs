@@ -127,6 +127,13 @@ pub(crate) fn write(key: &str, first: u64, bytes: &[u8]) -> Cmd {
     command
 }
 
+/// Makes a key empty, which expires.
+pub(crate) fn reserve(key: &str, seconds: u64) -> Cmd {
+    let mut command = cmd("SET");
+    command.arg(key).arg("").arg("EX").arg(seconds);
+    command
+}
+
 /// Lets a key expire.
 pub(crate) fn expire(key: &str, seconds: u64) -> Cmd {
     let mut command = cmd("EXPIRE");

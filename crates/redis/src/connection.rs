@@ -87,6 +87,9 @@ impl Connection {
         pipeline: &Pipeline,
         timeout: Duration,
     ) -> Result<Vec<Value>, Broken> {
+        if self.gate.is_shut() {
+            return Err(self.given_up());
+        }
         let before = self.gate.written();
         let sent = self.commands.send_packed_commands(pipeline, 0, pipeline.len());
         let reason = match tokio::time::timeout(timeout, sent).await {
@@ -127,10 +130,19 @@ impl Connection {
         // One task asks. The others use its answer.
         let checking = Arc::clone(&self.checking);
         let _asks = checking.lock().await;
+        // If it got none, no other asks: each would wait as long.
+        if self.gate.is_shut() {
+            return Err(self.given_up());
+        }
         if !self.is_idle() {
             return Ok(());
         }
         self.send_one(cmd("PING"), timeout).await.map(|_| ())
+    }
+
+    /// The error of a connection that another task has given up: nothing is sent over it.
+    fn given_up(&self) -> Broken {
+        Broken { reason: "the connection was given up".to_owned(), sent: false }
     }
 
     fn is_idle(&self) -> bool {

@@ -80,8 +80,9 @@ pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
     if let Err(error) = created.await {
         // Nothing of a filter remains that was never ready. If this fails too, its keys are removed
         // with the next filter.
-        _ = destroy::abandon(name, router, life.identity).await;
-        return Err(error);
+        if destroy::abandon(name, router, life.identity).await != Ok(true) {
+            return Err(error);
+        }
     }
     // 3. What other clients have left. An error concerns no item.
     _ = destroy::sweep_ended(name, router).await;

@@ -38,11 +38,15 @@ pub(crate) async fn destroy(name: &Name, router: &Router) -> Result<(), Error> {
     if there || unswept { Ok(()) } else { Err(Error::Missing) }
 }
 
-/// Ends the life of a filter that could not be created, and removes its keys.
-pub(crate) async fn abandon(name: &Name, router: &Router, life: Identity) -> Result<(), Error> {
+/// Ends the life of a filter that could not be created, and removes its keys. Returns whether the filter
+/// is ready all the same, since only the reply was lost: then nothing is removed.
+pub(crate) async fn abandon(name: &Name, router: &Router, life: Identity) -> Result<bool, Error> {
     let (_, mut lives) = end(name, router, Some(life)).await?;
     lives.retain(|other| other.identity == life);
-    sweep(name, router, &lives).await
+    if lives.iter().any(|life| life.state == State::Ready) {
+        return Ok(true);
+    }
+    sweep(name, router, &lives).await.map(|()| false)
 }
 
 /// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the others

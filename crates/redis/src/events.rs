@@ -66,13 +66,13 @@ pub enum Event {
         /// The number of the generation, from 0 for the first.
         generation: u32,
     },
-    /// A shard is full, and this client could not create its next generation. No item is concerned:
-    /// a later insert tries again, and until then the generation becomes fuller than it was made
-    /// for.
+    /// An item that counts was inserted, and the shard could not be counted, or not be grown: this user
+    /// may not run scripts, a slot moves, or the server has no room. No item is concerned: a later
+    /// insert tries again, and until then a full generation becomes fuller than it was made for.
     GrowthFailed {
         /// The number of the shard.
         shard: u32,
-        /// The number of the generation that is full.
+        /// The number of the open generation.
         generation: u32,
         /// The reason.
         error: Error,
@@ -97,7 +97,7 @@ impl fmt::Display for Event {
             }
             Self::GrowthFailed { shard, generation, error } => write!(
                 f,
-                "shard {shard} cannot grow now, although generation {generation} is full: {error}"
+                "shard {shard} can neither be counted nor grow now (generation {generation}): {error}"
             ),
         }
     }

@@ -7,6 +7,7 @@ use futures_util::future::join;
 use crate::events::Event;
 use crate::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
 use crate::router::{Failure, Kind};
+use crate::scripts::Growth;
 use crate::shared::Call;
 use crate::tag::State;
 use crate::{Error, commands, query, scripts};
@@ -153,24 +154,32 @@ async fn set(
         }
         None => None,
     };
-    let (reply, grown, connection) = match counted {
+    let (reply, growth, connection) = match counted {
         Some(replies) => {
-            let (state, new, grown) =
+            let (state, new, growth) =
                 scripts::inserted(&replies.values[0]).ok_or_else(unreadable)?;
-            ((state, vec![new]), grown, replies.connection)
+            ((state, vec![new]), growth, replies.connection)
         }
         None => {
             let sent = commands::insert(&key, generation, places.clone());
             let replies = filter.write(shard, &[sent], Kind::Write).await;
             let replies = replies.map_err(Failure::of_write)?;
             let read = commands::inserted(&replies.values[0], filter.identity(), places);
-            (read.ok_or_else(unreadable)?, false, replies.connection)
+            (read.ok_or_else(unreadable)?, Growth::None, replies.connection)
         }
     };
-    if grown {
-        filter.router.events().raise(|| Event::Grown { shard, generation: number + 1 });
+    match growth {
+        Growth::None => {}
+        Growth::Done => {
+            filter.router.events().raise(|| Event::Grown { shard, generation: number + 1 });
+        }
+        Growth::Failed => {
+            let error = Error::Refused { reason: "the script cannot count or create a key".into() };
+            let failed = || Event::GrowthFailed { shard, generation: number, error };
+            filter.router.events().raise(failed);
+        }
     }
-    if grown || reply.0 == State::Closed {
+    if growth == Growth::Done || reply.0 == State::Closed {
         filter.advance(shard, number + 1);
     }
     Ok((reply, connection))

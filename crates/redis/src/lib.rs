@@ -58,10 +58,10 @@
 //! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
 //!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getrange
 //!     +hdel +hget +hgetall +hset +hvals +persist +pexpire +set +setbit +setrange +strlen
-//!     +time +unlink +wait +asking +cluster|slots +readonly
+//!     +time +unlink +wait +ping +asking +cluster|nodes +cluster|slots +readonly
 //! ```
 //!
-//! `asking`, `cluster|slots` and `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
+//! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
 //! number of a database needs `select`. Each connection begins with `client|setinfo`, which the server may refuse.
 //!
 //! # Examples

@@ -22,8 +22,11 @@ impl Shared {
     pub(crate) async fn begin(&self) -> Result<Call<'_>, Error> {
         let call = self.call();
         if self.is_current.is_due() {
-            // No answer in time, or an error, says nothing about the filter.
-            _ = timeout(WAIT, timeout_at(call.end(), call.ask())).await;
+            // No answer in time, or an error, says nothing about the filter. The connection may be dead
+            // without a word: the next call makes another.
+            if timeout(WAIT, timeout_at(call.end(), call.ask())).await.is_err() {
+                self.router.renew(self.name.descriptor_slot());
+            }
         }
         if self.is_current.is_replaced() { Err(Error::Replaced) } else { Ok(call) }
     }

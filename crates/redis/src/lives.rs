@@ -29,8 +29,8 @@ macro_rules! now {
 }
 
 /// Begins a life, and stores the descriptor of a filter that is not ready. Returns 1, or 0 if there
-/// is a filter, or another client creates one. A client that creates one and has been silent for too
-/// long loses it. If this life has begun, returns 1 as well, so it can be repeated.
+/// is a filter, or another client creates one. A creation whose client has been silent for too long is
+/// ended. (A time too far ahead is that of a clock which was set back.) If this life has begun, returns 1 as well, so it can be repeated.
 ///
 /// `KEYS` the descriptor, the lives; `ARGV` the life, the descriptor, the rest of the record.
 const BEGIN: &str = concat!(
@@ -40,7 +40,8 @@ const BEGIN: &str = concat!(
      for i = 1, #lives, 2 do \
      local state, since, rest = string.match(lives[i + 1], '^(%a+) (%d+) (.*)$') \
      if lives[i] == ARGV[1] then return state == 'creating' and 1 or 0 end \
-     if there and (state == 'ready' or state == 'creating' and tonumber(now) < tonumber(since)) then \
+     if there and (state == 'ready' or state == 'creating' and tonumber(now) < tonumber(since) \
+     and since - now <= tonumber(ARGV[4])) then \
      return 0 end \
      if state == 'creating' then there = false end \
      if state == 'ready' or state == 'creating' then \
@@ -76,8 +77,8 @@ const PUBLISH: &str = concat!(
      redis.call('HSET', KEYS[2], ARGV[1], 'ready ' .. now .. ' ' .. ARGV[4]) return 1"
 );
 
-/// Ends one life, or all lives and so the filter, and deletes its descriptor. Returns whether the
-/// descriptor was there, and all records as they are then.
+/// Ends one life that is being created, or all lives and so the filter, and deletes its descriptor.
+/// Returns whether the descriptor was there, and all records as they are then.
 ///
 /// `KEYS` the descriptor, the lives; `ARGV[1]` the life, or an empty text for all.
 const END: &str = concat!(
@@ -86,7 +87,7 @@ const END: &str = concat!(
      local lives = redis.call('HGETALL', KEYS[2]) \
      for i = 1, #lives, 2 do if ARGV[1] == '' or lives[i] == ARGV[1] then \
      local state, rest = string.match(lives[i + 1], '^(%a+) %d+ (.*)$') \
-     if state == 'ready' or state == 'creating' then \
+     if state == 'creating' or ARGV[1] == '' and state == 'ready' then \
      there = math.max(there, redis.call('DEL', KEYS[1])) \
      lives[i + 1] = 'ended ' .. now .. ' ' .. rest \
      redis.call('HSET', KEYS[2], lives[i], lives[i + 1]) end end end \

@@ -204,6 +204,13 @@ impl Nodes {
         }
     }
 
+    /// Drops the shared connection to a node. Commands that are on their way over it go on.
+    pub(crate) fn drop_shared(&self, node: &Node) {
+        if let Some(entry) = self.table().entries.get_mut(&(node.clone(), Use::Shared)) {
+            entry.connection = None;
+        }
+    }
+
     /// Records that a replica has failed.
     pub(crate) fn shun(&self, replica: Node) {
         self.table().shunned.insert(replica, Instant::now() + SHUNNED);

@@ -7,7 +7,7 @@
 use core::slice;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::Value;
+use redis::{Cmd, Value};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 
 use crate::commands;
@@ -97,8 +97,11 @@ async fn write<T: ?Sized>(
     bits: &str,
 ) -> Result<Option<Written>, Error> {
     let generation = filter.generation(number);
-    let send = async |start, bytes: &[u8]| {
+    let send = async |start, bytes: &[u8], is_first: bool| {
         let sent = [commands::write(bits, start, bytes), commands::expire(bits, EXPIRES_S)];
+        // A write keeps the time of a key. So from the first command on, the key expires.
+        let reserved = is_first.then(|| commands::reserve(bits, EXPIRES_S));
+        let sent: Vec<Cmd> = reserved.into_iter().chain(sent).collect();
         filter.send(shard, &sent, Kind::Idempotent).await.map_err(Failure::of_read)?;
         Ok::<_, Error>(ones(bytes))
     };
@@ -106,14 +109,14 @@ async fn write<T: ?Sized>(
     for start in (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize) {
         let bytes = chunk(local, part, shard, generation, start);
         if ones(&bytes) > 0 {
-            sum += send(start, &bytes).await?;
+            sum += send(start, &bytes, sum == 0).await?;
         }
     }
     if sum == 0 {
         return Ok(None);
     }
     // The tag gives the bits their length.
-    sum += send(generation.line_bytes(), &filter.identity().tag(false)).await?;
+    sum += send(generation.line_bytes(), &filter.identity().tag(false), false).await?;
     Ok(Some(Written { bytes: generation.line_bytes() + TAG_BYTES, ones: sum }))
 }
 

@@ -145,6 +145,12 @@ impl Router {
         after(self.settings.deadline)
     }
 
+    /// Drops the shared connection to the node that has a slot, so that the next command makes another.
+    pub(crate) fn renew(&self, slot: u16) {
+        let node = self.known().slots.master(slot).cloned();
+        node.iter().for_each(|node| self.nodes.drop_shared(node));
+    }
+
     /// Returns the replica that may answer a query, unless all of them have failed a moment ago.
     pub(crate) fn replica(&self, slot: u16) -> Option<Node> {
         if !self.settings.replicas_read {

@@ -42,8 +42,11 @@ const GROW: &str = concat!(
 );
 
 /// Inserts one item, and grows the shard if a bit was not set before and the key is full then. Returns
-/// the state of the key before (0 open, 1 closed, 2 gone), whether the item was new to it, and whether
-/// the shard has grown. Sets no bit in a key that is gone.
+/// the state of the key before (0 open, 1 closed, 2 gone), whether the item was new to it, and the
+/// growth (0 none, 1 the shard has grown, 2 it failed). Sets no bit in a key that is gone.
+///
+/// Once a bit is set, no error ends the script: the verdict would be lost. The tag that closes the key is
+/// written last.
 ///
 /// `KEYS` and `ARGV[1]` to `ARGV[4]` as for the growth; `ARGV[5]` the last byte of the sample, `ARGV[6]`
 /// the bits of a full one; then the offsets of the item's bits.
@@ -52,10 +55,15 @@ const INSERT: &str = concat!(
     "if tag ~= ARGV[2] and tag ~= ARGV[3] then return {2, 0, 0} end local new = 0 \
      for i = 7, #ARGV do if redis.call('SETBIT', KEYS[1], ARGV[i], 1) == 0 then new = 1 end end \
      if tag == ARGV[3] then return {1, new, 0} end \
-     if new == 0 or redis.call('BITCOUNT', KEYS[1], 0, ARGV[5]) < tonumber(ARGV[6]) then \
-     return {0, new, 0} end ",
-    close_and_create!(),
-    "return {0, 1, 1}"
+     if new == 0 then return {0, 0, 0} end \
+     local function failed(reply) return type(reply) == 'table' and reply.err end \
+     local ones = redis.pcall('BITCOUNT', KEYS[1], 0, ARGV[5]) \
+     if failed(ones) then return {0, 1, 2} end \
+     if ones < tonumber(ARGV[6]) then return {0, 1, 0} end \
+     if failed(redis.pcall('DEL', KEYS[2])) \
+     or failed(redis.pcall('SETRANGE', KEYS[2], ARGV[4], ARGV[2])) \
+     or failed(redis.pcall('SETRANGE', KEYS[1], ARGV[1], ARGV[3])) then return {0, 1, 2} end \
+     return {0, 1, 1}"
 );
 
 /// Sets the bits of one key in another, and deletes the first. Returns the ones in the sample
@@ -112,11 +120,18 @@ pub(crate) fn insert(
     command
 }
 
-/// Reads the reply to [`insert`]: the state of the key, whether the item was new to it, and whether
-/// the shard has grown.
-pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, bool)> {
+/// What became of the growth of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    None,
+    Done,
+    Failed,
+}
+
+/// Reads the reply to [`insert`]: the state of the key, whether the item was new to it, and the growth.
+pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, Growth)> {
     let Value::Array(values) = reply else { return None };
-    let [Value::Int(state), Value::Int(new @ 0..=1), Value::Int(grown @ 0..=1)] = values[..] else {
+    let [Value::Int(state), Value::Int(new @ 0..=1), Value::Int(growth)] = values[..] else {
         return None;
     };
     let state = match state {
@@ -125,7 +140,13 @@ pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, bool)> {
         2 => State::Gone,
         _ => return None,
     };
-    Some((state, new == 1, grown == 1))
+    let growth = match growth {
+        0 => Growth::None,
+        1 => Growth::Done,
+        2 => Growth::Failed,
+        _ => return None,
+    };
+    Some((state, new == 1, growth))
 }
 
 /// Adds bits to those of a key. `length`: the bytes of the bits, with a tag at their end; `ones`: of
@@ -171,10 +192,13 @@ mod tests {
         let reply = |numbers: &[i64]| {
             inserted(&Value::Array(numbers.iter().map(|number| Value::Int(*number)).collect()))
         };
-        assert_eq!(reply(&[0, 1, 1]), Some((State::Open, true, true)));
-        assert_eq!(reply(&[1, 0, 0]), Some((State::Closed, false, false)));
-        assert_eq!(reply(&[2, 0, 0]), Some((State::Gone, false, false)));
-        for wrong in [&[][..], &[0, 1], &[0, 1, 0, 0], &[3, 0, 0], &[-1, 0, 0], &[0, 2, 0]] {
+        assert_eq!(reply(&[0, 1, 1]), Some((State::Open, true, Growth::Done)));
+        assert_eq!(reply(&[0, 1, 2]), Some((State::Open, true, Growth::Failed)));
+        assert_eq!(reply(&[1, 0, 0]), Some((State::Closed, false, Growth::None)));
+        assert_eq!(reply(&[2, 0, 0]), Some((State::Gone, false, Growth::None)));
+        for wrong in
+            [&[][..], &[0, 1], &[0, 1, 0, 0], &[3, 0, 0], &[-1, 0, 0], &[0, 2, 0], &[0, 1, 3]]
+        {
             assert_eq!(reply(wrong), None, "{wrong:?}");
         }
         assert_eq!(inserted(&Value::Nil), None);

@@ -45,6 +45,10 @@ impl Router {
             let mut nodes = cmd("CLUSTER");
             nodes.arg("NODES");
             match self.ask(&mut connection, nodes).await? {
+                Value::ServerError(error) if error.code() == "NOPERM" => {
+                    let reason = "this user may not ask a node which slots move (CLUSTER NODES)";
+                    return Ok(Settled::Moving(format!("slot {slot}: {reason}")));
+                }
                 Value::ServerError(error) if no_cluster(&error) => {}
                 Value::BulkString(text) => {
                     if let Some(from) = imports(&String::from_utf8_lossy(&text), slot) {

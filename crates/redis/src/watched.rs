@@ -40,6 +40,11 @@ impl Gate {
         state.written
     }
 
+    /// Whether no write goes through any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.state().shut
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A write that panics may have written a part: the count is not used any more, since the connection is lost.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

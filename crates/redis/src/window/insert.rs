@@ -77,6 +77,7 @@ async fn insert_chunk(
 ) -> Result<(Vec<bool>, u64), Error> {
     let hashes: Vec<u64> = items.iter().map(|item| item.hash).collect();
     let mut insert = Insert::new(known(filter, shard).await?);
+    let mut missed = false;
     loop {
         // 1. The command names the keys of the list that is known, and where an epoch is to begin,
         // that of the next.
@@ -105,7 +106,7 @@ async fn insert_chunk(
                 _ = grow(filter, window, shard, insert.epochs(), ones).await;
                 return Ok((new, sent.connection));
             }
-            Some(Err(generation)) => lost(filter, shard, generation).await?,
+            Some(Err(generation)) => lost(filter, shard, generation, &mut missed).await?,
             None => {}
         }
     }

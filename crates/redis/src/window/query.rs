@@ -56,6 +56,7 @@ pub(crate) async fn find(
     items: &[Item],
 ) -> Result<(Arc<Epochs>, i64, Vec<bool>), Error> {
     let mut query = Query::new(known(filter, shard).await?);
+    let mut missed = false;
     loop {
         let kind = if query.next()? { Kind::StaleRead } else { Kind::Read };
         let epochs = Arc::clone(query.epochs());
@@ -81,7 +82,7 @@ pub(crate) async fn find(
         }
         match answer {
             Some(Ok(found)) => return Ok((epochs, now, found)),
-            Some(Err(generation)) => lost(filter, shard, generation).await?,
+            Some(Err(generation)) => lost(filter, shard, generation, &mut missed).await?,
             None => {}
         }
     }
@@ -108,13 +109,14 @@ pub(crate) async fn known(filter: Call<'_>, shard: u32) -> Result<Arc<Epochs>, E
     if let Some(epochs) = filter.epochs.get(shard) {
         return Ok(epochs);
     }
+    let mut missed = false;
     loop {
         if let Some(epochs) = list(filter, shard).await? {
             let epochs = Arc::new(epochs);
             filter.epochs.set(shard, &epochs);
             return Ok(epochs);
         }
-        lost(filter, shard, 0).await?;
+        lost(filter, shard, 0, &mut missed).await?;
     }
 }
 
@@ -142,10 +144,24 @@ pub(crate) fn keys(name: &Name, life: Identity, shard: u32, epochs: &Epochs) -> 
 
 /// Finds out whether a key is lost that was missing. Without an error it is read again.
 ///
+/// The list has no tag, but its node says whether the slot moves. A move may have ended since the key
+/// was missed, so only the second miss in a row counts. `missed`: whether this is the second.
+///
 /// # Errors
 ///
 /// As [`Call::lost`].
-pub(crate) async fn lost(filter: Call<'_>, shard: u32, generation: u32) -> Result<(), Error> {
-    // The list has no tag, but its node says whether the slot moves.
-    filter.lost_at(&filter.name.epochs(shard, filter.identity()), shard, generation).await
+pub(crate) async fn lost(
+    filter: Call<'_>,
+    shard: u32,
+    generation: u32,
+    missed: &mut bool,
+) -> Result<(), Error> {
+    let list = filter.name.epochs(shard, filter.identity());
+    match filter.lost_at(&list, shard, generation).await {
+        Err(Error::Lost { .. }) if !*missed => {
+            *missed = true;
+            Ok(())
+        }
+        other => other,
+    }
 }

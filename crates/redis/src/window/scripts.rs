@@ -92,7 +92,8 @@ for item = 1, tonumber(ARGV[7]) do
   first = first + width
 end
 local ones = 0
-if full then ones = redis.call('BITCOUNT', open, 0, ARGV[11 + 3 * into]) end
+if full then ones = redis.pcall('BITCOUNT', open, 0, ARGV[11 + 3 * into]) end
+if type(ones) ~= 'number' then ones = 0 end
 return {3, list, table.concat(verdicts), ones}";
 
 /// Creates the list and the first epoch, unless the list is there: then another attempt has done

@@ -100,7 +100,11 @@ fn unfinished(server: &Server, keys: u32) -> String {
     }
     let key = server.bits_key("seen", 0, 0);
     let life = key.split(':').nth(2).unwrap().to_owned();
-    server.command(&["HSET", "{seen}:lives", &life, "creating 99999999999999 16"]);
+    let Value::Array(now) = server.command(&["TIME"]) else { panic!() };
+    let Value::BulkString(seconds) = &now[0] else { panic!() };
+    let seconds: u64 = str::from_utf8(seconds).unwrap().parse().unwrap();
+    let record = format!("creating {} 16", (seconds + 9) * 1000);
+    server.command(&["HSET", "{seen}:lives", &life, &record]);
     life
 }
 

@@ -11,8 +11,8 @@ use crate::harness::Server;
 /// The page of the crate.
 const PAGE: &str = include_str!("../../src/lib.rs");
 
-/// The commands that only the nodes of a cluster get.
-const OF_CLUSTERS: [&str; 2] = ["asking", "readonly"];
+/// The commands that only the nodes of a cluster get, and the question to an idle connection.
+const OF_CLUSTERS: [&str; 4] = ["asking", "cluster|nodes", "readonly", "ping"];
 
 /// The commands that need no right, or that other users execute in this test.
 const OTHERS: [&str; 5] = ["auth", "client|setinfo", "config|resetstat", "hello", "info"];
@@ -91,7 +91,7 @@ fn a_user_of_a_filter_has_no_other() {
 #[test]
 fn one_server_needs_no_rights_of_a_cluster() {
     let Some(server) = Server::start() else { return };
-    let address = user(&server, &["-asking", "-cluster|slots", "-readonly"]);
+    let address = user(&server, &["-asking", "-cluster|nodes", "-cluster|slots", "-readonly"]);
     use_everything(&address);
     assert_eq!(server.commands("cluster|slots"), 0);
 }
