@@ -137,3 +137,22 @@ fn a_shard_that_cannot_grow_takes_items() {
     assert_eq!(filter.figures().unwrap().generations, 2);
     assert!(limited.contains_many(&more).unwrap().iter().all(|found| *found));
 }
+
+/// A shard is full, and the script that inserts an item must not create the next key: the item has its
+/// verdict all the same.
+#[test]
+fn a_growth_that_fails_costs_no_verdict() {
+    let Some(server) = Server::start() else { return };
+    let all = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
+    let all = all.false_positive_rate(1e-6).create().unwrap();
+    server.command(&["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-del"]);
+    let url = format!("redis://limited:pw@127.0.0.1:{}/", server.port());
+    let limited = RedisBloomFilter::<u64>::builder(&url, "seen").open().unwrap();
+    let items: Vec<u64> = (0..12_000).collect();
+    let results = limited.insert_many(&items);
+    // One in four items counts, so hundreds of them find their shard full.
+    let known = results.iter().filter(|result| **result != Ok(true)).count();
+    assert!(known < 20, "{known} without a winner");
+    assert_eq!(all.figures().unwrap().generations, 1);
+    assert!(all.insert_many(&items).iter().all(|result| *result == Ok(false)));
+}
