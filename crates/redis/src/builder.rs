@@ -200,7 +200,7 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets a function that is told what happens in the filter and no result reports: what
+            /// Sets a function that receives each event that no result of a call reports: what
             /// it waits for, what is sent again, which slots move, and how it grows. A later call
             /// replaces it.
             ///

@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// One item in so many is sampled, in each shard and line, and with each bit.
+    /// The share of sampled items is the same in each shard and line, and for each bit.
     #[test]
     fn the_sample_is_independent_of_the_place() {
         let sizes = Sizes::new(1 << 22, 1e-3, true, Some(16)).unwrap();

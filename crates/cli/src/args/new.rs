@@ -111,7 +111,7 @@ pub(crate) struct NewArgs {
     pub(crate) server: ServerArgs,
 
     /// Claim at most this number of records of a filter in Redis at once, per thread. A run that is
-    /// killed may have claimed so many that it has not printed. A smaller number is slower
+    /// killed may have claimed this number and not printed them. A smaller number is slower
     /// [default: 4096]
     #[arg(long, value_name = "N", value_parser = chunk)]
     pub(crate) chunk: Option<usize>,

@@ -1,4 +1,4 @@
-//! What a filter does by itself is told to the program.
+//! A filter reports what it does by itself.
 
 use std::sync::mpsc;
 

@@ -125,7 +125,7 @@ fn aborted_clients_do_not_overfill_a_filter() {
     Pattern { clients, ..SHORT }.run(async |filter, items, client| {
         let mut insert = pin::pin!(filter.insert_many(&items));
         let mut left = 1 + client % 6;
-        // It ends after so many polls.
+        // The number of polls bounds the loop.
         poll_fn(|context| {
             left -= 1;
             match insert.as_mut().poll(context) {
