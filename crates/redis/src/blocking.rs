@@ -1,4 +1,4 @@
-//! The blocking filter: the asynchronous one, driven by a thread of its own.
+//! The blocking filter: the asynchronous one, driven by the threads that call it.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -77,7 +77,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         T: Borrow<Q>,
         AnyStable: HashItem<Q>,
     {
-        self.driver.wait(self.filter.insert(item))
+        self.insert_hash(self.hasher().hash_item(item))
     }
 
     /// Inserts an item by its hash, as [`insert`](Self::insert) does. The hash must be that of
@@ -104,8 +104,9 @@ impl<T: ?Sized> RedisBloomFilter<T> {
 
     /// Inserts many items, owned or borrowed, and returns the result of each, as [`insert`](Self::insert) would.
     ///
-    /// The items of a shard go in one command per 256 items, and the shards are served at the same time. Of equal items in
-    /// the batch the first is inserted first. It takes 50 bytes per item in this process.
+    /// The items of a shard go in commands of at most 256 items (64 with a window, and fewer in small filters that grow), and
+    /// the shards are served at the same time. Of equal items in the batch the first is inserted first. It takes 50 bytes
+    /// per item in this process.
     ///
     /// # Examples
     ///
@@ -153,7 +154,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         T: Borrow<Q>,
         AnyStable: HashItem<Q>,
     {
-        self.driver.wait(self.filter.contains(item))
+        self.contains_hash(self.hasher().hash_item(item))
     }
 
     /// Queries an item by its hash, as [`contains`](Self::contains) does.
@@ -189,7 +190,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.driver.wait(self.filter.contains_many(items))
+        self.contains_hashes(&self.filter.hashes(items))
     }
 
     /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
@@ -406,7 +407,7 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// See [`Builder`].
     pub fn create(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(async |builder| builder.create().await)
+        self.run(self.asynchronous().create())
     }
 
     /// Opens the filter, and asks for the state of each of its shards.
@@ -421,7 +422,7 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// See [`Builder`].
     pub fn open(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(async |builder| builder.open().await)
+        self.run(self.asynchronous().open())
     }
 
     /// Opens the filter, or creates it if it does not exist. Of several clients that do so at the same time, one creates
@@ -435,14 +436,14 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// See [`Builder`].
     pub fn open_or_create(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(async |builder| builder.open_or_create().await)
+        self.run(self.asynchronous().open_or_create())
     }
 
     /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was never finished.
     ///
     /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those that an
     /// interrupted creation or deletion has left. Only the list of its lives, `{name}:lives`, is kept
-    /// for an hour: if a client wrote a key late and was killed before it could remove it, the next
+    /// for a week: if a client wrote a key late and was killed before it could remove it, the next
     /// `destroy` of this name finds the key in it.
     ///
     /// # Errors
@@ -458,18 +459,20 @@ impl<T: ?Sized> Builder<T> {
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     pub fn destroy(&self) -> Result<(), Error> {
-        let builder = AsyncBuilder::<T>::of_options(self.options.clone());
-        Driver::new()?.wait(builder.destroy())
+        Driver::new()?.wait(self.asynchronous().destroy())
     }
 
-    /// Makes a filter with a thread of its own.
+    fn asynchronous(&self) -> AsyncBuilder<T> {
+        AsyncBuilder::of_options(self.options.clone())
+    }
+
+    /// Makes a filter with a runtime of its own.
     fn run(
         &self,
-        make: impl AsyncFnOnce(&AsyncBuilder<T>) -> Result<AsyncRedisBloomFilter<T>, Error>,
+        make: impl Future<Output = Result<AsyncRedisBloomFilter<T>, Error>> + Send,
     ) -> Result<RedisBloomFilter<T>, Error> {
-        let builder = AsyncBuilder::of_options(self.options.clone());
         let driver = Driver::new()?;
-        let filter = driver.wait(make(&builder))?;
+        let filter = driver.wait(make)?;
         Ok(RedisBloomFilter { filter, driver: Arc::new(driver) })
     }
 }

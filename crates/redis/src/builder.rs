@@ -149,7 +149,8 @@ macro_rules! builder {
             /// [`deadline`](Self::deadline).
             ///
             /// A confirmed insert survives the loss of the master if one of the replicas that confirmed takes its
-            /// place. `WAIT` does not make a replica that is behind lose the election, nor does it write to a disk.
+            /// place. The confirmation is about what the call wrote. An insert that returns `false` may have
+            /// written nothing, and does not say whether the replicas have the item: its winner knows. `WAIT` does not make a replica that is behind lose the election, nor does it write to a disk.
             ///
             /// # Examples
             ///
@@ -185,9 +186,9 @@ macro_rules! builder {
             /// Sets how long a call tries to reach a server, as long as nothing was executed: 30 s by default. A cluster
             /// replaces a master about 7 s after its `cluster-node-timeout`, which is 15 s by default.
             ///
-            /// A step that has begun when the time is over is not cut: a connection or a reply may
-            /// take [`timeout`](Self::timeout) longer. A call that takes longer than this time while
-            /// all servers answer goes on, but then tries nothing again.
+            /// The deadline is that of the whole call, with its connections and replies. Only a call that
+            /// needs longer while all servers answer, as a large push does, goes on after it: until a
+            /// command gets no reply for [`timeout`](Self::timeout).
             ///
             /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A refused connection
             /// is waited for, since the server may be starting.

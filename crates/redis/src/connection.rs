@@ -26,7 +26,7 @@ pub(crate) struct Connection {
     heard: Arc<Mutex<Instant>>,
     /// Locked by the task that asks whether the connection is alive.
     checking: Arc<tokio::sync::Mutex<()>>,
-    _driver: Arc<Driver>,
+    driver: Arc<Driver>,
 }
 
 /// The task that writes and reads. It ends with the connection.
@@ -47,8 +47,8 @@ pub(crate) struct Broken {
 }
 
 impl Connection {
-    /// Connects to a server, and gives it the user, the password and the database. `probes`: whether it is found out why
-    /// a server hangs up.
+    /// Connects to a server, and sends it the user, the password and the database. `probes`: if the server
+    /// hangs up, find out whether it expects encryption.
     pub(crate) async fn open(
         info: &ConnectionInfo,
         number: u64,
@@ -77,7 +77,7 @@ impl Connection {
             gate,
             heard: Arc::new(Mutex::new(Instant::now())),
             checking: Arc::default(),
-            _driver: Arc::new(Driver(tokio::spawn(driver))),
+            driver: Arc::new(Driver(tokio::spawn(driver))),
         })
     }
 
@@ -143,6 +143,11 @@ impl Connection {
     /// The error of a connection that another task has given up: nothing is sent over it.
     fn given_up(&self) -> Broken {
         Broken { reason: "the connection was given up".to_owned(), sent: false }
+    }
+
+    /// Returns whether the other end has not hung up, as far as the runtime knows.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.driver.0.is_finished()
     }
 
     fn is_idle(&self) -> bool {

@@ -12,22 +12,21 @@ use core::time::Duration;
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, timeout_at};
 
+use crate::access::Access;
 use crate::commands;
 use crate::descriptor::Descriptor;
 use crate::destroy;
 use crate::lives::LEASE_MS;
-use crate::name::Name;
-use crate::router::{Failure, Kind, Router};
+use crate::router::{Failure, Kind};
 use crate::scripts;
 use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
 use crate::{Error, window};
 
 /// Reads the descriptor of a filter.
-pub(crate) async fn describe(name: &Name, router: &Router) -> Result<Descriptor, Error> {
-    let command = commands::get(&name.descriptor());
-    match router.send_one(name.descriptor_slot(), command).await? {
+pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
+    match access.descriptor(commands::get(&access.name.descriptor())).await? {
         Value::Nil => Err(Error::Missing),
         Value::BulkString(text) => Descriptor::of_json(&text),
         _ => Err(Error::Reply { expected: "a text" }),
@@ -57,35 +56,35 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
 /// # Errors
 ///
 /// [`Error::Exists`] if there is a filter, or another client creates one.
-pub(crate) async fn create(filter: &mut Shared) -> Result<(), Error> {
+pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Error> {
     filter.descriptor.ready = false;
     let creating = filter.descriptor.to_json();
     filter.descriptor.ready = true;
     let ready = filter.descriptor.to_json();
-    let (name, router, keys) = (&filter.name, &filter.router, filter.name.keys());
-    let life = filter.descriptor.life();
-    let slot = name.descriptor_slot();
+    let (keys, life) = (filter.name.keys(), filter.descriptor.life());
+    let call = filter.call_until(end);
+    let access = call.access();
     // 1. Of several clients, one begins a life.
-    match router.send_one(slot, keys.begin(&life, &creating)).await? {
+    match access.descriptor(keys.begin(&life, &creating)).await? {
         Value::Int(1) => {}
         Value::Int(0) => return Err(Error::Exists),
         _ => return Err(Error::Reply { expected: "0 or 1" }),
     }
     // 2. The keys, and the descriptor once they exist.
     let created = async {
-        create_keys_in_time(filter.call()).await?;
+        create_keys_in_time(call).await?;
         let publish = keys.publish(&life, [&creating, &ready]);
-        require_own(&router.send_one(slot, publish).await?)
+        require_own(&access.descriptor(publish).await?)
     };
     if let Err(error) = created.await {
-        // Nothing of a filter remains that was never ready. If this fails too, its keys are removed
-        // with the next filter.
-        if destroy::abandon(name, router, life.identity).await != Ok(true) {
+        // Nothing of a filter remains that was never ready. If this fails too, or comes after the end
+        // of the call, its keys are removed with the next filter.
+        if timeout_at(end, destroy::abandon(access, life.identity)).await != Ok(Ok(true)) {
             return Err(error);
         }
     }
     // 3. What other clients have left. An error concerns no item.
-    _ = destroy::sweep_ended(name, router).await;
+    _ = timeout_at(end, destroy::sweep_ended(access)).await;
     Ok(())
 }
 
@@ -96,7 +95,7 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
         loop {
             sleep(Duration::from_millis(LEASE_MS / 3)).await;
             let renew = keys.renew(&filter.descriptor.life());
-            let renewed = filter.router.send_one(filter.name.descriptor_slot(), renew).await;
+            let renewed = filter.access().descriptor(renew).await;
             if let Err(error) = renewed.and_then(|reply| require_own(&reply)) {
                 return error;
             }

@@ -110,7 +110,8 @@ impl Descriptor {
     /// Returns the life of a filter that is being created.
     pub(crate) const fn life(&self) -> Life {
         let (identity, shards) = (self.identity, self.sizes.shards);
-        Life { identity, state: State::Creating, shards, window: self.window.is_some() }
+        let window = self.window.is_some();
+        Life { identity, state: State::Creating, since: 0, shards, window }
     }
 
     /// Returns the identity in a JSON text, which may be anything.

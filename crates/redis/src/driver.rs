@@ -1,90 +1,50 @@
-//! The thread of a blocking filter, and how a call waits for its future.
+//! The runtime of a blocking filter, and how a call waits for its future.
 //!
-//! The calling thread polls the future and sleeps in between; the thread of the filter drives the
-//! connections and the timers. `Runtime::block_on` would do the same, but panics in a thread of
-//! another runtime, also where blocking is allowed, as in `spawn_blocking`. Nothing tells such a
-//! thread from one that runs tasks.
+//! The calling thread drives the connections while it waits. So a call of the only thread needs no other
+//! one: what it sends to several shards is written at once, and the reply wakes nobody. Of several
+//! threads that wait, one drives the connections of all. Between calls nobody does, so nothing may depend
+//! on that: `connection.rs` asks an idle connection whether it is alive.
 
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::Wake;
+use std::panic::resume_unwind;
+use std::thread;
 
 use tokio::runtime::{Handle, Runtime};
 
 use crate::Error;
 
-/// The thread that drives the connections.
+/// The runtime.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    handle: Handle,
     /// There until this is dropped.
     runtime: Option<Runtime>,
 }
 
 impl Driver {
     pub(crate) fn new() -> Result<Self, Error> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let built = builder.worker_threads(1).thread_name("tamis-redis").enable_all().build();
+        let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = built.map_err(|error| Error::System { reason: error.to_string().into() })?;
-        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+        Ok(Self { runtime: Some(runtime) })
     }
 
     /// Waits for a future.
-    pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
-        // Its timers and connections belong to the thread of the filter, also if this thread is one
-        // of another runtime.
-        let _entered = self.handle.enter();
-        // In a task of another runtime, the budget of that task would end, and nothing would be
-        // ready for ever.
-        let mut future = pin!(tokio::task::unconstrained(future));
-        let bell = Arc::new(Bell::default());
-        let waker = Waker::from(Arc::clone(&bell));
-        let mut context = Context::from_waker(&waker);
-        loop {
-            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-                return output;
-            }
-            bell.wait();
+    pub(crate) fn wait<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
+        let Some(runtime) = &self.runtime else { unreachable!("it is there until the end") };
+        // A thread of another runtime may not drive this one, also where it may block, as in
+        // `spawn_blocking`: nothing tells it from one that runs tasks. Such a call has its own thread.
+        if Handle::try_current().is_ok() {
+            let waited = thread::scope(|scope| scope.spawn(|| runtime.block_on(future)).join());
+            return waited.unwrap_or_else(|panic| resume_unwind(panic));
         }
+        runtime.block_on(future)
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // To wait for the thread is not allowed inside another runtime, and there is nothing to
-        // wait for.
+        // To wait for its tasks is not allowed inside another runtime, and there is nothing to wait for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-/// Wakes a thread that sleeps. What is rung before it sleeps is not lost.
-#[derive(Default)]
-struct Bell {
-    is_rung: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Bell {
-    /// Sleeps until it is rung.
-    fn wait(&self) {
-        // No code that could panic runs while it is locked.
-        let is_rung = self.is_rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let woken = self.changed.wait_while(is_rung, |is_rung| !*is_rung);
-        *woken.unwrap_or_else(PoisonError::into_inner) = false;
-    }
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        *self.is_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_one();
     }
 }
 
@@ -113,8 +73,8 @@ mod tests {
         let run = || Driver::new().unwrap().wait(work());
         assert_eq!(run(), 49_995_000);
         let single = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let several =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let several = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build();
+        let several = several.unwrap();
         for runtime in [&single, &several] {
             assert_eq!(runtime.block_on(async move { run() }), 49_995_000);
             let spawned = async move { tokio::spawn(async move { run() }).await.unwrap() };

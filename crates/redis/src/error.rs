@@ -77,10 +77,12 @@ pub enum Error {
         /// The generation whose bits are missing; with a window, that of an epoch.
         generation: u32,
     },
-    /// The filter was deleted since this client has opened it, or another one of the same name was
-    /// created, or the server has lost its descriptor, as by a restart without persistence. This client stores nothing any more: open the filter again. Other clients of the old filter
-    /// notice within 10 seconds of their next call, or when they miss a key. Until then they may
-    /// find an item new that is new in the new filter, too.
+    /// The filter was deleted since this client opened it, or replaced by another of the same name; or the
+    /// server has lost its descriptor, as by a restart without persistence. Nothing was stored, and this
+    /// client stores nothing any more: open the filter again.
+    ///
+    /// Other clients of the old filter notice at most 10 seconds later, at their next call. Until then an
+    /// item may be new to the old filter and to the new one.
     Replaced,
     /// Bits that were pushed were evicted, or deleted, before they were added to this shard. No item of
     /// this shard was added. The push can be repeated.
@@ -88,8 +90,8 @@ pub enum Error {
         /// The number of the shard.
         shard: u32,
     },
-    /// No server could be reached, or none accepted commands, until the deadline of the call (`deadline` of the builder). Nothing was
-    /// stored, and the operation can be repeated.
+    /// No server could be reached, or none accepted commands, until the deadline of the call (`deadline` of
+    /// the builder). Nothing was stored, and the operation can be repeated.
     Unavailable {
         /// The reason why the last attempt failed.
         reason: Arc<str>,
@@ -144,6 +146,17 @@ pub enum Error {
         /// The error of the system.
         reason: Arc<str>,
     },
+}
+
+impl Error {
+    /// Returns the error of an item that was not sent, after this error of another one.
+    pub(crate) fn not_sent(&self) -> Self {
+        match self {
+            Self::VerdictUnknown { reason } => Self::Unavailable { reason: reason.clone() },
+            Self::NotReplicated { .. } => Self::Unavailable { reason: self.to_string().into() },
+            other => other.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Error {

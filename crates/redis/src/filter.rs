@@ -5,7 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -120,9 +120,22 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
                 Err(error) => return vec![Err(error); hashes.len()],
             },
         };
+        // The error of a call that has failed at its end: shards that come later are not sent to.
+        let failed = OnceLock::new();
         let each = stream::iter(by_shard(shared, hashes)).map(async |(shard, items)| {
             let mut results = Vec::with_capacity(items.len());
-            let on_result = |item: Item, result| results.push((item.number, result));
+            let mut on_result = |item: Item, inserted: Inserted| {
+                if let Err(error) = &inserted.result
+                    && call.is_over()
+                {
+                    failed.get_or_init(|| error.not_sent());
+                }
+                results.push((item.number, inserted));
+            };
+            if let Some(error) = failed.get() {
+                items.iter().for_each(|item| on_result(*item, Inserted::of_error(error.clone())));
+                return results;
+            }
             match call.window() {
                 Some(window) => window::insert(call, window, shard, &items, on_result).await,
                 None => insert::insert(call, shard, &items, on_result).await,
@@ -135,7 +148,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
             results.into_iter().for_each(|(number, result)| all[number] = result);
         }
         if let Some(confirm) = shared.confirm {
-            confirm_all(shared, confirm, &mut all).await;
+            confirm_all(call, confirm, &mut all).await;
         }
         if let Some(lane) = lane {
             lane.finish();
@@ -346,7 +359,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.shared.sizes().grows()
     }
 
-    fn hashes<I>(&self, items: I) -> Vec<u64>
+    pub(crate) fn hashes<I>(&self, items: I) -> Vec<u64>
     where
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -370,11 +383,12 @@ async fn find(
 }
 
 /// Waits for the replicas of each node that was written to, and records which inserts they have not confirmed.
-async fn confirm_all(filter: &Shared, confirm: Confirm, all: &mut [Inserted]) {
+async fn confirm_all(filter: Call<'_>, confirm: Confirm, all: &mut [Inserted]) {
     let Confirm { replicas, wait } = confirm;
     let connections: BTreeSet<u64> = all.iter().filter_map(|item| item.connection).collect();
     let each = connections.into_iter().map(async |connection| {
-        (connection, filter.router.nodes.confirm(connection, replicas, wait).await)
+        let (nodes, end) = (&filter.router.nodes, filter.router.extended(filter.end()));
+        (connection, nodes.confirm(connection, replicas, wait, end).await)
     });
     // One command per node covers all items.
     for (connection, confirmed) in join_all(each).await {

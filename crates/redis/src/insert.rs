@@ -30,8 +30,8 @@ impl Inserted {
 /// order.
 ///
 /// If the filter grows, some items count the bits that are set, each by a script of its own. All others
-/// share a command. A command has at most the items of which one counts, on average: so what is on its
-/// way when a generation becomes full is a small part of it.
+/// share a command. On average, one item of a full command counts. So the items that are on their way
+/// when a generation becomes full are a small part of it.
 pub(crate) async fn insert(
     filter: Call<'_>,
     shard: u32,
@@ -57,7 +57,18 @@ pub(crate) async fn insert(
             results
         };
         let (counted, plain) = join(each_counted, insert_chunk(filter, shard, &plain, false)).await;
-        counted.into_iter().chain(plain).for_each(|(item, result)| on_result(item, result));
+        let mut failed = None;
+        for (item, inserted) in counted.into_iter().chain(plain) {
+            failed = inserted.result.as_ref().err().or(failed.as_ref()).cloned();
+            on_result(item, inserted);
+        }
+        // A call that fails at its end sends nothing more.
+        if let Some(error) = failed
+            && filter.is_over()
+        {
+            rest.iter().for_each(|item| on_result(*item, Inserted::of_error(error.not_sent())));
+            return;
+        }
     }
 }
 
@@ -144,9 +155,7 @@ async fn set(
                 // The server runs no scripts for this user, or the slot is being moved. The item is
                 // inserted without growth: a later one grows the shard.
                 Err(failure @ (Failure::Refused(_) | Failure::NotExecuted(_))) => {
-                    let error = failure.of_write();
-                    let failed = || Event::GrowthFailed { shard, generation: number, error };
-                    filter.router.events().raise(failed);
+                    filter.growth_failed(shard, number, failure.of_write());
                     None
                 }
                 Err(failure) => return Err(failure.of_write()),
@@ -175,8 +184,7 @@ async fn set(
         }
         Growth::Failed => {
             let error = Error::Refused { reason: "the script cannot count or create a key".into() };
-            let failed = || Event::GrowthFailed { shard, generation: number, error };
-            filter.router.events().raise(failed);
+            filter.growth_failed(shard, number, error);
         }
     }
     if growth == Growth::Done || reply.0 == State::Closed {

@@ -29,6 +29,8 @@
 //! | a key is not found while its slot moves | wait, and return [`Error::Unavailable`] at the deadline | likewise |
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
+//! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
+//! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
 //!
 //! An insert is sent again only if no byte of it was sent. A connection that was silent for 1 s is asked (`PING`) before an
 //! insert, which costs one round trip. So a verdict can be lost only if a connection breaks within the round trip of the
@@ -61,8 +63,8 @@
 //!     +time +unlink +wait +ping +asking +cluster|nodes +cluster|slots +readonly
 //! ```
 //!
-//! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
-//! number of a database needs `select`. Each connection begins with `client|setinfo`, which the server may refuse.
+//! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for
+//! [`Builder::confirmed_by`]. An address with the number of a database needs `select`. Each connection begins with `client|setinfo`, which the server may refuse.
 //!
 //! # Examples
 //!
@@ -91,6 +93,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod address;
 mod blocking;
 mod builder;
@@ -98,6 +101,8 @@ mod commands;
 mod connection;
 mod create;
 mod current;
+#[cfg(test)]
+mod deadline;
 mod descriptor;
 mod destroy;
 mod driver;

@@ -20,6 +20,14 @@ pub(crate) const LEASE_MS: u64 = 10_000;
 /// after the sweep comes from one that was killed before it read that reply.
 const KEPT_MS: u64 = 3_600_000;
 
+/// How long the list of lives is kept where no filter is: the next deletion or creation of the name, if
+/// it comes within this time, finds what remains of them.
+const LISTED_MS: u64 = 7 * 24 * KEPT_MS;
+
+/// The most lives of those that ended last, and of those that ended first, that a deletion sweeps again.
+/// A program that creates and deletes filters in a loop has thousands of them in an hour.
+const SWEPT_AGAIN: usize = 64;
+
 /// Reads the server's clock, in milliseconds.
 macro_rules! now {
     () => {
@@ -97,17 +105,17 @@ const END: &str = concat!(
 /// Records that lives have no keys any more, and forgets those that ended long ago. If there is no
 /// filter and nothing is left to do, the whole hash expires.
 ///
-/// `KEYS` the descriptor, the lives; `ARGV` the time to keep a life, then the lives.
+/// `KEYS` the descriptor, the lives; `ARGV` the time to keep a life, and the list, then the lives.
 const SWEPT: &str = concat!(
     now!(),
-    "for i = 2, #ARGV do local life = redis.call('HGET', KEYS[2], ARGV[i]) \
+    "for i = 3, #ARGV do local life = redis.call('HGET', KEYS[2], ARGV[i]) \
      local state, since, rest = string.match(life or '', '^(%a+) (%d+) (.*)$') \
      if state == 'ended' or state == 'swept' then if now - since > tonumber(ARGV[1]) then \
      redis.call('HDEL', KEYS[2], ARGV[i]) else \
      redis.call('HSET', KEYS[2], ARGV[i], 'swept ' .. since .. ' ' .. rest) end end end \
      for _, life in ipairs(redis.call('HVALS', KEYS[2])) do \
      if string.sub(life, 1, 6) ~= 'swept ' then return 0 end end \
-     if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('PEXPIRE', KEYS[2], ARGV[1]) end return 1"
+     if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end return 1"
 );
 
 /// What is recorded about an identity.
@@ -115,6 +123,8 @@ const SWEPT: &str = concat!(
 pub(crate) struct Life {
     pub(crate) identity: Identity,
     pub(crate) state: State,
+    /// When it came into this state, or ended: in milliseconds, by the server's clock.
+    pub(crate) since: u64,
     pub(crate) shards: u32,
     /// Whether its shards have epochs.
     pub(crate) window: bool,
@@ -149,9 +159,10 @@ impl Life {
             "swept" => State::Swept,
             _ => return None,
         };
-        let shards = words.nth(1)?.parse().ok()?;
+        let since = words.next()?.parse().ok()?;
+        let shards = words.next()?.parse().ok()?;
         let window = words.next() == Some("window");
-        Some(Self { identity: Identity::of_digits(text(identity)?)?, state, shards, window })
+        Some(Self { identity: Identity::of_digits(text(identity)?)?, state, since, shards, window })
     }
 }
 
@@ -167,6 +178,19 @@ pub(crate) fn of_reply(reply: &Value) -> Vec<Life> {
     let Value::Array(fields) = reply else { return Vec::new() };
     let records = fields.as_chunks::<2>().0.iter();
     records.filter_map(|[identity, record]| Life::of_record(identity, record)).collect()
+}
+
+/// Leaves out lives that were swept, if there are too many: neither the last nor the first to end.
+pub(crate) fn limit(lives: &mut Vec<Life>) {
+    let mut swept: Vec<u64> = lives
+        .iter()
+        .filter_map(|life| (life.state == State::Swept).then_some(life.since))
+        .collect();
+    swept.sort_unstable();
+    if swept.len() > 2 * SWEPT_AGAIN {
+        let between = swept[SWEPT_AGAIN]..swept[swept.len() - SWEPT_AGAIN];
+        lives.retain(|life| life.state != State::Swept || !between.contains(&life.since));
+    }
 }
 
 /// The keys of a name that are in the slot of its descriptor.
@@ -208,7 +232,7 @@ impl Keys {
     /// Records that lives have no keys.
     pub(crate) fn swept(&self, lives: &[Life]) -> Cmd {
         let mut command = script(SWEPT, &[&self.descriptor, &self.lives]);
-        command.arg(KEPT_MS);
+        command.arg(KEPT_MS).arg(LISTED_MS);
         lives.iter().for_each(|life| _ = command.arg(life.identity.to_string()));
         command
     }
@@ -238,11 +262,12 @@ mod tests {
             ("swept", State::Swept),
         ] {
             for window in [false, true] {
-                let expected = Life { identity: life, state, shards: 16, window };
-                let record = format!("{word} 1790000000000 {}", expected.rest());
+                let since = 1_790_000_000_000;
+                let expected = Life { identity: life, state, since, shards: 16, window };
+                let record = format!("{word} {since} {}", expected.rest());
                 assert_eq!(read(&record), Some(expected));
             }
-            let expected = Life { identity: life, state, shards: 16, window: false };
+            let expected = Life { identity: life, state, since: 1, shards: 16, window: false };
             // A later release may add words.
             assert_eq!(read(&format!("{word} 1 16 more")), Some(expected));
         }
@@ -257,5 +282,26 @@ mod tests {
             Some(1)
         );
         assert_eq!(ended(&Value::Nil), None);
+    }
+
+    /// Lives that were not swept stay, and of the others the first and the last.
+    #[test]
+    fn a_deletion_sweeps_a_limited_number_again() {
+        let identity = Identity::of_u64(1).unwrap();
+        let life = |since: u64| {
+            let state = if since.is_multiple_of(1000) { State::Ended } else { State::Swept };
+            Life { identity, state, since, shards: 16, window: false }
+        };
+        let mut lives: Vec<Life> = (1..=5000).rev().map(life).collect();
+        limit(&mut lives);
+        let mut left: Vec<u64> = lives.iter().map(|life| life.since).collect();
+        left.sort_unstable();
+        let expected: Vec<u64> =
+            (1..=64).chain([1000, 2000, 3000, 4000]).chain(4936..=5000).collect();
+        assert_eq!(left, expected);
+        // Few enough.
+        let mut lives: Vec<Life> = (1..=128).map(life).collect();
+        limit(&mut lives);
+        assert_eq!(lives.len(), 128);
     }
 }

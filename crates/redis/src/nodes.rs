@@ -2,7 +2,7 @@
 //! writes are confirmed.
 
 use core::time::Duration;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::{ConnectionAddr, ConnectionInfo, Value, cmd};
@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::connection::Connection;
-use crate::slots::Node;
+use crate::slots::{Node, Slots};
 use crate::stream::Trouble;
 use crate::{Error, address, commands};
 
@@ -204,6 +204,16 @@ impl Nodes {
         }
     }
 
+    /// Forgets nodes that have left, once their connections have ended.
+    pub(crate) fn keep(&self, slots: &Slots) {
+        let known: HashSet<Node> = slots.nodes().cloned().chain(self.seeds()).collect();
+        let mut table = self.table();
+        table.entries.retain(|(node, _), entry| {
+            known.contains(node) || entry.connection.as_ref().is_some_and(Connection::is_open)
+        });
+        table.shunned.retain(|node, _| known.contains(node));
+    }
+
     /// Drops the shared connection to a node. Commands that are on their way over it go on.
     pub(crate) fn drop_shared(&self, node: &Node) {
         if let Some(entry) = self.table().entries.get_mut(&(node.clone(), Use::Shared)) {
@@ -228,7 +238,14 @@ impl Nodes {
 
     /// Waits until replicas have all that was written over a connection, for at most `wait`. Returns their number: 0 if
     /// the connection is lost, since the server has forgotten then what was written over it.
-    pub(crate) async fn confirm(&self, connection: u64, replicas: u32, wait: Duration) -> u32 {
+    /// The reply is waited for until `end`, at least for `wait`.
+    pub(crate) async fn confirm(
+        &self,
+        connection: u64,
+        replicas: u32,
+        wait: Duration,
+        end: Instant,
+    ) -> u32 {
         let found = {
             let table = self.table();
             let mut all = table.entries.values().filter_map(|entry| entry.connection.as_ref());
@@ -236,7 +253,8 @@ impl Nodes {
         };
         let Some(mut found) = found else { return 0 };
         let command = commands::wait(replicas, wait);
-        match found.send_one(command, wait.saturating_add(self.timeout)).await {
+        let late = self.timeout.min(end.saturating_duration_since(Instant::now()));
+        match found.send_one(command, wait.saturating_add(late)).await {
             Ok(Value::Int(replicas)) => replicas.try_into().unwrap_or(0),
             Ok(_) => 0,
             Err(_) => {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tamis_formats::Policy;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
+use tokio::time::Instant;
 
+use crate::access::Access;
 use crate::address::Addresses;
 use crate::descriptor::Descriptor;
 use crate::events::Events;
@@ -63,11 +65,12 @@ impl Options {
         }
     }
 
-    async fn connect(&self) -> Result<(Name, Arc<Router>), Error> {
+    /// Connects. Returns also when the call ends.
+    async fn connect(&self) -> Result<(Name, Arc<Router>, Instant), Error> {
         let name = Name::new(&self.name)?;
         let end = after(self.settings.deadline);
-        let connected = Router::connect(&self.addresses.0, self.settings.clone());
-        Ok((name, self.settings.events.watched(end, connected).await?.into()))
+        let connected = Router::connect(&self.addresses.0, self.settings.clone(), end);
+        Ok((name, self.settings.events.watched(end, connected).await?.into(), end))
     }
 
     /// Returns the descriptor of a new filter. The sizes are checked before anything is sent.
@@ -97,8 +100,8 @@ impl Options {
 
     pub(crate) async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let descriptor = self.describe()?;
-        let (name, router) = self.connect().await?;
-        self.create_over(name, router, descriptor).await
+        let (name, router, end) = self.connect().await?;
+        self.create_over(name, router, descriptor, end).await
     }
 
     async fn create_over<T: ?Sized>(
@@ -106,17 +109,18 @@ impl Options {
         name: Name,
         router: Arc<Router>,
         descriptor: Descriptor,
+        end: Instant,
     ) -> Result<AsyncRedisBloomFilter<T>, Error> {
         let mut shared = Shared::new(name, descriptor, router, self.confirm);
-        create::create(&mut shared).await?;
+        create::create(&mut shared, end).await?;
         Ok(AsyncRedisBloomFilter::of_shared(shared))
     }
 
     pub(crate) async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        let (name, router) = self.connect().await?;
-        let mut tries = Tries::new(router.deadline(), router.events());
+        let (name, router, end) = self.connect().await?;
+        let mut tries = Tries::new(end, router.events());
         loop {
-            match self.open_over(name.clone(), router.clone()).await {
+            match self.open_over(name.clone(), router.clone(), end).await {
                 // Another client is about to make the filter ready, or replaces it.
                 Err(error @ (Error::Creating | Error::Replaced)) => {
                     tries.pause(error.to_string()).await.map_err(|_| error)?;
@@ -130,11 +134,12 @@ impl Options {
         &self,
         name: Name,
         router: Arc<Router>,
+        end: Instant,
     ) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        let descriptor = create::describe(&name, &router).await?;
+        let descriptor = create::describe(Access { name: &name, router: &router, end }).await?;
         self.require_same(&descriptor)?;
         let shared = Shared::new(name, descriptor, router, self.confirm);
-        create::open(shared.call()).await?;
+        create::open(shared.call_until(end)).await?;
         Ok(AsyncRedisBloomFilter::of_shared(shared))
     }
 
@@ -142,14 +147,15 @@ impl Options {
         &self,
     ) -> Result<AsyncRedisBloomFilter<T>, Error> {
         self.describe()?;
-        let (name, router) = self.connect().await?;
-        let mut tries = Tries::new(router.deadline(), router.events());
+        let (name, router, end) = self.connect().await?;
+        let mut tries = Tries::new(end, router.events());
         loop {
-            let error = match self.open_over(name.clone(), router.clone()).await {
+            let error = match self.open_over(name.clone(), router.clone(), end).await {
                 // If the client that creates it is silent for too long, this one takes its place.
                 Err(Error::Missing | Error::Creating) => {
                     let descriptor = self.describe()?;
-                    match self.create_over(name.clone(), router.clone(), descriptor).await {
+                    let (name, router) = (name.clone(), router.clone());
+                    match self.create_over(name, router, descriptor, end).await {
                         // Another client was faster.
                         Err(error @ (Error::Exists | Error::Replaced)) => error,
                         other => return other,
@@ -163,8 +169,8 @@ impl Options {
     }
 
     pub(crate) async fn destroy(&self) -> Result<(), Error> {
-        let (name, router) = self.connect().await?;
-        destroy::destroy(&name, &router).await
+        let (name, router, end) = self.connect().await?;
+        destroy::destroy(Access { name: &name, router: &router, end }).await
     }
 
     /// Returns an error if a parameter was given, and the filter has another.

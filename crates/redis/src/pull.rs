@@ -51,11 +51,11 @@ where
 async fn copy(filter: Call<'_>, number: u32, open: &[u32]) -> Result<(Lines, u64), Error> {
     let generation = filter.generation(number);
     let (mut lines, mut ones) = (lines_of(generation)?, 0);
-    let with_bits = (0..).zip(open).filter(|(_, open)| **open >= number);
-    let chunks = with_bits.flat_map(|(shard, _)| {
+    let mut chunks: Vec<(u32, u64)> = Vec::new();
+    for (shard, _) in (0..).zip(open).filter(|(_, open)| **open >= number) {
         let starts = (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize);
-        starts.map(move |start| (shard, start))
-    });
+        chunks.extend(starts.map(|start| (shard, start)));
+    }
     let read = stream::iter(chunks).map(|(shard, start)| chunk(filter, shard, number, start));
     let mut read = core::pin::pin!(read.buffer_unordered(SHARDS_AT_ONCE));
     while let Some((first, bytes)) = read.try_next().await? {

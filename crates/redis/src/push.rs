@@ -9,6 +9,7 @@ use core::slice;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{Cmd, Value};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
+use tokio::time::timeout_at;
 
 use crate::commands;
 use crate::local::Local;
@@ -74,10 +75,10 @@ async fn push_key<T: ?Sized>(
     };
     let result = pushed.await;
     if result.is_err() {
-        // If this fails too, they expire.
-        _ = filter
-            .send_one(shard, commands::delete(slice::from_ref(&bits)), Kind::Idempotent)
-            .await;
+        // If this fails too, or comes after the end of the call, they expire.
+        let delete = commands::delete(slice::from_ref(&bits));
+        let deleted = filter.send_one(shard, delete, Kind::Idempotent);
+        _ = timeout_at(filter.end(), deleted).await;
     }
     result
 }
@@ -147,8 +148,9 @@ async fn unite(
         _ => return Err(Error::Reply { expected: "a number" }),
     };
     if current == number && sample >= generation.full() {
-        // An error concerns no item: a later insert grows the shard.
-        _ = filter.grow(shard, number, Kind::Once).await;
+        if let Err(error) = filter.grow(shard, number, Kind::Once).await {
+            filter.growth_failed(shard, number, error);
+        }
     }
     Ok(())
 }

@@ -22,11 +22,13 @@
 //! A growth waits for nothing and is sent once ([`Kind::Once`]). A replica that does not answer is left alone for a while,
 //! and the master is asked.
 
+use core::pin::pin;
 use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::{StreamExt, stream};
 use redis::{ServerError, Value, cmd};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::Error;
 use crate::connection::Connection;
@@ -39,12 +41,16 @@ use crate::tries::{Tries, after};
 /// How long the answer of a node counts as new: many commands may fail at once.
 const FRESH: Duration = Duration::from_millis(50);
 
+/// The nodes that are asked for the slots at once: some may be gone without a word, each of which takes
+/// [`Settings::timeout`].
+const NODES_AT_ONCE: usize = 4;
+
 /// How a filter uses its connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// How long a reply may take, and a connection.
     pub(crate) timeout: Duration,
-    /// How long a command is tried that has not been executed.
+    /// How long a call tries to reach a server.
     pub(crate) deadline: Duration,
     /// Whether queries may go to replicas, whose bits may be older.
     pub(crate) replicas_read: bool,
@@ -114,7 +120,11 @@ pub(crate) struct Known {
 
 impl Router {
     /// Connects to the first address that answers, and asks it for the nodes.
-    pub(crate) async fn connect(addresses: &[String], settings: Settings) -> Result<Self, Error> {
+    pub(crate) async fn connect(
+        addresses: &[String],
+        settings: Settings,
+        end: Instant,
+    ) -> Result<Self, Error> {
         let nodes = Nodes::new(addresses, settings.timeout)?;
         let slots = Slots::of_reply(&Value::Nil, &Node::default());
         let router = Self {
@@ -123,9 +133,10 @@ impl Router {
             known: Mutex::new(Known { slots, turn: 0 }),
             refreshed: tokio::sync::Mutex::new(None),
         };
-        let mut tries = Tries::new(router.deadline(), &router.settings.events);
+        let mut tries = Tries::new(end, &router.settings.events);
         loop {
-            match router.refresh().await {
+            let late = || Err(Trouble::passing("no server answered before the deadline"));
+            match timeout_at(end, router.refresh()).await.unwrap_or_else(|_| late()) {
                 Ok(()) => return Ok(router),
                 Err(trouble) if trouble.heals => {
                     let paused = tries.pause(trouble.reason).await;
@@ -143,6 +154,18 @@ impl Router {
     /// Returns when a call that begins now must have ended.
     pub(crate) fn deadline(&self) -> Instant {
         after(self.settings.deadline)
+    }
+
+    /// Returns until when a command is tried that begins now, in a call that has to end at `end`. A call
+    /// with many commands may last longer while the servers answer: each of its later commands then has
+    /// the time of one reply.
+    pub(crate) fn extended(&self, end: Instant) -> Instant {
+        if Instant::now() < end { end } else { after(self.settings.timeout) }
+    }
+
+    /// Returns how long the next reply is waited for.
+    pub(crate) fn limit(&self, used: Use, end: Instant) -> Duration {
+        self.nodes.timeout(used).min(end.saturating_duration_since(Instant::now()))
     }
 
     /// Drops the shared connection to the node that has a slot, so that the next command makes another.
@@ -183,10 +206,14 @@ impl Router {
 
     async fn ask_all(&self) -> Result<(), Trouble> {
         let nodes: Vec<Node> = self.known().slots.nodes().cloned().collect();
+        let nodes = nodes.into_iter().chain(self.nodes.seeds());
+        let asked = stream::iter(nodes).map(async |node| (self.slots_by(&node).await, node));
+        let mut asked = pin!(asked.buffer_unordered(NODES_AT_ONCE));
         let mut last = Trouble::lasting("no address");
-        for node in nodes.into_iter().chain(self.nodes.seeds()) {
-            match self.slots_by(&node).await {
+        while let Some((answer, node)) = asked.next().await {
+            match answer {
                 Ok(slots) if !slots.is_empty() => {
+                    self.nodes.keep(&slots);
                     self.known().slots = slots;
                     return Ok(());
                 }

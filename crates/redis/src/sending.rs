@@ -3,7 +3,7 @@
 //! The table in `router.rs` says what each reply means.
 
 use redis::{Cmd, Pipeline, Value, cmd};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::Error;
 use crate::connection::{Broken, Connection};
@@ -73,9 +73,10 @@ impl Router {
         end: Instant,
     ) -> Result<Replies, Failure> {
         let mut batch = Batch::new(commands, kind);
+        let end = self.extended(end);
         let mut tries = Tries::new(end, self.events());
         while batch.has_open() {
-            let failure = match self.step(lane, slot, &mut batch).await {
+            let failure = match self.step(lane, slot, &mut batch, end).await {
                 Ok(Next::GoOn) => continue,
                 Ok(Next::Pause(reason)) if kind == Kind::Once => {
                     Failure::NotExecuted(reason.into())
@@ -83,7 +84,7 @@ impl Router {
                 Ok(Next::Pause(_)) if batch.has_verdict() => break,
                 Ok(Next::Pause(reason)) => {
                     tries.pause(reason).await.map_err(Failure::NotExecuted)?;
-                    _ = self.refresh().await;
+                    _ = timeout_at(end, self.refresh()).await;
                     continue;
                 }
                 Err(failure) => failure,
@@ -108,9 +109,14 @@ impl Router {
         self.send_over(None, slot, commands, kind, end).await
     }
 
-    /// Sends one command that may be repeated, as a call of its own.
-    pub(crate) async fn send_one(&self, slot: u16, command: Cmd) -> Result<Value, Error> {
-        let (end, commands) = (self.deadline(), [command]);
+    /// Sends one command that may be repeated.
+    pub(crate) async fn send_one(
+        &self,
+        slot: u16,
+        command: Cmd,
+        end: Instant,
+    ) -> Result<Value, Error> {
+        let commands = [command];
         let sent = self.send(slot, &commands, Kind::Idempotent, end);
         let replies = self.events().watched(end, sent).await.map_err(Failure::of_read)?;
         replies.values.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
@@ -122,6 +128,7 @@ impl Router {
         lane: Option<u32>,
         slot: u16,
         batch: &mut Batch<'_>,
+        end: Instant,
     ) -> Result<Next, Failure> {
         // 1. The node, and the commands. All that were not redirected go to the node that has the slot.
         let used = lane.map_or(Use::Shared, Use::Lane);
@@ -132,7 +139,7 @@ impl Router {
         let pipeline = batch.pipeline(&numbers, target.asking);
 
         // 2. The replies.
-        let replies = match self.exchange(&target, batch.repeats(), &pipeline).await {
+        let replies = match self.exchange(&target, batch.repeats(), &pipeline, end).await {
             Ok((replies, connection)) => {
                 if numbers[0] == 0 {
                     batch.connection = connection;
@@ -173,7 +180,7 @@ impl Router {
         }
         if let Some((slot, to)) = moved {
             // The whole map may have changed. What this node said is newer than what another one answers.
-            _ = self.refresh().await;
+            _ = timeout_at(end, self.refresh()).await;
             let name = || format!("{}:{}", to.0, to.1).into();
             self.events().raise(|| Event::Moved { slot, to: name() });
             self.known().slots.moved(slot, to);
@@ -197,16 +204,19 @@ impl Router {
         Ok(Next::GoOn)
     }
 
-    /// Sends a pipeline to a node. Returns the replies and the number of the connection.
+    /// Sends a pipeline to a node. Returns the replies and the number of the connection. Neither the
+    /// connection nor the replies are waited for beyond `end`.
     async fn exchange(
         &self,
         target: &Target,
         repeats: bool,
         pipeline: &Pipeline,
+        end: Instant,
     ) -> Result<(Vec<Value>, u64), Broken> {
-        let timeout = self.nodes.timeout(target.used);
-        let mut connection = self.live(target, repeats).await.map_err(Broken::before)?;
-        let sent = connection.send(pipeline, timeout).await;
+        let live = timeout_at(end, self.live(target, repeats, end)).await;
+        let late = || Err(Trouble::passing("no connection was made before the deadline"));
+        let mut connection = live.unwrap_or_else(|_| late()).map_err(Broken::before)?;
+        let sent = connection.send(pipeline, self.limit(target.used, end)).await;
         if sent.is_err() {
             self.nodes.forget(connection.number);
         }
@@ -214,9 +224,14 @@ impl Router {
     }
 
     /// Returns a connection to a node: for commands that are not repeated, one that is alive.
-    async fn live(&self, target: &Target, repeats: bool) -> Result<Connection, Trouble> {
+    async fn live(
+        &self,
+        target: &Target,
+        repeats: bool,
+        end: Instant,
+    ) -> Result<Connection, Trouble> {
         let mut connection = self.nodes.connection(&target.node, target.used).await?;
-        if !repeats && connection.check(self.nodes.timeout(target.used)).await.is_err() {
+        if !repeats && connection.check(self.limit(target.used, end)).await.is_err() {
             // It has ended while nobody used it. A new one answers at once, or there is none.
             self.nodes.forget(connection.number);
             connection = self.nodes.connection(&target.node, target.used).await?;

@@ -1,6 +1,8 @@
 //! Finds out whether a key that seems to be missing is lost: while a slot moves, its keys are on two nodes.
 
+use futures_util::future::try_join_all;
 use redis::{Cmd, Value, cmd};
+use tokio::time::{Instant, timeout_at};
 
 use crate::nodes::Use;
 use crate::router::{Router, no_cluster};
@@ -21,9 +23,10 @@ impl Router {
     /// imports the slot, and then, the owner replies by itself, instead of naming another node for a missing key.
     ///
     /// A replica that takes the place of a primary does not know of its migration. So the others are asked, too.
-    pub(crate) async fn settled(&self, slot: u16, command: Cmd) -> Settled {
-        let found = self.find_settled(slot, command).await;
-        found.unwrap_or_else(|trouble| {
+    pub(crate) async fn settled(&self, slot: u16, command: Cmd, end: Instant) -> Settled {
+        let late = || Err(Trouble::passing("a node has not answered before the deadline"));
+        let found = timeout_at(end, self.find_settled(slot, command)).await;
+        found.unwrap_or_else(|_| late()).unwrap_or_else(|trouble| {
             Settled::Moving(format!("the state of slot {slot} is not known: {}", trouble.reason))
         })
     }
@@ -40,23 +43,10 @@ impl Router {
             others.retain(|node| *node != owner);
             (owner, others)
         };
-        for node in others {
-            let mut connection = self.nodes.connection(&node, Use::Shared).await?;
-            let mut nodes = cmd("CLUSTER");
-            nodes.arg("NODES");
-            match self.ask(&mut connection, nodes).await? {
-                Value::ServerError(error) if error.code() == "NOPERM" => {
-                    let reason = "this user may not ask a node which slots move (CLUSTER NODES)";
-                    return Ok(Settled::Moving(format!("slot {slot}: {reason}")));
-                }
-                Value::ServerError(error) if no_cluster(&error) => {}
-                Value::BulkString(text) => {
-                    if let Some(from) = imports(&String::from_utf8_lossy(&text), slot) {
-                        return Ok(Settled::Moving(moves(slot, &from, &name(&node))));
-                    }
-                }
-                other => return Err(Trouble::passing(format!("{other:?}"))),
-            }
+        // All at once: each of them may be gone without a word.
+        let asked = try_join_all(others.iter().map(|node| self.importing(node, slot))).await?;
+        if let Some(reason) = asked.into_iter().flatten().next() {
+            return Ok(Settled::Moving(reason));
         }
         let mut connection = self.nodes.connection(&owner, Use::Shared).await?;
         Ok(match self.ask(&mut connection, command).await? {
@@ -70,6 +60,25 @@ impl Router {
             }
             reply => Settled::Reply(reply),
         })
+    }
+
+    /// Asks a node whether it imports a slot. Returns why the slot counts as moving, if it does.
+    async fn importing(&self, node: &Node, slot: u16) -> Result<Option<String>, Trouble> {
+        let mut connection = self.nodes.connection(node, Use::Shared).await?;
+        let mut nodes = cmd("CLUSTER");
+        nodes.arg("NODES");
+        match self.ask(&mut connection, nodes).await? {
+            Value::ServerError(error) if error.code() == "NOPERM" => {
+                let reason = "this user may not ask a node which slots move (CLUSTER NODES)";
+                Ok(Some(format!("slot {slot}: {reason}")))
+            }
+            Value::ServerError(error) if no_cluster(&error) => Ok(None),
+            Value::BulkString(text) => {
+                let from = imports(&String::from_utf8_lossy(&text), slot);
+                Ok(from.map(|from| moves(slot, &from, &name(node))))
+            }
+            other => Err(Trouble::passing(format!("{other:?}"))),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep};
 
 use crate::Error;
+use crate::access::Access;
 use crate::commands;
 use crate::current::Current;
 use crate::descriptor::Descriptor;
@@ -107,7 +108,12 @@ impl Shared {
 
     /// Begins a call, which must end before the deadline of the settings.
     pub(crate) fn call(&self) -> Call<'_> {
-        Call { filter: self, end: self.router.deadline(), lane: None }
+        self.call_until(self.router.deadline())
+    }
+
+    /// Begins a part of a call.
+    pub(crate) const fn call_until(&self, end: Instant) -> Call<'_> {
+        Call { filter: self, end, lane: None }
     }
 
     fn generations(&self) -> MutexGuard<'_, Box<[u32]>> {
@@ -139,6 +145,21 @@ const MOVING: Duration = Duration::from_millis(100);
 impl<'f> Call<'f> {
     pub(crate) const fn end(&self) -> Instant {
         self.end
+    }
+
+    /// Returns whether the call should have ended. It goes on while the servers answer.
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+
+    /// Returns what reaches the keys of the filter before it is ready.
+    pub(crate) fn access(&self) -> Access<'f> {
+        Access { name: &self.filter.name, router: &self.filter.router, end: self.end }
+    }
+
+    /// Reports that a shard was not grown. It concerns no item: a later insert tries again.
+    pub(crate) fn growth_failed(&self, shard: u32, generation: u32, error: Error) {
+        self.router.events().raise(|| Event::GrowthFailed { shard, generation, error });
     }
 
     /// Takes connections for this call alone. They must be kept until its writes are confirmed.
@@ -237,7 +258,7 @@ impl<'f> Call<'f> {
             return Err(Error::Replaced);
         }
         let tag = commands::state(key, self.generation(generation));
-        let reason = match self.router.settled(self.name.slot(shard), tag).await {
+        let reason = match self.router.settled(self.name.slot(shard), tag, self.end).await {
             Settled::Reply(reply) => {
                 match commands::queried(&reply, self.identity(), core::iter::empty()) {
                     Some((State::Gone, _)) => return Err(Error::Lost { shard, generation }),

@@ -6,8 +6,8 @@ use redis::Value;
 
 use super::query::{find, keys, read};
 use super::{Epochs, Window, scripts};
-use crate::name::Name;
-use crate::router::{Failure, Kind, Router};
+use crate::access::Access;
+use crate::router::{Failure, Kind};
 use crate::shared::Call;
 use crate::sizes::MAX_GENERATIONS;
 use crate::tag::Identity;
@@ -45,24 +45,23 @@ pub(crate) async fn open_shard(filter: Call<'_>, window: Window, shard: u32) -> 
 /// Deletes the list of a shard of a life, and the keys of its epochs. Keys of a shard whose list is gone
 /// expire.
 pub(crate) async fn delete_shard(
-    name: &Name,
-    router: &Router,
+    access: Access<'_>,
     life: Identity,
     shard: u32,
 ) -> Result<(), Error> {
-    let (list, slot) = (name.epochs(shard, life), name.slot(shard));
+    let list = access.name.epochs(shard, life);
     for _ in 0..MAX_ROUNDS {
-        let known = match router.send_one(slot, commands::get(&list)).await? {
+        let known = match access.shard(shard, commands::get(&list)).await? {
             Value::BulkString(text) => Epochs::of_text(&text, life, MAX_GENERATIONS as u32),
             _ => None,
         };
         let Some(known) = known else {
             // It is gone, or no client can read it.
-            return router.send_one(slot, commands::delete(&[list])).await.map(|_| ());
+            return access.shard(shard, commands::delete(&[list])).await.map(|_| ());
         };
         // Nothing, unless a client has changed the list meanwhile.
-        let command = scripts::delete(&keys(name, life, shard, &known), &known);
-        if router.send_one(slot, command).await? == Value::Nil {
+        let command = scripts::delete(&keys(access.name, life, shard, &known), &known);
+        if access.shard(shard, command).await? == Value::Nil {
             return Ok(());
         }
     }

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use redis::Value;
+
 use super::query::{keys, known, lost, read};
 use super::round::Insert;
 use super::{Epochs, Window, scripts};
 use crate::Error;
+use crate::events::Event;
 use crate::insert::Inserted;
 use crate::round::Item;
 use crate::router::{Failure, Kind};
@@ -48,6 +51,12 @@ pub(crate) async fn insert(
             Err(error) => {
                 let failed = |item: &Item| on_result(*item, Inserted::of_error(error.clone()));
                 chunk.iter().for_each(failed);
+                // A call that fails at its end sends nothing more.
+                if filter.is_over() {
+                    let left = |item: &Item| on_result(*item, Inserted::of_error(error.not_sent()));
+                    rest.iter().for_each(left);
+                    return;
+                }
             }
         }
     }
@@ -102,8 +111,10 @@ async fn insert_chunk(
         filter.epochs.set(shard, insert.epochs());
         match answer {
             Some(Ok((new, ones))) => {
-                // 3. Growth. An error here concerns no item: a later insert tries again.
-                _ = grow(filter, window, shard, insert.epochs(), ones).await;
+                // 3. Growth.
+                if let Err(error) = grow(filter, window, shard, insert.epochs(), ones).await {
+                    filter.growth_failed(shard, insert.epochs().newest().open, error);
+                }
                 return Ok((new, sent.connection));
             }
             Some(Err(generation)) => lost(filter, shard, generation, &mut missed).await?,
@@ -130,7 +141,12 @@ async fn grow(
     let bits = filter.name.epoch_bits(shard, life, newest.number, next);
     let keys = [filter.name.epochs(shard, life), bits];
     let command = scripts::grow(&keys, epochs, filter.identity(), filter.generation(next), window);
-    let list = filter.send_one(shard, command, Kind::Once).await?;
+    let mut list = filter.send_one(shard, command, Kind::Once).await?;
+    // Otherwise another client has changed the list.
+    if let Value::Array(grown) = &mut list {
+        list = grown.pop().unwrap_or(Value::Nil);
+        filter.router.events().raise(|| Event::Grown { shard, generation: next });
+    }
     if let Some(epochs) = read(filter, &list) {
         filter.epochs.set(shard, &Arc::new(epochs));
     }

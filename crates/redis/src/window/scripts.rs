@@ -113,8 +113,8 @@ list = ARGV[1] .. string.format(' 0:%.0f:0', now)
 redis.call('SET', KEYS[1], list)
 return list";
 
-/// Creates the next generation of the newest epoch. Returns the list as it is now, which may be
-/// another.
+/// Creates the next generation of the newest epoch, and returns the new list in an array. If the list
+/// is another, returns only that.
 ///
 /// `KEYS`: the list, the bits of the next generation. `ARGV`: the list, the list with the next
 /// generation, the tag, its position, until when the bits are kept.
@@ -125,7 +125,7 @@ redis.call('DEL', KEYS[2])
 redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[3])
 redis.call('PEXPIREAT', KEYS[2], ARGV[5])
 redis.call('SET', KEYS[1], ARGV[2])
-return ARGV[2]";
+return {ARGV[2]}";
 
 /// Deletes the list and the bits of its epochs. Returns the list if it is another, and nothing if
 /// it is gone.

@@ -1,0 +1,245 @@
+//! Tests: every call ends at its deadline, whichever reply was the last.
+//!
+//! The clock of these tests does not depend on the machine: it goes on by a step after each few hundred
+//! turns of the runtime, in which a client and a server of the same runtime exchange replies.
+
+use core::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tamis_formats::Policy;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::yield_now;
+use tokio::time::{Instant, advance, timeout};
+
+use crate::descriptor::Descriptor;
+use crate::sizes::Sizes;
+use crate::tag::Identity;
+use crate::{AsyncBuilder, AsyncRedisBloomFilter, Error};
+
+const DEADLINE: Duration = Duration::from_millis(1700);
+
+/// The clock goes on by this time.
+const STEP: Duration = Duration::from_millis(20);
+
+/// The turns of the runtime in a step: it looks for bytes in every 61st.
+const TURNS: u32 = 300;
+
+/// The state of a server that answers some commands, and then none.
+struct Server {
+    url: String,
+    descriptor: Descriptor,
+    left: AtomicUsize,
+    is_there: Mutex<bool>,
+    /// Whether time passes.
+    is_timed: AtomicBool,
+}
+
+/// What a test calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Called {
+    Create,
+    Open,
+    OpenOrCreate,
+    Destroy,
+    Insert,
+    Contains,
+    Figures,
+    Pull,
+    Push,
+}
+
+const ALL: [Called; 9] = [
+    Called::Create,
+    Called::Open,
+    Called::OpenOrCreate,
+    Called::Destroy,
+    Called::Insert,
+    Called::Contains,
+    Called::Figures,
+    Called::Pull,
+    Called::Push,
+];
+
+impl Server {
+    async fn start() -> Arc<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("redis://{}", listener.local_addr().unwrap());
+        let descriptor = Descriptor {
+            identity: Identity::of_random(5),
+            sizes: Sizes::new(1000, 0.01, false, Some(2)).unwrap(),
+            hasher: tamis_hash::Rapid::with_seed(1).into(),
+            policy: Policy::NONE,
+            window: None,
+            ready: true,
+        };
+        let (left, is_there) = (AtomicUsize::new(usize::MAX), Mutex::new(true));
+        let is_timed = AtomicBool::new(false);
+        let server = Arc::new(Self { url, descriptor, left, is_there, is_timed });
+        // A runtime with a task that can run does not move its clock by itself.
+        let clock = Arc::clone(&server);
+        tokio::spawn(async move {
+            loop {
+                for _ in 0..TURNS {
+                    yield_now().await;
+                }
+                // ORDERING: all tasks run in one thread.
+                if clock.is_timed.load(Ordering::Relaxed) {
+                    advance(STEP).await;
+                }
+            }
+        });
+        let accepting = Arc::clone(&server);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(Arc::clone(&accepting).serve(stream));
+            }
+        });
+        server
+    }
+
+    async fn serve(self: Arc<Self>, mut stream: TcpStream) {
+        stream.set_nodelay(true).unwrap();
+        let mut bytes = Vec::with_capacity(1 << 16);
+        while stream.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
+            while let Some((command, length)) = command(&bytes) {
+                bytes.drain(..length);
+                let one_less = |left: usize| left.checked_sub(1);
+                // ORDERING: all tasks run in one thread.
+                let order = Ordering::Relaxed;
+                if self.left.fetch_update(order, order, one_less).is_err() {
+                    // It reads on, and says nothing.
+                    continue;
+                }
+                let reply = self.reply(&command);
+                if stream.write_all(&reply).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns what a server with an empty filter would answer, roughly: enough to go on.
+    fn reply(&self, command: &[String]) -> Vec<u8> {
+        let bulk = |bytes: &[u8]| {
+            let mut reply = format!("${}\r\n", bytes.len()).into_bytes();
+            reply.extend(bytes.iter().chain(b"\r\n"));
+            reply
+        };
+        let number = |text: &str| text.parse::<i64>().unwrap();
+        match command[0].as_str() {
+            "CLUSTER" => b"-ERR This instance has cluster support disabled\r\n".to_vec(),
+            "ROLE" | "HGETALL" => b"*0\r\n".to_vec(),
+            "GET" if *self.is_there.lock().unwrap() => bulk(self.descriptor.to_json().as_bytes()),
+            "GET" => b"$-1\r\n".to_vec(),
+            // The first number is the tag.
+            "BITFIELD" | "BITFIELD_RO" => {
+                let parts = command.iter().filter(|word| ["GET", "SET"].contains(&word.as_str()));
+                let tag = i64::from_be_bytes(self.descriptor.identity.tag(false));
+                let mut reply = format!("*{}\r\n:{tag}\r\n", parts.clone().count());
+                reply.extend(parts.skip(1).map(|_| ":0\r\n"));
+                reply.into_bytes()
+            }
+            "GETRANGE" => bulk(&vec![0; (number(&command[3]) + 1 - number(&command[2])) as usize]),
+            "EVAL" if command[1].contains("return {there, lives}") => {
+                b"*2\r\n:1\r\n*0\r\n".to_vec()
+            }
+            "SET" => b"+OK\r\n".to_vec(),
+            _ => b":1\r\n".to_vec(),
+        }
+    }
+
+    fn builder(&self, patience: Duration) -> AsyncBuilder<u64> {
+        let builder = AsyncRedisBloomFilter::builder(&self.url, "name");
+        builder.capacity(1000).shards(2).fixed().timeout(patience).deadline(DEADLINE)
+    }
+
+    /// Calls, with a server that answers `answers` commands from now on. Returns whether the call
+    /// succeeded, and the time that it took.
+    async fn call(&self, called: Called, answers: usize, patience: Duration) -> (bool, Duration) {
+        // ORDERING: all tasks run in one thread.
+        let allow = |answers, is_timed| {
+            self.left.store(answers, Ordering::Relaxed);
+            self.is_timed.store(is_timed, Ordering::Relaxed);
+        };
+        let builder = self.builder(patience);
+        *self.is_there.lock().unwrap() = true;
+        allow(usize::MAX, false);
+        let filter = builder.open().await.unwrap();
+        let local = filter.local().unwrap();
+        (0..100).for_each(|item| _ = local.insert(&item));
+        *self.is_there.lock().unwrap() = !matches!(called, Called::Create | Called::OpenOrCreate);
+        allow(answers, true);
+        let start = Instant::now();
+        let result = match called {
+            Called::Create => builder.create().await.map(|_| ()),
+            Called::Open => builder.open().await.map(|_| ()),
+            Called::OpenOrCreate => builder.open_or_create().await.map(|_| ()),
+            Called::Destroy => builder.destroy().await,
+            Called::Insert => {
+                filter.insert_many(0..10_000).await.into_iter().map(drop_verdict).collect()
+            }
+            Called::Contains => filter.contains_many(0..10_000).await.map(|_| ()),
+            Called::Figures => filter.figures().await.map(|_| ()),
+            Called::Pull => filter.pull().await.map(|_| ()),
+            Called::Push => filter.push(&local).await,
+        };
+        let took = start.elapsed();
+        allow(usize::MAX, false);
+        (result.is_ok(), took)
+    }
+}
+
+fn drop_verdict(result: Result<bool, Error>) -> Result<(), Error> {
+    result.map(|_| ())
+}
+
+/// Reads a command: its words, and its length in bytes.
+fn command(bytes: &[u8]) -> Option<(Vec<String>, usize)> {
+    let mut at = 0;
+    let line = |at: &mut usize| {
+        let length = bytes[*at..].windows(2).position(|two| two == b"\r\n")?;
+        let line = str::from_utf8(&bytes[*at + 1..*at + length]).unwrap();
+        *at += length + 2;
+        Some(line.parse::<usize>().unwrap())
+    };
+    let mut words = Vec::new();
+    for _ in 0..line(&mut at)? {
+        let length = line(&mut at)?;
+        let word = bytes.get(at..at + length)?;
+        bytes.get(at + length + 1)?;
+        words.push(String::from_utf8_lossy(word).into_owned());
+        at += length + 2;
+    }
+    Some((words, at))
+}
+
+/// Each call ends at its deadline, after whichever command the server became silent, with replies that
+/// may take longer than the deadline and with many tries before it.
+#[test]
+fn every_call_ends_at_its_deadline() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+        let server = Server::start().await;
+        for patience in [Duration::from_secs(5), Duration::from_millis(200)] {
+            for called in ALL {
+                let mut answers = 0;
+                loop {
+                    let call = server.call(called, answers, patience);
+                    let (is_ok, took) = timeout(20 * DEADLINE, call).await.expect("it ends");
+                    let name =
+                        format!("{called:?} after {answers} answers, {patience:?}: {took:?}");
+                    assert!(took < DEADLINE + 2 * STEP, "{name}");
+                    if is_ok {
+                        break;
+                    }
+                    answers += 1;
+                    assert!(answers < 100, "{name}");
+                }
+                // It is silent in the middle of each of them.
+                assert!(answers >= 2, "{called:?} took {answers} answers");
+            }
+        }
+    });
+}
