@@ -33,6 +33,9 @@ mod linux {
     use std::fs;
     use std::io::{BufRead, BufReader, BufWriter, Read, Write};
     use std::process::{Command, Stdio};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
     use std::thread;
     use std::time::Duration;
 
