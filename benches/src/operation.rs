@@ -45,7 +45,7 @@ impl Operation {
             Miss => "miss",
             Half => "half",
             Mixed => "mixed",
-            InsertMany => "insert_many",
+            InsertMany => "insert_many_with",
             HitMany => "hit_many",
             MissMany => "miss_many",
             InsertLast => "insert, last 5 %",

@@ -71,10 +71,10 @@ impl<K: Item, F: Filter<K>> Subject<K> for F {
         let (mut found, mut new) = (0, 0);
         match operation {
             Insert | InsertLast => new = count(items.iter(), |item| self.insert(item)),
-            InsertMany => self.insert_many(items, |_, answer| new += u64::from(answer)),
+            InsertMany => self.insert_many_with(items, |_, answer| new += u64::from(answer)),
             Hit | Miss | Half => found = count(items.iter(), |item| self.contains(item)),
             HitMany | MissMany => {
-                self.contains_many(items, |_, answer| found += u64::from(answer));
+                self.contains_many_with(items, |_, answer| found += u64::from(answer));
             }
             Mixed => {
                 for ten in items.chunks(MIXED) {

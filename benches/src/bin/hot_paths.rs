@@ -78,20 +78,20 @@ paths! {
     "blocked insert" => |number| { let filter = bloom!(BlockedBloomFilter); each(absent(number), |item| filter.insert(item)); };
     "blocked hit" => |number| { let filter = bloom!(BlockedBloomFilter); each(known(number), |item| filter.contains(item)); };
     "blocked miss" => |number| { let filter = bloom!(BlockedBloomFilter); each(absent(number), |item| filter.contains(item)); };
-    "blocked insert_many" => |number| {
+    "blocked insert_many_with" => |number| {
         let (filter, items) = (bloom!(BlockedBloomFilter), array(absent(MAX)));
-        filter.insert_many(&items[..number as usize], |_, new| ignore(new));
+        filter.insert_many_with(&items[..number as usize], |_, new| ignore(new));
     };
-    "blocked contains_many" => |number| {
+    "blocked contains_many_with" => |number| {
         let (filter, items) = (bloom!(BlockedBloomFilter), array(known(MAX)));
-        filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
+        filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once insert" => |number| { let filter = bloom!(OnceBloomFilter); each(absent(number), |item| filter.insert(item)); };
     "once insert known" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.insert(item)); };
     "once hit" => |number| { let filter = bloom!(OnceBloomFilter); each(known(number), |item| filter.contains(item)); };
-    "once insert_many" => |number| {
+    "once insert_many_with" => |number| {
         let (filter, items) = (bloom!(OnceBloomFilter), array(absent(MAX)));
-        filter.insert_many(&items[..number as usize], |_, new| ignore(new));
+        filter.insert_many_with(&items[..number as usize], |_, new| ignore(new));
     };
     "cuckoo insert" => |number| { let filter = cuckoo!(CuckooFilter); each(absent(number), |item| filter.insert(item)); };
     "cuckoo hit" => |number| { let filter = cuckoo!(CuckooFilter); each(known(number), |item| filter.contains(item)); };
@@ -100,13 +100,13 @@ paths! {
         let filter = cuckoo!(CuckooFilter);
         each(absent(number), |item| (filter.insert(item), filter.remove(item)));
     };
-    "cuckoo insert_many" => |number| {
+    "cuckoo insert_many_with" => |number| {
         let (filter, items) = (cuckoo!(CuckooFilter), array(absent(MAX)));
-        filter.insert_many(&items[..number as usize], |_, result| ignore(result));
+        filter.insert_many_with(&items[..number as usize], |_, result| ignore(result));
     };
-    "cuckoo contains_many" => |number| {
+    "cuckoo contains_many_with" => |number| {
         let (filter, items) = (cuckoo!(CuckooFilter), array(known(MAX)));
-        filter.contains_many(&items[..number as usize], |_, hit| ignore(hit));
+        filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once cuckoo insert" => |number| { let filter = cuckoo!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
 }

@@ -76,7 +76,7 @@ pub trait Filter<K: Item>: Sized + 'static {
 
     /// Inserts all, and passes to `verdict` what [`insert`](Self::insert) would return for each index.
     #[inline]
-    fn insert_many(&mut self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
+    fn insert_many_with(&mut self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
         for (index, item) in items.iter().enumerate() {
             verdict(index, self.insert(item));
         }
@@ -92,7 +92,7 @@ pub trait Filter<K: Item>: Sized + 'static {
 
     /// Passes to `verdict`, for the index of each item, whether the item may have been inserted.
     #[inline]
-    fn contains_many(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
+    fn contains_many_with(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
         for (index, item) in items.iter().enumerate() {
             verdict(index, self.contains(item));
         }

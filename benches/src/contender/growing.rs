@@ -37,8 +37,8 @@ macro_rules! contender {
             }
 
             #[inline]
-            fn contains_many(&self, items: &[u64], verdict: impl FnMut(usize, bool)) {
-                $filter::contains_many(self, items, verdict);
+            fn contains_many_with(&self, items: &[u64], verdict: impl FnMut(usize, bool)) {
+                $filter::contains_many_with(self, items, verdict);
             }
 
             #[inline]
@@ -48,8 +48,8 @@ macro_rules! contender {
             }
 
             #[inline]
-            fn insert_many(&mut self, items: &[u64], mut verdict: impl FnMut(usize, bool)) {
-                $filter::insert_many(self, items, |number, $result| verdict(number, $new));
+            fn insert_many_with(&mut self, items: &[u64], mut verdict: impl FnMut(usize, bool)) {
+                $filter::insert_many_with(self, items, |number, $result| verdict(number, $new));
             }
 
             $(

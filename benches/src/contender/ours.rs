@@ -32,12 +32,12 @@ macro_rules! common {
         }
 
         #[inline]
-        fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
-            $filter::contains_many(self, items, verdict);
+        fn contains_many_with(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+            $filter::contains_many_with(self, items, verdict);
         }
 
         #[inline]
-        fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
+        fn insert_many_with(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
             self.insert_many_shared(items, verdict);
         }
 
@@ -75,7 +75,7 @@ macro_rules! bloom {
 
             #[inline]
             fn insert_many_shared(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                $filter::insert_many(self, items, verdict);
+                $filter::insert_many_with(self, items, verdict);
             }
         }
 
@@ -102,13 +102,13 @@ macro_rules! bloom {
             }
 
             #[inline]
-            fn insert_many(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                self.0.get_mut().insert_many(items, verdict);
+            fn insert_many_with(&mut self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                self.0.get_mut().insert_many_with(items, verdict);
             }
 
             #[inline]
-            fn contains_many(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
-                self.0.contains_many(items, verdict);
+            fn contains_many_with(&self, items: &[K], verdict: impl FnMut(usize, bool)) {
+                self.0.contains_many_with(items, verdict);
             }
 
             fn clear(&mut self) -> bool {
@@ -164,7 +164,7 @@ macro_rules! cuckoo {
 
             #[inline]
             fn insert_many_shared(&self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
-                $filter::insert_many(self, items, |number, $result| verdict(number, $new));
+                $filter::insert_many_with(self, items, |number, $result| verdict(number, $new));
             }
         }
     )*};

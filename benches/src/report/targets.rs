@@ -27,9 +27,9 @@ type Target = (&'static [&'static str], &'static [&'static str], &'static str, [
 const TARGETS: [Target; 7] = [
     (&["blocked"], &["hit_many", "miss_many"], "R", [1.3, 1.25, 1.1]),
     (&["blocked", "once"], &["hit", "miss"], "R", [1.8, 1.6, 1.4]),
-    (&["blocked"], &["insert_many"], "W", [1.9, 1.8, 1.45]),
-    (&["once"], &["insert_many"], "W", [1.4, 1.3, 1.3]),
-    (&["blocked, exclusive", "once, exclusive"], &["insert_many"], "R", [1.6, 1.3, 1.1]),
+    (&["blocked"], &["insert_many_with"], "W", [1.9, 1.8, 1.45]),
+    (&["once"], &["insert_many_with"], "W", [1.4, 1.3, 1.3]),
+    (&["blocked, exclusive", "once, exclusive"], &["insert_many_with"], "R", [1.6, 1.3, 1.1]),
     (&["cuckoo"], &["hit_many", "miss_many"], "R", [3.2, 3.0, 2.4]),
     // From empty to full, so compared with the reads that a search takes.
     (&["cuckoo"], &["insert"], "R", [22.0, 20.0, 8.0]),
@@ -204,8 +204,8 @@ mod tests {
             record("operation", "blocked", "hit", 3.0),
             record("operation", "blocked, exclusive", "hit", 3.0),
             record("operation", "cuckoo 4 × 16", "insert", 46.0),
-            record("operation", "once", "insert_many", 8.0),
-            record("exclusive", "once, exclusive", "insert_many", 4.0),
+            record("operation", "once", "insert_many_with", 8.0),
+            record("exclusive", "once, exclusive", "insert_many_with", 4.0),
             record("build", "once", "collect", 5.0),
             record("readers", "once", "hit", 8.0),
             record("readers", "once", "hit during writes", 16.0),
@@ -215,8 +215,8 @@ mod tests {
         let head = "| | 100,000 items |\n|---|---:|\n";
         let costs_rows = "\
             | blocked, `hit` | 1.50 R of 1.8: met |\n\
-            | once, `insert_many` | 1.00 W of 1.4: met |\n\
-            | once, exclusive, `insert_many` | 2.00 R of 1.6: missed by 0.40 |\n\
+            | once, `insert_many_with` | 1.00 W of 1.4: met |\n\
+            | once, exclusive, `insert_many_with` | 2.00 R of 1.6: missed by 0.40 |\n\
             | cuckoo 4 × 16, `insert` | 23.00 R of 22: missed by 1.00 |\n";
         assert_eq!(shown(costs(&read)), format!("{head}{costs_rows}"));
         let built = "| once, collect, 1 thread, 10^6 items/s per core | 200.00 of 150: met |\n";

@@ -231,21 +231,21 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     ///
     /// let filter = BloomFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
-    /// filter.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_many(self.shared.hashes(items), on_result);
+        self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
     /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many`](Self::insert_many).
+    /// [`insert_many_with`](Self::insert_many_with).
     ///
     /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been inserted.
@@ -257,16 +257,16 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// use tamis::BloomFilter;
     ///
     /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use = "`extend` inserts without results"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_each(self.shared.hashes(items))
+        self.shared.insert_many(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -286,7 +286,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// filter.insert("b");
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
-    /// filter.contains_many(&names, |number, hit| {
+    /// filter.contains_many_with(&names, |number, hit| {
     ///     if hit {
     ///         hits.push(&names[number]);
     ///     }
@@ -295,16 +295,16 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
     /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many`](Self::contains_many).
+    /// [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -314,19 +314,19 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     ///
     /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
-    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_each(self.shared.hashes(items))
+        self.shared.contains_many(self.shared.hashes(items))
     }
 
-    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -346,10 +346,10 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.insert_many(hashes, on_result);
+        self.shared.insert_many_with(hashes, on_result);
     }
 
-    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -368,7 +368,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.contains_many(hashes, on_result);
+        self.shared.contains_many_with(hashes, on_result);
     }
 
     /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes, prefetch the hash about

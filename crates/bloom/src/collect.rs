@@ -79,7 +79,7 @@ macro_rules! collection {
         /// Inserts through a shared reference: other threads may insert and query concurrently.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-                self.insert_many(items, |_, _| ());
+                self.insert_many_with(items, |_, _| ());
             }
         }
 

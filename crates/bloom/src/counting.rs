@@ -351,21 +351,21 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     ///
     /// let filter = CountingBloomFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
-    /// filter.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_many(self.shared.hashes(items), on_result);
+        self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
     /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many`](Self::insert_many).
+    /// [`insert_many_with`](Self::insert_many_with).
     ///
     /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been inserted.
@@ -377,16 +377,16 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// use tamis::CountingBloomFilter;
     ///
     /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use = "`extend` inserts without results"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_each(self.shared.hashes(items))
+        self.shared.insert_many(self.shared.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -402,20 +402,20 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// use tamis::CountingBloomFilter;
     ///
     /// let filter: CountingBloomFilter<u64> = (0..10).collect();
-    /// filter.remove_many(0..10, |_, removed| assert!(removed));
+    /// filter.remove_many_with(0..10, |_, removed| assert!(removed));
     /// assert_eq!(filter.fill(), 0.0);
     /// ```
     #[inline]
-    pub fn remove_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn remove_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_many(self.shared.hashes(items), on_result);
+        self.shared.remove_many_with(self.shared.hashes(items), on_result);
     }
 
     /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have returned for each.
-    /// See [`remove_many`](Self::remove_many).
+    /// See [`remove_many_with`](Self::remove_many_with).
     ///
     /// Hashes all items before it removes the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been removed.
@@ -428,16 +428,16 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     ///
     /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
     /// filter.insert("a");
-    /// assert_eq!(filter.remove_each(["a", "a"]), [true, false]);
+    /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
-    #[must_use = "`remove_many` removes without results"]
-    pub fn remove_each<I>(&self, items: I) -> Vec<bool>
+    #[must_use = "`remove_many_with` removes without results"]
+    pub fn remove_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_each(self.shared.hashes(items))
+        self.shared.remove_many(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -457,7 +457,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// filter.insert("b");
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
-    /// filter.contains_many(&names, |number, hit| {
+    /// filter.contains_many_with(&names, |number, hit| {
     ///     if hit {
     ///         hits.push(&names[number]);
     ///     }
@@ -466,16 +466,16 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
     /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many`](Self::contains_many).
+    /// [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -485,19 +485,19 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     ///
     /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
-    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_each(self.shared.hashes(items))
+        self.shared.contains_many(self.shared.hashes(items))
     }
 
-    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -517,10 +517,10 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.insert_many(hashes, on_result);
+        self.shared.insert_many_with(hashes, on_result);
     }
 
-    /// Removes one copy of each of many items by their hashes. See [`remove_many`](Self::remove_many) and
+    /// Removes one copy of each of many items by their hashes. See [`remove_many_with`](Self::remove_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -541,10 +541,10 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.remove_many(hashes, on_result);
+        self.shared.remove_many_with(hashes, on_result);
     }
 
-    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -563,7 +563,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.contains_many(hashes, on_result);
+        self.shared.contains_many_with(hashes, on_result);
     }
 
     /// Requests the memory of an item ahead of its insert, removal or query. In a loop over many hashes, prefetch the

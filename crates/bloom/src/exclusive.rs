@@ -84,12 +84,12 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// use tamis::BlockedBloomFilter;
     /// # let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
-    /// filter.get_mut().insert_many(&[1, 2, 1], |_, is_new| new += u32::from(is_new));
+    /// filter.get_mut().insert_many_with(&[1, 2, 1], |_, is_new| new += u32::from(is_new));
     /// assert_eq!(new, 2);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&mut self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_many_with<I>(&mut self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
@@ -101,7 +101,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         );
     }
 
-    /// Inserts many items and collects for each whether it was certainly new. See [`insert_many`](Self::insert_many).
+    /// Inserts many items and collects for each whether it was certainly new. See [`insert_many_with`](Self::insert_many_with).
     ///
     /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been inserted.
@@ -113,11 +113,11 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// use tamis::BlockedBloomFilter;
     ///
     /// let mut filter = BlockedBloomFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.get_mut().insert_each([1, 2, 1]), [true, true, false]);
+    /// assert_eq!(filter.get_mut().insert_many([1, 2, 1]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use = "`extend` inserts without results"]
-    pub fn insert_each<I>(&mut self, items: I) -> Vec<bool>
+    pub fn insert_many<I>(&mut self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
@@ -130,7 +130,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         results
     }
 
-    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many).
+    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with).
     ///
     /// # Examples
     ///

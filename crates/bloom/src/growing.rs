@@ -114,9 +114,9 @@ impl<F: Growing> ScalableBuilder<F> {
     /// use tamis::{BuildError, ScalableBloomFilter};
     /// let builder = || ScalableBloomFilter::<u64>::builder().capacity(1024).false_positive_rate(1e-12);
     /// let filter = builder().max_capacity(50_000).build()?;
-    /// filter.insert_many(0..50_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..50_000_u64, |_, _| ());
     /// assert!(filter.saturation() < 1.05);
-    /// filter.insert_many(50_000..60_000_u64, |_, _| ());
+    /// filter.insert_many_with(50_000..60_000_u64, |_, _| ());
     /// assert!(filter.saturation() > 1.1);
     ///
     /// let error = builder().max_capacity(100_000_000).build().unwrap_err();
@@ -142,7 +142,7 @@ impl<F: Growing> ScalableBuilder<F> {
     /// use tamis::ScalableBloomFilter;
     /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-4);
     /// let filter = builder.build()?;
-    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
     /// assert!(filter.false_positive_rate() < 1e-4);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -161,7 +161,7 @@ impl<F: Growing> ScalableBuilder<F> {
     /// use tamis::ScalableBloomFilter;
     /// let builder = ScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(20_000);
     /// let filter = builder.build()?;
-    /// filter.insert_many(0..50_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..50_000_u64, |_, _| ());
     /// assert!(filter.size_in_bytes() <= 20_000);
     /// assert!(filter.saturation() > 1.0);
     /// # Ok::<(), tamis::BuildError>(())

@@ -59,7 +59,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 mut on_result: impl FnMut(usize, Result<bool, Infallible>),
             ) {
-                self.chain.insert_many(hashes, |number, new| on_result(number, Ok(new)));
+                self.chain.insert_many_with(hashes, |number, new| on_result(number, Ok(new)));
             }
 
             #[inline]
@@ -68,7 +68,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 on_result: impl FnMut(usize, bool),
             ) {
-                self.chain.contains_many(hashes, on_result);
+                self.chain.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -131,14 +131,14 @@ macro_rules! filters {
         /// Inserts all items. The filter grows as it needs.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-                self.insert_many(items, |_, _| ());
+                self.insert_many_with(items, |_, _| ());
             }
         }
 
         /// Inserts through a shared reference: other threads may insert and query concurrently.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-                self.insert_many(items, |_, _| ());
+                self.insert_many_with(items, |_, _| ());
             }
         }
     )*};

@@ -53,17 +53,17 @@
 //!
 //! # Batches
 //!
-//! `insert_many`, `contains_many` and their variants work on 32 items at a time: they hash items ahead and request
+//! `insert_many_with`, `contains_many_with` and their variants work on 32 items at a time: they hash items ahead and request
 //! their memory ahead. Where that gains nothing, as for inserts into filters that fit in a cache, they work on one item
 //! at a time. They take owned or borrowed items ([`AsItem`]) and pass the results to a callback, in order.
-//! `insert_each` and `contains_each` collect the results.
+//! `insert_many` and `contains_many` collect the results.
 //!
 //! * **Batches look ahead.** Up to 32 items are queried before the first result is passed on, so the results that
 //!   follow may miss what the callback inserts. Up to 96 items are pulled from the iterator before the first result.
 //! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. With a channel, pass only
 //!   the items that are ready (`receiver.try_iter()`), and block only for the first item of the next batch.
 //! * **A panic in the iterator or the hasher loses no result.** The items of a batch are pulled before any of them is
-//!   inserted, so the result of every inserted item has been passed on. (`insert_each` hashes all items first.) If the
+//!   inserted, so the result of every inserted item has been passed on. (`insert_many` hashes all items first.) If the
 //!   callback panics, up to 31 further items have already been inserted, and their results are lost. The filter stays
 //!   valid in every case.
 //!

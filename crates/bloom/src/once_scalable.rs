@@ -252,21 +252,21 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     ///
     /// let filter = OnceScalableBloomFilter::<u64>::new()?;
     /// let mut new = 0;
-    /// filter.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.insert_many(self.chain.hashes(items), on_result);
+        self.chain.insert_many_with(self.chain.hashes(items), on_result);
     }
 
     /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many`](Self::insert_many).
+    /// [`insert_many_with`](Self::insert_many_with).
     ///
     /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been inserted.
@@ -278,16 +278,16 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     ///
     /// let filter = OnceScalableBloomFilter::<str>::builder().false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use = "`extend` inserts without results"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.insert_each(self.chain.hashes(items))
+        self.chain.insert_many(self.chain.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -306,7 +306,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// filter.insert("b");
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
-    /// filter.contains_many(&names, |number, hit| {
+    /// filter.contains_many_with(&names, |number, hit| {
     ///     if hit {
     ///         hits.push(&names[number]);
     ///     }
@@ -315,16 +315,16 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.contains_many(self.chain.hashes(items), on_result);
+        self.chain.contains_many_with(self.chain.hashes(items), on_result);
     }
 
     /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many`](Self::contains_many).
+    /// [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -334,19 +334,19 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     ///
     /// let filter = OnceScalableBloomFilter::<str>::builder().false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
-    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.contains_each(self.chain.hashes(items))
+        self.chain.contains_many(self.chain.hashes(items))
     }
 
-    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -366,10 +366,10 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.chain.insert_many(hashes, on_result);
+        self.chain.insert_many_with(hashes, on_result);
     }
 
-    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -388,7 +388,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.chain.contains_many(hashes, on_result);
+        self.chain.contains_many_with(hashes, on_result);
     }
 
     /// Requests the memory of an item, in all slices, ahead of its insert or query. A hint: it changes no result. See
@@ -463,7 +463,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(2000)?;
     /// assert_eq!(filter.capacity(), 2000);
-    /// filter.insert_many(0..5000_u64, |_, _| ());
+    /// filter.insert_many_with(0..5000_u64, |_, _| ());
     /// assert_eq!(filter.capacity(), 2000 + 6000);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -502,7 +502,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(2000)?;
-    /// filter.insert_many(0..5000_u64, |_, _| ());
+    /// filter.insert_many_with(0..5000_u64, |_, _| ());
     /// assert_eq!(filter.slices(), 2);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -520,7 +520,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(2000)?;
-    /// filter.insert_many(0..50_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..50_000_u64, |_, _| ());
     /// assert!((48_000.0..52_000.0).contains(&filter.len_estimate()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -541,7 +541,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     ///
     /// let filter = OnceScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
     /// let sampled = filter.len_estimate_sampled(500);
     /// assert!((sampled.value - filter.len_estimate()).abs() < 8.0 * sampled.standard_error);
     /// # Ok::<(), tamis::BuildError>(())
@@ -561,7 +561,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(2500).build()?;
-    /// filter.insert_many(0..3000_u64, |_, _| ());
+    /// filter.insert_many_with(0..3000_u64, |_, _| ());
     /// assert!((2.5..3.5).contains(&filter.saturation()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -580,7 +580,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     ///
     /// let filter = OnceScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
     /// assert!(filter.saturation_sampled(500).value < 1.0);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -598,7 +598,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(2000)?;
-    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
     /// assert!(filter.false_positive_rate() < 0.01);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -617,7 +617,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     ///
     /// let filter = OnceScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many(0..100_000_u64, |_, _| ());
+    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
     /// assert!(filter.false_positive_rate_sampled(500).value < 0.01);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -636,7 +636,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(1024)?;
     /// let before = filter.size_in_bytes();
-    /// filter.insert_many(0..2000_u64, |_, _| ());
+    /// filter.insert_many_with(0..2000_u64, |_, _| ());
     /// assert!(filter.size_in_bytes() > 4 * before);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```

@@ -356,12 +356,12 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     ///
     /// let seen = RotatingBloomFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
-    /// seen.insert_many(0..10, |_number, is_new| new += usize::from(is_new));
+    /// seen.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -369,7 +369,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_hashes(self.hashes(items), on_result);
     }
 
-    /// Inserts many items by their hashes. See [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -412,7 +412,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many`](Self::insert_many).
+    /// [`insert_many_with`](Self::insert_many_with).
     ///
     /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
     /// panics, nothing has been inserted.
@@ -424,11 +424,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// use tamis::RotatingBloomFilter;
     ///
     /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
-    /// assert_eq!(seen.insert_each(["a", "b", "a"]), [true, true, false]);
+    /// assert_eq!(seen.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use = "`extend` inserts without results"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<bool>
+    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -455,12 +455,12 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
     /// seen.insert("b");
     /// let mut hits = 0;
-    /// seen.contains_many(["a", "b"], |_number, hit| hits += usize::from(hit));
+    /// seen.contains_many_with(["a", "b"], |_number, hit| hits += usize::from(hit));
     /// assert_eq!(hits, 1);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -468,7 +468,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.contains_hashes(self.hashes(items), on_result);
     }
 
-    /// Queries many items by their hashes. See [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -490,7 +490,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many`](Self::contains_many).
+    /// [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -500,11 +500,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     ///
     /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
     /// seen.insert("b");
-    /// assert_eq!(seen.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(seen.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -810,7 +810,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
-    /// seen.insert_many(0..5000, |_, _| ());
+    /// seen.insert_many_with(0..5000, |_, _| ());
     /// assert!((4700.0..5200.0).contains(&seen.len_estimate()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -830,7 +830,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     /// let seen = RotatingBloomFilter::<u64>::with_capacity(100_000)?;
-    /// seen.insert_many(0..50_000, |_, _| ());
+    /// seen.insert_many_with(0..50_000, |_, _| ());
     /// let sampled = seen.len_estimate_sampled(1000);
     /// assert!((sampled.value - seen.len_estimate()).abs() < 8.0 * sampled.standard_error);
     /// # Ok::<(), tamis::BuildError>(())
@@ -857,7 +857,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// let hour = Duration::from_secs(3600);
     /// let seen = RotatingBloomFilter::<u64>::builder().capacity(6000).span(hour).build()?;
     /// // One generation of the six that make the window gets a third of the capacity.
-    /// seen.insert_many(0..2000, |_, _| ());
+    /// seen.insert_many_with(0..2000, |_, _| ());
     /// assert!((1.8..2.1).contains(&seen.saturation()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -893,7 +893,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
-    /// seen.insert_many(0..100_000, |_, _| ());
+    /// seen.insert_many_with(0..100_000, |_, _| ());
     /// assert!((0.006..0.0105).contains(&seen.false_positive_rate()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -911,7 +911,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     /// let seen = RotatingBloomFilter::<u64>::with_capacity(100_000)?;
-    /// seen.insert_many(0..100_000, |_, _| ());
+    /// seen.insert_many_with(0..100_000, |_, _| ());
     /// let sampled = seen.false_positive_rate_sampled(1000);
     /// assert!((sampled.value - seen.false_positive_rate()).abs() < 8.0 * sampled.standard_error);
     /// # Ok::<(), tamis::BuildError>(())

@@ -87,7 +87,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     #[inline]
-    pub(crate) fn insert_many(
+    pub(crate) fn insert_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -100,7 +100,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     #[inline]
-    pub(crate) fn contains_many(
+    pub(crate) fn contains_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -148,18 +148,18 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
     /// iterator loses no result.
     #[inline]
-    pub(crate) fn insert_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn insert_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let hashes: Vec<u64> = hashes.collect();
         let mut results = Vec::with_capacity(hashes.len());
-        self.insert_many(hashes, |_, new| results.push(new));
+        self.insert_many_with(hashes, |_, new| results.push(new));
         results
     }
 
     /// Queries many items and collects the results.
     #[inline]
-    pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many(hashes, |_, hit| results.push(hit));
+        self.contains_many_with(hashes, |_, hit| results.push(hit));
         results
     }
 
@@ -228,7 +228,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
 
 impl<A: Removable, T: ?Sized, S> Shared<A, T, S> {
     #[inline]
-    pub(crate) fn remove_many(
+    pub(crate) fn remove_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -242,10 +242,10 @@ impl<A: Removable, T: ?Sized, S> Shared<A, T, S> {
 
     /// Removes many items and collects the results. Pulls all hashes before it removes the first.
     #[inline]
-    pub(crate) fn remove_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn remove_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let hashes: Vec<u64> = hashes.collect();
         let mut results = Vec::with_capacity(hashes.len());
-        self.remove_many(hashes, |_, removed| results.push(removed));
+        self.remove_many_with(hashes, |_, removed| results.push(removed));
         results
     }
 }

@@ -71,7 +71,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 mut on_result: impl FnMut(usize, Result<bool, Infallible>),
             ) {
-                self.shared.insert_many(hashes, |number, new| on_result(number, Ok(new)));
+                self.shared.insert_many_with(hashes, |number, new| on_result(number, Ok(new)));
             }
 
             #[inline]
@@ -80,7 +80,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 on_result: impl FnMut(usize, bool),
             ) {
-                self.shared.contains_many(hashes, on_result);
+                self.shared.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {

@@ -175,31 +175,31 @@ proptest! {
         for items in items.chunks(part) {
             let expected: Vec<bool> = items.iter().map(|item| one.insert(item)).collect();
             let mut results = vec![];
-            many.insert_many(items, |number, new| {
+            many.insert_many_with(items, |number, new| {
                 assert_eq!(number, results.len());
                 results.push(new);
             });
             prop_assert_eq!(&results, &expected);
-            prop_assert_eq!(&each.insert_each(items), &expected);
-            prop_assert_eq!(&exclusive.get_mut().insert_each(items), &expected);
+            prop_assert_eq!(&each.insert_many(items), &expected);
+            prop_assert_eq!(&exclusive.get_mut().insert_many(items), &expected);
         }
         prop_assert_eq!(counters(&exclusive), counters(&one));
         // Illegal removals, too: without races all filters do the same.
         for removed in removed.chunks(part) {
             let expected: Vec<bool> = removed.iter().map(|item| one.remove(item)).collect();
             let mut results = vec![];
-            many.remove_many(removed, |number, gone| {
+            many.remove_many_with(removed, |number, gone| {
                 assert_eq!(number, results.len());
                 results.push(gone);
             });
             prop_assert_eq!(&results, &expected);
-            prop_assert_eq!(&each.remove_each(removed), &expected);
+            prop_assert_eq!(&each.remove_many(removed), &expected);
         }
         prop_assert_eq!(counters(&many), counters(&one));
         prop_assert_eq!(counters(&each), counters(&one));
         let queried: Vec<u64> = (0..1000).collect();
         let expected: Vec<bool> = queried.iter().map(|item| one.contains(item)).collect();
-        prop_assert_eq!(many.contains_each(&queried), expected);
+        prop_assert_eq!(many.contains_many(&queried), expected);
     }
 
     /// A union has the counters of a filter with the items of both; `to_blocked` the bits of a blocked filter.
@@ -249,13 +249,13 @@ fn batches_in_memory_equal_single_operations() {
         // Every third item repeats another, at once or some batches later.
         let items: Vec<u64> = (0..60_000).map(|n| if n % 3 == 0 { n / 2 } else { n }).collect();
         let expected: Vec<bool> = items.iter().map(|item| one.insert(item)).collect();
-        assert!(many.insert_each(&items) == expected, "inserts at {rate}");
+        assert!(many.insert_many(&items) == expected, "inserts at {rate}");
         let removed: Vec<u64> = (20_000..80_000).collect();
         let expected: Vec<bool> = removed.iter().map(|item| one.remove(item)).collect();
-        assert!(many.remove_each(&removed) == expected, "removals at {rate}");
+        assert!(many.remove_many(&removed) == expected, "removals at {rate}");
         let queried: Vec<u64> = (0..100_000).collect();
         let expected: Vec<bool> = queried.iter().map(|item| one.contains(item)).collect();
-        assert!(many.contains_each(&queried) == expected, "queries at {rate}");
+        assert!(many.contains_many(&queried) == expected, "queries at {rate}");
         assert!(counters(&one) == counters(&many), "counters at {rate}");
     }
 }

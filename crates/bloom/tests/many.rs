@@ -23,8 +23,8 @@ macro_rules! same {
                 for items in items.chunks(part) {
                     let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
                     let (mut results, mut exclusive_results) = (vec![], vec![]);
-                    many.insert_many(items, |number, new| results.push((number, new)));
-                    exclusive.get_mut().insert_many(items, |number, new| {
+                    many.insert_many_with(items, |number, new| results.push((number, new)));
+                    exclusive.get_mut().insert_many_with(items, |number, new| {
                         exclusive_results.push((number, new));
                     });
                     let expected: Vec<_> = expected.into_iter().enumerate().collect();
@@ -35,7 +35,7 @@ macro_rules! same {
                 let expected: Vec<_> = queried.iter().map(|item| one.contains(item)).collect();
                 for filter in [&many, &exclusive] {
                     let mut results = vec![];
-                    filter.contains_many(&queried, |number, hit| {
+                    filter.contains_many_with(&queried, |number, hit| {
                         assert_eq!(number, results.len());
                         results.push(hit);
                     });
@@ -70,12 +70,12 @@ macro_rules! same_in_memory {
                 let items: Vec<u64> = (0..100_000).map(|n| if n % 3 == 0 { n / 2 } else { n }).collect();
                 let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
                 let mut results = vec![];
-                many.insert_many(&items, |_, new| results.push(new));
+                many.insert_many_with(&items, |_, new| results.push(new));
                 assert!(results == expected, "inserts at {rate}");
                 let queried: Vec<u64> = (50_000..1_000_000).collect();
                 let expected: Vec<_> = queried.iter().map(|item| one.contains(item)).collect();
                 let mut results = vec![];
-                many.contains_many(&queried, |_, hit| results.push(hit));
+                many.contains_many_with(&queried, |_, hit| results.push(hit));
                 assert!(results == expected, "queries at {rate}");
                 assert!(items.iter().all(|item| one.contains(item)), "a false negative at {rate}");
             }
@@ -103,7 +103,7 @@ fn racing_batches_have_one_winner() {
     let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
         let race = || {
             let mut results = Vec::new();
-            filter.insert_many(&items, |_, new| results.push(new));
+            filter.insert_many_with(&items, |_, new| results.push(new));
             results
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();

@@ -50,10 +50,10 @@ fn the_rate_stays_below_the_request_at_every_stage() {
                 for item in inserted..middle {
                     filter.insert(&item);
                 }
-                filter.insert_many(middle..stage, |_, _| ());
+                filter.insert_many_with(middle..stage, |_, _| ());
                 inserted = stage;
                 assert!((0..stage).all(|item| filter.contains(&item)), "an item was missed");
-                filter.contains_many(0..stage, |item, hit| assert!(hit, "{item} was missed"));
+                filter.contains_many_with(0..stage, |item, hit| assert!(hit, "{item} was missed"));
                 let (hits, queries) = false_positives(|item| filter.contains(&item));
                 // The rate is below the request, and as reported.
                 let most = Binomial::new(RATE, queries).unwrap().inverse_cdf(1.0 - ALPHA);
@@ -80,7 +80,7 @@ fn the_rate_stays_below_the_request_at_every_stage() {
     }
     check!(ScalableBloomFilter);
     check!(OnceScalableBloomFilter);
-    fixed.insert_many(0..STAGES[2], |_, _| ());
+    fixed.insert_many_with(0..STAGES[2], |_, _| ());
     let (hits, queries) = false_positives(|item| fixed.contains(&item));
     println!("a filter of fixed size: {:.2}", hits as f64 / queries as f64);
     assert!(hits > queries / 2);
@@ -166,7 +166,7 @@ fn eight_threads_grow_a_filter_with_different_items() {
         for thread in 0..THREADS as u64 {
             let filter = &filter;
             scope
-                .spawn(move || filter.insert_many(thread * share..(thread + 1) * share, |_, _| ()));
+                .spawn(move || filter.insert_many_with(thread * share..(thread + 1) * share, |_, _| ()));
         }
     });
     assert!((0..share * THREADS as u64).all(|item| filter.contains(&item)));
@@ -184,7 +184,7 @@ fn a_limit_of_the_memory_holds() {
         let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
         let filter = builder.max_size_in_bytes(bytes).build().unwrap();
         let items = 8 * bytes / 4;
-        filter.insert_many(0..items, |_, _| ());
+        filter.insert_many_with(0..items, |_, _| ());
         assert!(filter.size_in_bytes() <= bytes);
         assert!((0..items).all(|item| filter.contains(&item)));
         assert!(filter.saturation() > 1.2, "{bytes}: {}", filter.saturation());
@@ -208,7 +208,7 @@ fn a_filter_at_a_very_low_rate_grows_to_its_end() {
             let mut inserted = 0;
             for per_cent in [10, 50, 100, 104] {
                 let items = end * per_cent / 100;
-                filter.insert_many(inserted..items, |_, _| ());
+                filter.insert_many_with(inserted..items, |_, _| ());
                 inserted = items;
                 let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
                 println!("{per_cent} %: {} slices, {rate:.3e}, {saturation}", filter.slices());
@@ -216,7 +216,7 @@ fn a_filter_at_a_very_low_rate_grows_to_its_end() {
                 assert!(saturation < 1.001 || per_cent > 100, "{per_cent} %: {saturation}");
             }
             let (slices, bytes) = (filter.slices(), filter.size_in_bytes());
-            filter.insert_many(inserted..2 * end, |_, _| ());
+            filter.insert_many_with(inserted..2 * end, |_, _| ());
             assert_eq!((filter.slices(), filter.size_in_bytes()), (slices, bytes));
             assert!(filter.saturation() > 2.0 && filter.false_positive_rate() > RATE);
             for items in [end + 1, 100_000_000] {

@@ -71,7 +71,7 @@ pub trait Filter {
     #[must_use]
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Inserts many items by their hashes, as [`try_insert_many`](Self::try_insert_many) does.
+    /// Inserts many items by their hashes, as [`try_insert_many_with`](Self::try_insert_many_with) does.
     ///
     /// An implementation must pull a batch of hashes before it inserts the first hash of that batch. Then a panic in
     /// the iterator loses no result.
@@ -81,7 +81,7 @@ pub trait Filter {
         on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
     );
 
-    /// Queries many items by their hashes, as [`contains_many`](Self::contains_many) does.
+    /// Queries many items by their hashes, as [`contains_many_with`](Self::contains_many_with) does.
     fn contains_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
@@ -127,7 +127,7 @@ pub trait Filter {
     /// It may pull up to 96 items before it passes the first result, so a slow iterator delays results. A panic in the
     /// iterator or the hasher loses no result. After a panic in `on_result`, up to 31 further items may have been
     /// inserted without a result.
-    fn try_insert_many<I>(
+    fn try_insert_many_with<I>(
         &self,
         items: I,
         on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
@@ -144,7 +144,7 @@ pub trait Filter {
     ///
     /// It may pull up to 96 items, and query up to 32 of them, before it passes the first result. So the results that
     /// follow may not see an insert made in `on_result`.
-    fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
@@ -153,11 +153,11 @@ pub trait Filter {
         self.contains_hashes(hashes, on_result);
     }
 
-    /// Inserts many items, as [`try_insert_many`](Self::try_insert_many) does, and returns the results as a vector.
+    /// Inserts many items, as [`try_insert_many_with`](Self::try_insert_many_with) does, and returns the results as a vector.
     ///
     /// It hashes all items before it inserts the first one, which takes 8 bytes per item.
     #[must_use = "an insert may fail"]
-    fn try_insert_each<I>(&self, items: I) -> Vec<Result<bool, Self::InsertError>>
+    fn try_insert_many<I>(&self, items: I) -> Vec<Result<bool, Self::InsertError>>
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
@@ -170,16 +170,16 @@ pub trait Filter {
         results
     }
 
-    /// Queries many items, as [`contains_many`](Self::contains_many) does, and returns the results as a vector.
+    /// Queries many items, as [`contains_many_with`](Self::contains_many_with) does, and returns the results as a vector.
     #[must_use]
-    fn contains_each<I>(&self, items: I) -> Vec<bool>
+    fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
     {
         let items = items.into_iter();
         let mut results = Vec::with_capacity(items.size_hint().0);
-        self.contains_many(items, |_, hit| results.push(hit));
+        self.contains_many_with(items, |_, hit| results.push(hit));
         results
     }
 

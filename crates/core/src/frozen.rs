@@ -89,7 +89,7 @@ impl<F: Filter> Frozen<F> {
         self.0.contains_hash(hash)
     }
 
-    /// Queries many items, as [`Filter::contains_many`] does.
+    /// Queries many items, as [`Filter::contains_many_with`] does.
     ///
     /// # Examples
     ///
@@ -99,16 +99,16 @@ impl<F: Filter> Frozen<F> {
     ///
     /// fn count_known<F: Filter<Item = u64>>(frozen: &Frozen<F>, items: &[u64]) -> usize {
     ///     let mut known = 0;
-    ///     frozen.contains_many(items, |_, hit| known += usize::from(hit));
+    ///     frozen.contains_many_with(items, |_, hit| known += usize::from(hit));
     ///     known
     /// }
     /// ```
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        self.0.contains_many(items, on_result);
+        self.0.contains_many_with(items, on_result);
     }
 
     /// Queries many items by their hashes, as [`Filter::contains_hashes`] does.
@@ -133,7 +133,7 @@ impl<F: Filter> Frozen<F> {
         self.0.contains_hashes(hashes, on_result);
     }
 
-    /// Queries many items and returns the results as a vector, as [`Filter::contains_each`] does.
+    /// Queries many items and returns the results as a vector, as [`Filter::contains_many`] does.
     ///
     /// # Examples
     ///
@@ -142,16 +142,16 @@ impl<F: Filter> Frozen<F> {
     /// use tamis::{Filter, Frozen};
     ///
     /// fn all_known<F: Filter<Item = u64>>(frozen: &Frozen<F>, items: &[u64]) -> bool {
-    ///     frozen.contains_each(items).into_iter().all(|hit| hit)
+    ///     frozen.contains_many(items).into_iter().all(|hit| hit)
     /// }
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<F::Item>>,
         F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
     {
-        self.0.contains_each(items)
+        self.0.contains_many(items)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 macro_rules! filters {
-    ($($name:ident: $insert:ident => $insert_many:ident, |$stored:ident| $result:expr;)*) => {$(
+    ($($name:ident: $insert:ident => $insert_many_with:ident, |$stored:ident| $result:expr;)*) => {$(
         impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
             type Stored = T;
             type Hasher = S;
@@ -55,7 +55,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 mut on_result: impl FnMut(usize, Result<bool, InsertError>),
             ) {
-                self.shared.$insert_many(hashes, |number, result| {
+                self.shared.$insert_many_with(hashes, |number, result| {
                     on_result(number, result.map(|$stored| $result));
                 });
             }
@@ -66,7 +66,7 @@ macro_rules! filters {
                 hashes: impl IntoIterator<Item = u64>,
                 on_result: impl FnMut(usize, bool),
             ) {
-                self.shared.contains_many(hashes, on_result);
+                self.shared.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -112,7 +112,7 @@ macro_rules! filters {
 
 filters! {
     // Every insert adds a copy, so every successful insert counts as new.
-    CuckooFilter: insert => insert_many, |_stored| true;
+    CuckooFilter: insert => insert_many_with, |_stored| true;
     OnceCuckooFilter: insert_once => insert_once_many, |new| new;
 }
 

@@ -65,7 +65,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     #[inline]
-    pub(crate) fn contains_many(
+    pub(crate) fn contains_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -74,7 +74,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     #[inline]
-    pub(crate) fn insert_many(
+    pub(crate) fn insert_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<(), InsertError>),
@@ -83,7 +83,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     #[inline]
-    pub(crate) fn remove_many(
+    pub(crate) fn remove_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -92,9 +92,9 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     /// Queries many items and collects the results.
-    pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many(hashes, |_, hit| results.push(hit));
+        self.contains_many_with(hashes, |_, hit| results.push(hit));
         results
     }
 

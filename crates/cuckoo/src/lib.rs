@@ -69,9 +69,9 @@
 //!
 //! # Batches
 //!
-//! `insert_many`, `contains_many` and `remove_many` process 32 items at a time. They hash ahead and prefetch ahead.
-//! They accept owned and borrowed items ([`AsItem`]) and pass the results to a callback, in order. `insert_each`,
-//! `contains_each` and `remove_each` collect the results in a vector.
+//! `insert_many_with`, `contains_many_with` and `remove_many_with` process 32 items at a time. They hash ahead and prefetch ahead.
+//! They accept owned and borrowed items ([`AsItem`]) and pass the results to a callback, in order. `insert_many`,
+//! `contains_many` and `remove_many` collect the results in a vector.
 //!
 //! * **They look ahead.** Up to 32 items are queried before the first result is passed on, so the results after a
 //!   callback may not reflect what the callback inserts. Up to 96 items are pulled from the iterator before the first

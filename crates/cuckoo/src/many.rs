@@ -144,7 +144,7 @@ changes! {
 
 impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
-    pub(crate) fn contains_many(
+    pub(crate) fn contains_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -153,7 +153,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     #[inline]
-    pub(crate) fn insert_many(
+    pub(crate) fn insert_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<(), InsertError>),
@@ -171,7 +171,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     #[inline]
-    pub(crate) fn remove_many(
+    pub(crate) fn remove_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),

@@ -339,7 +339,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// let filter = CuckooFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
     /// let mut failed = vec![];
-    /// filter.insert_many([1, 2, 1], |number, result| {
+    /// filter.insert_many_with([1, 2, 1], |number, result| {
     ///     if result.is_err() {
     ///         failed.push(number);
     ///     }
@@ -349,15 +349,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, Result<(), InsertError>))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, Result<(), InsertError>))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_many(self.shared.hashes(items), on_result);
+        self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items as [`insert_many`](Self::insert_many) does, and returns the results in order.
+    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the results in order.
     ///
     /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
     /// panics, the filter is unchanged.
@@ -369,11 +369,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// use tamis::CuckooFilter;
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// assert_eq!(filter.insert_each(["a", "a"]), [Ok(()), Ok(())]);
+    /// assert_eq!(filter.insert_many(["a", "a"]), [Ok(()), Ok(())]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use = "an insert may fail"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<Result<(), InsertError>>
+    pub fn insert_many<I>(&self, items: I) -> Vec<Result<(), InsertError>>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -395,20 +395,20 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
     /// filter.insert("a")?;
-    /// filter.remove_many(["a"], |_, removed| assert!(removed));
+    /// filter.remove_many_with(["a"], |_, removed| assert!(removed));
     /// assert!(filter.is_empty());
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn remove_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn remove_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_many(self.shared.hashes(items), on_result);
+        self.shared.remove_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Removes many items as [`remove_many`](Self::remove_many) does, and returns the results in order.
+    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the results in order.
     ///
     /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
     /// panics, the filter is unchanged.
@@ -421,11 +421,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
     /// filter.insert("a")?;
-    /// assert_eq!(filter.remove_each(["a", "a"]), [true, false]);
+    /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    #[must_use = "`remove_many` removes without results"]
-    pub fn remove_each<I>(&self, items: I) -> Vec<bool>
+    #[must_use = "`remove_many_with` removes without results"]
+    pub fn remove_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -450,7 +450,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// filter.insert("b")?;
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
-    /// filter.contains_many(&names, |number, hit| {
+    /// filter.contains_many_with(&names, |number, hit| {
     ///     if hit {
     ///         hits.push(&names[number]);
     ///     }
@@ -459,15 +459,15 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many`](Self::contains_many) does, and returns the results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the results in order.
     ///
     /// # Examples
     ///
@@ -477,22 +477,22 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// let filter = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
     /// filter.insert("b")?;
-    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
         let hashes = self.shared.hashes(items);
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.shared.contains_many(hashes, |_, hit| results.push(hit));
+        self.shared.contains_many_with(hashes, |_, hit| results.push(hit));
         results
     }
 
-    /// Inserts many items by their hashes; see [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes; see [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -511,10 +511,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<(), InsertError>),
     ) {
-        self.shared.insert_many(hashes, on_result);
+        self.shared.insert_many_with(hashes, on_result);
     }
 
-    /// Removes many items by their hashes; see [`remove_many`](Self::remove_many) and
+    /// Removes many items by their hashes; see [`remove_many_with`](Self::remove_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -533,10 +533,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.remove_many(hashes, on_result);
+        self.shared.remove_many_with(hashes, on_result);
     }
 
-    /// Queries many items by their hashes; see [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes; see [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -555,7 +555,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.contains_many(hashes, on_result);
+        self.shared.contains_many_with(hashes, on_result);
     }
 
     /// Prefetches the memory of an item, shortly before its insert or query. It is a hint: it changes no result, and it

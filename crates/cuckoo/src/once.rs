@@ -244,12 +244,12 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
     /// let mut new = 0;
-    /// filter.insert_many(0..10, |_number, result| new += usize::from(result == Ok(true)));
+    /// filter.insert_many_with(0..10, |_number, result| new += usize::from(result == Ok(true)));
     /// assert_eq!(new, 10);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_many<I>(&self, items: I, on_result: impl FnMut(usize, Result<bool, InsertError>))
+    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, Result<bool, InsertError>))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -257,7 +257,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.insert_once_many(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items as [`insert_many`](Self::insert_many) does, and returns the results in order.
+    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the results in order.
     ///
     /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
     /// panics, the filter is unchanged.
@@ -269,11 +269,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// use tamis::OnceCuckooFilter;
     ///
     /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
-    /// assert_eq!(filter.insert_each(["a", "b", "a"]), [Ok(true), Ok(true), Ok(false)]);
+    /// assert_eq!(filter.insert_many(["a", "b", "a"]), [Ok(true), Ok(true), Ok(false)]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use = "an insert may fail"]
-    pub fn insert_each<I>(&self, items: I) -> Vec<Result<bool, InsertError>>
+    pub fn insert_many<I>(&self, items: I) -> Vec<Result<bool, InsertError>>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
@@ -298,7 +298,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// filter.insert("b")?;
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
-    /// filter.contains_many(&names, |number, hit| {
+    /// filter.contains_many_with(&names, |number, hit| {
     ///     if hit {
     ///         hits.push(&names[number]);
     ///     }
@@ -307,15 +307,15 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn contains_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items), on_result);
+        self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many`](Self::contains_many) does, and returns the results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the results in order.
     ///
     /// # Examples
     ///
@@ -325,22 +325,22 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
     /// filter.insert("b")?;
-    /// assert_eq!(filter.contains_each(["a", "b"]), [false, true]);
+    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn contains_each<I>(&self, items: I) -> Vec<bool>
+    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
         let hashes = self.shared.hashes(items);
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.shared.contains_many(hashes, |_, hit| results.push(hit));
+        self.shared.contains_many_with(hashes, |_, hit| results.push(hit));
         results
     }
 
-    /// Inserts many items by their hashes; see [`insert_many`](Self::insert_many) and
+    /// Inserts many items by their hashes; see [`insert_many_with`](Self::insert_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -362,7 +362,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.insert_once_many(hashes, on_result);
     }
 
-    /// Queries many items by their hashes; see [`contains_many`](Self::contains_many) and
+    /// Queries many items by their hashes; see [`contains_many_with`](Self::contains_many_with) and
     /// [`insert_hash`](Self::insert_hash).
     ///
     /// # Examples
@@ -381,7 +381,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.shared.contains_many(hashes, on_result);
+        self.shared.contains_many_with(hashes, on_result);
     }
 
     /// Prefetches the memory of an item, shortly before its insert or query. It is a hint: it changes no result, and it

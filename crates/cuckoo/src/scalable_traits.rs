@@ -53,7 +53,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         mut on_result: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        self.growing.insert_many(hashes, |number, result| on_result(number, result.map(|()| true)));
+        self.growing.insert_many_with(hashes, |number, result| on_result(number, result.map(|()| true)));
     }
 
     #[inline]
@@ -62,7 +62,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.growing.contains_many(hashes, on_result);
+        self.growing.contains_many_with(hashes, on_result);
     }
 
     fn capacity(&self) -> usize {

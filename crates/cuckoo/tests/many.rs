@@ -24,7 +24,7 @@ proptest! {
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
             let mut results = vec![];
-            many.insert_many(items, |number, result| {
+            many.insert_many_with(items, |number, result| {
                 assert_eq!(number, results.len());
                 results.push(result);
             });
@@ -33,14 +33,14 @@ proptest! {
         }
         let queried: Vec<u16> = (0..1000).collect();
         let mut results = vec![];
-        many.contains_many(&queried, |_, hit| results.push(hit));
+        many.contains_many_with(&queried, |_, hit| results.push(hit));
         prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
         // Remove each item once, whether or not it is present. That breaks the contract of `remove`, but the results
         // agree.
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.remove(item)).collect();
             let mut results = vec![];
-            many.remove_many(items, |_, removed| results.push(removed));
+            many.remove_many_with(items, |_, removed| results.push(removed));
             prop_assert_eq!(results, expected);
         }
         prop_assert_eq!(many.len(), one.len());
@@ -59,13 +59,13 @@ proptest! {
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
             let mut results = vec![];
-            many.insert_many(items, |_, result| results.push(result));
+            many.insert_many_with(items, |_, result| results.push(result));
             prop_assert_eq!(results, expected);
             prop_assert_eq!(many.len(), one.len());
         }
         let queried: Vec<u16> = (0..1000).collect();
         let mut results = vec![];
-        many.contains_many(&queried, |_, hit| results.push(hit));
+        many.contains_many_with(&queried, |_, hit| results.push(hit));
         prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
     }
 }
@@ -76,11 +76,11 @@ fn errors_are_reported_for_the_items_that_fail() {
     let builder = CuckooFilter::<u64>::builder().buckets(20).slots(4).fingerprint_bits(16);
     let filter = builder.hasher(Rapid::with_seed(3)).build().unwrap();
     let mut results = vec![];
-    filter.insert_many([&7; 12], |_, result| results.push(result.is_ok()));
+    filter.insert_many_with([&7; 12], |_, result| results.push(result.is_ok()));
     assert_eq!(results, [[true; 8].as_slice(), &[false; 4]].concat());
     let items: Vec<u64> = (100..300).collect();
     let mut failed = 0;
-    filter.insert_many(&items, |_, result| failed += u64::from(result.is_err()));
+    filter.insert_many_with(&items, |_, result| failed += u64::from(result.is_err()));
     assert!(failed > 100, "{failed}");
     assert_eq!(filter.len(), (208 - failed) as usize);
 }
@@ -96,7 +96,7 @@ fn concurrent_batches_have_one_winner() {
     let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
         let race = || {
             let mut results = Vec::new();
-            filter.insert_many(&items, |_, result| results.push(result.unwrap()));
+            filter.insert_many_with(&items, |_, result| results.push(result.unwrap()));
             results
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();

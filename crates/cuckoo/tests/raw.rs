@@ -65,7 +65,7 @@ fn a_filter_from_words_has_the_same_copies() {
             assert_eq!(copy.count(&item), filter.count(&item), "{geometry:?}");
             assert_eq!(copy.contains(&item), filter.contains(&item), "{geometry:?}");
         }
-        assert_eq!(copy.contains_each(numbers.clone()), filter.contains_each(numbers));
+        assert_eq!(copy.contains_many(numbers.clone()), filter.contains_many(numbers));
         // Both filters stay equal, through relocations, failed inserts and removals.
         let mut full = 0;
         for item in items..items * 5 / 4 {

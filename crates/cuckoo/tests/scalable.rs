@@ -209,7 +209,7 @@ proptest! {
             prop_assert!(filter.count(item) >= count);
             prop_assert!(count == 0 || filter.contains(item));
         }
-        let answers = filter.contains_each(0..2500_u64);
+        let answers = filter.contains_many(0..2500_u64);
         prop_assert!(answers.iter().zip(0..).all(|(&hit, item)| hit == filter.contains(&item)));
     }
 }

@@ -22,7 +22,7 @@ const MAX_SLICES: u64 = 64;
 /// use tamis::hash::Rapid;
 ///
 /// let filter = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
-/// filter.insert_many(0..10_000_u64, |_, _| ());
+/// filter.insert_many_with(0..10_000_u64, |_, _| ());
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 ///

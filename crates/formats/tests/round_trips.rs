@@ -130,7 +130,7 @@ fn bloom_filters_of_several_slices() {
         // A loaded filter goes on growing.
         let again: crate::common::Scalable = read(&bytes_of(&filter)[..]).unwrap();
         assert_eq!(again.slices(), filter.slices());
-        again.insert_many(0..4 * items, |_, _| ());
+        again.insert_many_with(0..4 * items, |_, _| ());
         assert!((0..4 * items).all(|item| again.contains(&item)));
         assert!(items < 1000 || again.slices() > filter.slices());
         let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
@@ -157,7 +157,7 @@ fn a_filter_grows_to_the_same_end() {
             assert_eq!(sizes.max_capacity(), end.map(|end| end as u64));
             // Both grow in the same steps.
             for filter in [&filter, &again] {
-                filter.insert_many(items..30_000, |_, _| ());
+                filter.insert_many_with(items..30_000, |_, _| ());
             }
             assert_eq!(again.capacity(), filter.capacity());
             assert!(again.capacity() >= end.unwrap_or(30_000));

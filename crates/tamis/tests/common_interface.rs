@@ -26,7 +26,7 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
         expected.push(one.try_insert(&item)?);
     }
     let mut results = Vec::new();
-    many.try_insert_many(items(), |number, result| {
+    many.try_insert_many_with(items(), |number, result| {
         assert_eq!(number, results.len());
         results.push(result.unwrap());
     });
@@ -40,7 +40,7 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
 
     // Query all items and as many others: all items are found, and few others.
     let mut hits = 0;
-    many.contains_many(0..2 * ITEMS, |number, hit| {
+    many.contains_many_with(0..2 * ITEMS, |number, hit| {
         assert_eq!(hit, one.contains(&(number as u64)));
         assert!(hit || number as u64 >= ITEMS, "false negative");
         hits += u64::from(hit);
@@ -49,8 +49,8 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
 
     // The figures match the contents, and a sample of the whole filter is exact.
     let len = if is_multiset { 2 * ITEMS } else { ITEMS } as f64;
-    assert_eq!(one.contains_each([0, 1]), [true, true]);
-    assert_eq!(new().try_insert_each([7, 7]).len(), 2);
+    assert_eq!(one.contains_many([0, 1]), [true, true]);
+    assert_eq!(new().try_insert_many([7, 7]).len(), 2);
     assert!((one.len_estimate() / len - 1.0).abs() < 0.03, "{}", one.len_estimate());
     assert!((one.saturation() - one.len_estimate() / (3 * ITEMS) as f64).abs() < 1e-9);
     let rate = one.false_positive_rate();
@@ -137,7 +137,7 @@ where
     I: IntoIterator<Item: AsItem<T>>,
     S: HashItem<<I::Item as AsItem<T>>::Borrowed> + HashItem<T>,
 {
-    filter.insert_many(items, |_, _| ());
+    filter.insert_many_with(items, |_, _| ());
     assert!(plain.iter().all(|item| filter.contains(*item)), "the form has another hash");
 }
 
@@ -187,7 +187,7 @@ fn extend_and_collect_accept_items_owned_or_borrowed() -> Result<(), Error> {
     filter.extend(&strings);
     filter.get_mut().extend(["d"]);
     (&filter).extend(strings.iter().map(|text| format!("{text}!")));
-    assert_eq!(filter.contains_each(["a", "bc", "d", "bc!", "e"]), [true, true, true, true, false]);
+    assert_eq!(filter.contains_many(["a", "bc", "d", "bc!", "e"]), [true, true, true, true, false]);
     let collected: BloomFilter<str> = strings.iter().collect();
     let claimed: OnceCuckooFilter<str> = strings.iter().collect();
     assert!(collected.contains("bc") && claimed.contains("bc"));

@@ -155,10 +155,10 @@ fn hashes(items: Items<'_>, hasher: &DefaultHashBuilder) -> impl Iterator<Item =
 /// The insert methods that all types have. `$via` is empty, or `.get_mut()` for exclusive access.
 macro_rules! inserts {
     ($($via:tt)*) => {[
-        ("insert_many", true, |filter, items, on_result| {
-            filter$($via)*.insert_many(items, |number, _| on_result(number));
+        ("insert_many_with", true, |filter, items, on_result| {
+            filter$($via)*.insert_many_with(items, |number, _| on_result(number));
         }),
-        ("insert_each", false, |filter, items, _| drop(filter$($via)*.insert_each(items))),
+        ("insert_many", false, |filter, items, _| drop(filter$($via)*.insert_many(items))),
         ("insert_hashes", true, |filter, items, on_result| {
             let hasher = filter.hasher().clone();
             filter$($via)*.insert_hashes(hashes(items, &hasher), |number, _| on_result(number));
@@ -170,10 +170,10 @@ macro_rules! inserts {
 macro_rules! queries {
     () => {
         [
-            ("contains_many", true, |filter, items, on_result| {
-                filter.contains_many(items, |number, _| on_result(number));
+            ("contains_many_with", true, |filter, items, on_result| {
+                filter.contains_many_with(items, |number, _| on_result(number));
             }),
-            ("contains_each", false, |filter, items, _| drop(filter.contains_each(items))),
+            ("contains_many", false, |filter, items, _| drop(filter.contains_many(items))),
             ("contains_hashes", true, |filter, items, on_result| {
                 let hasher = filter.hasher().clone();
                 filter.contains_hashes(hashes(items, &hasher), |number, _| on_result(number));
@@ -185,8 +185,8 @@ macro_rules! queries {
 /// The insert method that generic code uses.
 macro_rules! of_trait {
     () => {
-        [("try_insert_many", true, |filter, items, on_result| {
-            filter.try_insert_many(items, |number, _| on_result(number));
+        [("try_insert_many_with", true, |filter, items, on_result| {
+            filter.try_insert_many_with(items, |number, _| on_result(number));
         })]
     };
 }
@@ -234,10 +234,10 @@ macro_rules! cuckoo {
 
 cuckoo! {
     cuckoo CuckooFilter 1e-3, [
-        ("remove_many", true, |filter, items, on_result| {
-            filter.remove_many(items, |number, _| on_result(number));
+        ("remove_many_with", true, |filter, items, on_result| {
+            filter.remove_many_with(items, |number, _| on_result(number));
         }),
-        ("remove_each", false, |filter, items, _| drop(filter.remove_each(items))),
+        ("remove_many", false, |filter, items, _| drop(filter.remove_many(items))),
         ("remove_hashes", true, |filter, items, on_result| {
             let hasher = filter.hasher().clone();
             filter.remove_hashes(hashes(items, &hasher), |number, _| on_result(number));

@@ -157,7 +157,7 @@ fn a_claim_has_one_winner_per_filter() {
 fn a_pinned_filter_is_a_filter() {
     fn insert_all<F: Filter<Item = u64>>(filter: &F) -> usize {
         filter
-            .try_insert_each(0..100)
+            .try_insert_many(0..100)
             .into_iter()
             .filter(|result| matches!(result, Ok(true)))
             .count()

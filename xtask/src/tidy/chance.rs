@@ -75,8 +75,8 @@ fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
             };
             for item in items {
                 let denied = match call.method {
-                    "contains_each" => line.contains("false"),
-                    "insert_each" => line.matches("true").count() > 1,
+                    "contains_many" => line.contains("false"),
+                    "insert_many" => line.matches("true").count() > 1,
                     _ => inserts != call.negated,
                 };
                 if asserted && denied && inserted.iter().any(|&other| other != item) {
@@ -108,7 +108,7 @@ fn calls(line: &str) -> impl Iterator<Item = Call<'_>> {
     line.match_indices('(').filter_map(|(open, _)| {
         let (before, after) = line.split_at(open);
         let (object, method) = before.rsplit_once('.')?;
-        let methods = ["insert", "insert_or_refresh", "insert_each", "contains", "contains_each"];
+        let methods = ["insert", "insert_or_refresh", "insert_many", "contains", "contains_many"];
         let method = *methods.iter().find(|&&known| known == method)?;
         let start = object.rfind(|c: char| !(c.is_alphanumeric() || "_.()".contains(c)))?;
         // Not the mark of `assert!(`.
@@ -137,8 +137,8 @@ mod tests {
             "assert!(!filter.contains(\"b\"));",
             "assert!(filter.contains(\"a\") && !filter.get_mut().contains(\"b\"));",
             "assert!(filter.insert(\"b\")?);",
-            "assert_eq!(filter.contains_each([\"b\", \"a\"]), [false, true]);",
-            "assert_eq!(filter.insert_each([\"a\", \"b\"]), [true, true]);",
+            "assert_eq!(filter.contains_many([\"b\", \"a\"]), [false, true]);",
+            "assert_eq!(filter.insert_many([\"a\", \"b\"]), [true, true]);",
         ] {
             let violations = found(&[NEW, INSERT, assertion]);
             assert_eq!(violations.len(), 1, "{assertion}");

@@ -27,7 +27,7 @@ impl Counting {
     /// stops at the first word with a counter of 0: each word may lie in another line.
     const NEAR: usize = (8 << 20) / LINE_BYTES;
 
-    /// Size in lines of the array from which `insert_many` works in batches if an item has one word.
+    /// Size in lines of the array from which `insert_many_with` works in batches if an item has one word.
     const BATCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
     /// Size in lines of the array from which a batch requests the lines of the next one.

@@ -33,7 +33,7 @@ pub struct InLine<W> {
 // Only the code for the shape of the default rate, a constant there, is inlined into the caller. The code for the other
 // shapes is in functions of its own (`*_rarer`).
 impl<W: Writer> InLine<W> {
-    /// Size in lines from which `insert_many` works in batches if an item has one word: 4 MiB.
+    /// Size in lines from which `insert_many_with` works in batches if an item has one word: 4 MiB.
     ///
     /// MEASURED (ns per insert): in 0.14 MiB 5.8 item by item and 6.7 in batches, in 1.4 MiB 6.4 and 7.1, in 14 MiB 29
     /// and 7.5 (Zen 5).

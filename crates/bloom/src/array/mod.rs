@@ -31,7 +31,7 @@ pub trait Array: Sized {
     fn insert(&self, hash: u64) -> bool;
     /// As [`insert`](Self::insert), by plain stores.
     fn insert_mut(&mut self, hash: u64) -> bool;
-    /// Returns whether `insert_many` inserts item by item, because a batch would not be faster.
+    /// Returns whether `insert_many_with` inserts item by item, because a batch would not be faster.
     fn inserts_singly(&self) -> bool;
     /// Computes the lines and patterns of a batch from its hashes, where the layout has them.
     fn spread(&self, batch: &mut Batch);

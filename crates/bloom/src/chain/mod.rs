@@ -93,7 +93,7 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
     }
 
     #[inline]
-    pub(crate) fn insert_many(
+    pub(crate) fn insert_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -102,7 +102,7 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
     }
 
     #[inline]
-    pub(crate) fn contains_many(
+    pub(crate) fn contains_many_with(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
@@ -112,17 +112,17 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
 
     /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
     /// iterator loses no result.
-    pub(crate) fn insert_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn insert_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let hashes: Vec<u64> = hashes.collect();
         let mut results = Vec::with_capacity(hashes.len());
-        self.insert_many(hashes, |_, new| results.push(new));
+        self.insert_many_with(hashes, |_, new| results.push(new));
         results
     }
 
     /// Queries many items and collects the results.
-    pub(crate) fn contains_each(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
+    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
         let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many(hashes, |_, hit| results.push(hit));
+        self.contains_many_with(hashes, |_, hit| results.push(hit));
         results
     }
 

@@ -100,7 +100,7 @@ fn batches_equal_single_operations() {
         });
         let hashes: Vec<u64> = items.map(|item| hasher.hash_item(&item)).collect();
         let expected: Vec<bool> = hashes.iter().map(|&hash| single.insert_hash(hash)).collect();
-        assert_eq!(batched.insert_each(hashes.iter().copied()), expected);
+        assert_eq!(batched.insert_many(hashes.iter().copied()), expected);
         assert_eq!(single.slices.len(), 4);
         assert_eq!(single.slices.len(), batched.slices.len());
         for (one, other) in single.slices.iter().zip(batched.slices.iter()) {
@@ -110,7 +110,7 @@ fn batches_equal_single_operations() {
         }
         let queries: Vec<u64> = (20_000..200_000_u64).map(|item| hasher.hash_item(&item)).collect();
         let expected: Vec<bool> = queries.iter().map(|&hash| single.contains_hash(hash)).collect();
-        assert_eq!(batched.contains_each(queries.into_iter()), expected);
+        assert_eq!(batched.contains_many(queries.into_iter()), expected);
     }
     check::<Free>();
     check::<Locked>();
@@ -187,11 +187,11 @@ fn the_rate_holds_to_the_end_of_growth() {
         let mut inserted = 0;
         let mut stage = |per_cent: u64| {
             let items = end * per_cent / 100;
-            filter.insert_many((inserted..items).map(hash), |_, _| ());
+            filter.insert_many_with((inserted..items).map(hash), |_, _| ());
             inserted = items;
             let mut hits = 0;
             let absent = 1 << 40..(1 << 40) + queries;
-            filter.contains_many(absent.map(hash), |_, hit| hits += u64::from(hit));
+            filter.contains_many_with(absent.map(hash), |_, hit| hits += u64::from(hit));
             let saturation = filter.slices.saturation();
             println!("{per_cent} % of {end}: {hits} hits, at most {most}, saturation {saturation}");
             (hits, saturation)

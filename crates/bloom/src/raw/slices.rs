@@ -105,7 +105,7 @@ pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64;
 /// use tamis::ScalableBloomFilter;
 ///
 /// let filter = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
-/// filter.insert_many(0..10_000_u64, |_, _| ());
+/// filter.insert_many_with(0..10_000_u64, |_, _| ());
 ///
 /// // Copy the filter, word by word.
 /// let mut slices = vec![];
@@ -254,7 +254,7 @@ mod tests {
             (sizes, lines(sizes))
         });
         let filter = load(Growth { max_size_in_bytes: 1, ..GROWTH }, slices.into()).unwrap();
-        filter.insert_many(0..3000_u64, |_, _| ());
+        filter.insert_many_with(0..3000_u64, |_, _| ());
         assert_eq!(filter.slices(), 2);
         assert!(filter.saturation() > 2.5 && filter.saturation_sampled(50).value > 2.0);
         assert!(filter.false_positive_rate() > 0.01);

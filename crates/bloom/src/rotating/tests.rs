@@ -139,14 +139,14 @@ proptest! {
         let (single, batched) = (build(), build());
         for part in items.chunks(333) {
             let one_by_one: Vec<bool> = part.iter().map(|item| single.insert(item)).collect();
-            prop_assert_eq!(batched.insert_each(part), one_by_one);
+            prop_assert_eq!(batched.insert_many(part), one_by_one);
             prop_assert_eq!(batched.rotations(), single.rotations());
         }
         let hits: Vec<bool> = (0..4000).map(|item| single.contains(&item)).collect();
-        prop_assert_eq!(&batched.contains_each(0..4000), &hits);
-        prop_assert_eq!(&single.snapshot().contains_each(0..4000), &hits);
+        prop_assert_eq!(&batched.contains_many(0..4000), &hits);
+        prop_assert_eq!(&single.snapshot().contains_many(0..4000), &hits);
         let loaded = rebuilt(&single);
-        prop_assert_eq!(&loaded.contains_each(0..4000), &hits);
+        prop_assert_eq!(&loaded.contains_many(0..4000), &hits);
         // It goes on as the original, up to the items that stripes count together.
         prop_assert_eq!(raw::rotation(&loaded), raw::rotation(&single));
         for item in 4000..6000 {

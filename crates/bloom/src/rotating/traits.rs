@@ -97,16 +97,16 @@ impl<T: ?Sized, S: Clone> Clone for RotatingBloomFilter<T, S> {
     }
 }
 
-/// Inserts the items in order, as [`insert_many`](Self::insert_many).
+/// Inserts the items in order, as [`insert_many_with`](Self::insert_many_with).
 impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for RotatingBloomFilter<T, S> {
     fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-        self.insert_many(items, |_, _| ());
+        self.insert_many_with(items, |_, _| ());
     }
 }
 
 /// Inserts through a shared reference: other threads may insert and query concurrently.
 impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &RotatingBloomFilter<T, S> {
     fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-        self.insert_many(items, |_, _| ());
+        self.insert_many_with(items, |_, _| ());
     }
 }

@@ -25,12 +25,12 @@ trait Slice: Send + Sized {
     fn prefetch(&self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
     /// Queries all hashes in order and passes the index and the answer of each to `report`.
-    fn contains_many(&self, hashes: impl Iterator<Item = u64>, report: impl FnMut(usize, bool));
+    fn contains_many_with(&self, hashes: impl Iterator<Item = u64>, report: impl FnMut(usize, bool));
     /// Inserts the item and returns whether it was new. Returns `None`, and changes nothing, if it finds no room.
     fn insert(&mut self, hash: u64) -> Option<bool>;
     /// Inserts all items in order, passes to `report` the index of each and whether it was new, and returns their
     /// number. A kind whose inserts may find no room inserts nothing and returns 0.
-    fn insert_many(
+    fn insert_many_with(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
         report: impl FnMut(usize, bool),
@@ -58,7 +58,7 @@ macro_rules! common_methods {
         }
 
         #[inline]
-        fn contains_many(
+        fn contains_many_with(
             &self,
             hashes: impl Iterator<Item = u64>,
             report: impl FnMut(usize, bool),
@@ -79,7 +79,7 @@ macro_rules! bloom {
             }
 
             #[inline]
-            fn insert_many(
+            fn insert_many_with(
                 &mut self,
                 hashes: impl ExactSizeIterator<Item = u64>,
                 report: impl FnMut(usize, bool),
@@ -103,7 +103,7 @@ impl Slice for OnceCuckooFilter<[u8], Rapid> {
     }
 
     #[inline]
-    fn insert_many(
+    fn insert_many_with(
         &mut self,
         _: impl ExactSizeIterator<Item = u64>,
         _: impl FnMut(usize, bool),
@@ -180,7 +180,7 @@ impl<F: Slice> Shard for Chain<'_, F> {
         let mut left = batch.len();
         for slice in self.older.iter().rev() {
             let queried = &batch[..left];
-            slice.contains_many(queried.iter().map(|entry| entry.hash), |number, found| {
+            slice.contains_many_with(queried.iter().map(|entry| entry.hash), |number, found| {
                 fresh[queried[number].record as usize] = !found;
             });
             left = keep(&mut batch[..left], |entry| fresh[entry.record as usize]);
@@ -193,7 +193,7 @@ impl<F: Slice> Shard for Chain<'_, F> {
         if self.room >= left as u64 {
             let mut new = 0;
             let hashes = batch.iter().map(|entry| entry.hash);
-            inserted = self.newest.insert_many(hashes, |number, is_new| {
+            inserted = self.newest.insert_many_with(hashes, |number, is_new| {
                 fresh[batch[number].record as usize] = is_new;
                 new += u64::from(is_new);
             });

@@ -26,7 +26,7 @@ fn collect(
     while let Ok(first) = events.recv() {
         let mut batch = vec![first];
         batch.extend(events.try_iter().take(BATCH - 1));
-        let new = seen.insert_each(&batch);
+        let new = seen.insert_many(&batch);
         batch.into_iter().zip(new).for_each(|(event, new)| pass_on(event, new));
         batches += 1;
     }
