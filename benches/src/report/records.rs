@@ -158,7 +158,10 @@ mod tests {
         let floors = [record("size", "R", "hit", 2.0), far, record("size", "W", "insert", 8.0)];
         let read = Records::parse(&lines(&floors));
         assert_eq!(read.multiple(&record("size", "once", "hit", 5.0)), Some((2.5, "R")));
-        assert_eq!(read.multiple(&record("size", "once", "insert_many_with", 4.0)), Some((0.5, "W")));
+        assert_eq!(
+            read.multiple(&record("size", "once", "insert_many_with", 4.0)),
+            Some((0.5, "W"))
+        );
         let mut url = record("size", "once", "hit", 5.0);
         "url".clone_into(&mut url.item);
         assert_eq!(read.multiple(&url), None);

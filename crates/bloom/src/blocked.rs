@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, Sampled};
+use tamis_core::{AsItem, BuildError, ByHash, Figures};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 use crate::array::line::InLine;
@@ -179,43 +179,24 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains(item)
     }
 
-    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
-    /// [`insert`](Self::insert).
-    ///
-    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate.
+    /// Returns the filter as seen by code that has hashes instead of items.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
-    /// use tamis::hash::Rapid;
+    /// use tamis::hash::HashItem;
     ///
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
-    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
-    /// assert!(filter.contains("a"));
+    /// let filter = BlockedBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let hash = filter.hasher().hash_item("a");
+    /// filter.by_hash().insert(hash);
+    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_hash(&self, hash: u64) -> bool {
-        self.shared.insert_hash(hash)
-    }
-
-    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.shared.contains_hash(hash)
+    pub fn by_hash(&self) -> ByHash<'_, Self> {
+        ByHash::new(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -328,75 +309,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_many(self.shared.hashes(items))
     }
 
-    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
-    /// let hash = 0x9E37_79B9_7F4A_7C15;
-    /// filter.insert_hashes([hash, hash], |number, new| assert_eq!(new, number == 0));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.shared.insert_many_with(hashes, on_result);
-    }
-
-    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
-    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.shared.contains_many_with(hashes, on_result);
-    }
-
-    /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes, prefetch the hash about
-    /// 16 places ahead before each operation. A hint: it changes no result, and it helps only in filters larger
-    /// than the cache.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(1000)?;
-    /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
-    /// for (at, hash) in hashes.iter().enumerate() {
-    ///     if let Some(&ahead) = hashes.get(at + 16) {
-    ///         filter.prefetch_hash(ahead);
-    ///     }
-    ///     filter.insert_hash(*hash);
-    /// }
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn prefetch_hash(&self, hash: u64) {
-        self.shared.prefetch(hash);
-    }
-
     /// Returns exclusive access to the filter, through which inserts are plain stores.
     ///
     /// # Examples
@@ -461,31 +373,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Copies the filter while other threads may insert. The copy has every item whose insert happened before the call.
-    /// Of an item inserted concurrently it may have all bits, some, or none. `clone` does the same.
-    ///
-    /// If the allocation fails, aborts as std's collections do.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// let copy = filter.snapshot();
-    /// filter.insert("b");
-    /// assert!(copy.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn snapshot(&self) -> Self
-    where
-        S: Clone,
-    {
-        Self { shared: self.shared.snapshot() }
-    }
-
     /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
     /// filter has the same cost and, at the same number of items, the same false-positive rate.
     ///
@@ -533,30 +420,31 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Estimates the number of distinct items from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
-    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more the filter is overfilled, the
-    /// less accurate it is, and it is infinite if all bits are set. Reads all bits: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<u64>::with_capacity(10_000)?;
+    ///
+    /// let filter = BlockedBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
-    /// assert!((4500.0..5500.0).contains(&filter.len_estimate()));
+    /// let figures = filter.figures();
+    /// assert!((4000.0..6000.0).contains(&figures.items.value));
+    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn len_estimate(&self) -> f64 {
-        self.shared.len_estimate()
+    pub fn figures(&self) -> Figures {
+        self.shared.figures()
     }
 
-    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
     /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
@@ -565,48 +453,18 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
-    /// let sampled = filter.len_estimate_sampled(500);
-    /// assert!((sampled.value - filter.len_estimate()).abs() < 8.0 * sampled.standard_error);
-    /// ```
-    #[must_use]
-    pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.shared.len_estimate_sampled(lines)
-    }
-
-    /// Returns the share of bits that are set, from 0 to 1. Reads all bits: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// assert_eq!(BlockedBloomFilter::<str>::with_capacity(10)?.fill(), 0.0);
+    /// let filter = BlockedBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
+    /// let difference = (sampled.items.value - exact.items.value).abs();
+    /// assert!(difference <= 9.0 * sampled.items.standard_error);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn fill(&self) -> f64 {
-        self.shared.fill()
-    }
-
-    /// Returns [`fill`](Self::fill) from a sample, with its standard error.
-    ///
-    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
-    /// let sampled = filter.fill_sampled(500);
-    /// assert!((sampled.value - filter.fill()).abs() < 8.0 * sampled.standard_error);
-    /// ```
-    #[must_use]
-    pub fn fill_sampled(&self, lines: u64) -> Sampled {
-        self.shared.fill_sampled(lines)
+    pub fn figures_sampled(&self, lines: u64) -> Figures {
+        self.shared.figures_sampled(lines)
     }
 
     /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
@@ -629,26 +487,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error.
-    ///
-    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
-    /// let sampled = filter.saturation_sampled(500);
-    /// assert!((sampled.value - filter.saturation()).abs() < 8.0 * sampled.standard_error);
-    /// ```
-    #[must_use]
-    pub fn saturation_sampled(&self, lines: u64) -> Sampled {
-        self.shared.saturation_sampled(lines)
-    }
-
     /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
     /// inserted returns `true`. Computed from the contents as the mean over the lines, with an error of a few
     /// thousandths (a hundredth in a nearly empty filter). Reads all bits: `O(bits)`.
@@ -667,27 +505,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// ```
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.shared.false_positive_rate()
-    }
-
-    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
-    ///
-    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let filter: BlockedBloomFilter<u64> = (0..100_000).collect();
-    /// let sampled = filter.false_positive_rate_sampled(500);
-    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 8.0 * sampled.standard_error);
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        self.shared.false_positive_rate_sampled(lines)
+        self.shared.figures().false_positive_rate.value
     }
 
     /// Returns the size of the bit array in bytes.
@@ -732,7 +550,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// use tamis::hash::HashItem;
     ///
     /// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// filter.by_hash().insert(filter.hasher().hash_item("a"));
     /// assert!(filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```

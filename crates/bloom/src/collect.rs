@@ -51,10 +51,12 @@ fn of_items<F: Buildable, I>(
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// Takes a [`snapshot`](Self::snapshot).
+        /// Copies the filter while other threads may insert. The copy has every item whose insert happened
+        /// before. Of an item that is inserted concurrently it may have all bits, some, or none. If the
+        /// allocation fails, aborts as the collections of std do.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
-                self.snapshot()
+                Self { shared: self.shared.snapshot() }
             }
         }
 

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
+use core::ops::Deref;
 
 use tamis_core::AsItem;
 use tamis_hash::HashItem;
@@ -11,7 +12,7 @@ use crate::filter::Buildable;
 
 /// Exclusive access to a filter, from `get_mut`.
 ///
-/// Inserts are plain stores, several times cheaper than atomic operations. To query in batches, use the filter itself.
+/// Inserts are plain stores, several times cheaper than atomic operations.
 ///
 /// # Examples
 ///
@@ -149,43 +150,14 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     ) {
         self.filter.shared_mut().insert_many_mut(hashes, |_, hash| hash, on_result);
     }
+}
 
-    /// Returns whether the item may have been inserted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.get_mut().contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        F::Item: Borrow<Q>,
-        F::Hasher: HashItem<Q>,
-    {
-        self.contains_hash(self.filter.shared().hasher().hash_item(item))
-    }
+/// All other methods are those of the filter.
+impl<F> Deref for Exclusive<'_, F> {
+    type Target = F;
 
-    /// Returns whether an item with this hash may have been inserted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// # let mut filter = BloomFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.get_mut().contains_hash(1));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.filter.shared().contains_hash(hash)
+    fn deref(&self) -> &F {
+        self.filter
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures read from the bits: fill, number of items, saturation and false-positive rate; each also from a sample.
 
 use libm::pow;
-use tamis_core::Sampled;
+use tamis_core::{Figures, Mean, Sampled};
 use tamis_sync::LINE_WORDS;
 
 use crate::array::Array;
@@ -14,59 +14,53 @@ use crate::sizing::line::chance_in_word;
 type LineBits = [u64; LINE_WORDS];
 
 impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
-    pub(crate) fn fill(&self) -> f64 {
-        let ones: u64 = self.lines().map(ones).sum();
-        ones as f64 / self.geometry().usable_bits() as f64
+    /// Reads the whole array once.
+    pub(crate) fn figures(&self) -> Figures {
+        let rate = LineRate::new(self.geometry());
+        let (mut set, mut rates) = (0_u64, 0.0);
+        for line in self.lines() {
+            set += ones(line);
+            rates += rate.as_ref().map_or(0.0, |rate| rate.of(line));
+        }
+        let fill = set as f64 / self.geometry().usable_bits() as f64;
+        let rates = rates / self.geometry().lines() as f64;
+        self.figures_from(rate.err(), Sampled::exact(fill), Sampled::exact(rates))
     }
 
-    pub(crate) fn fill_sampled(&self, lines: u64) -> Sampled {
-        let all = self.geometry().lines();
-        // Divide by the mean of usable bits per line: the mean over all lines is then the fill, although the last line
-        // of a classic filter has fewer.
+    /// Reads evenly spread lines: at least `lines`, or all.
+    pub(crate) fn figures_sampled(&self, lines: u64) -> Figures {
+        let (all, rate) = (self.geometry().lines(), LineRate::new(self.geometry()));
+        // Divide by the mean of usable bits per line: the mean over all lines is then the fill, although
+        // the last line of a classic filter has fewer.
         let usable = self.geometry().usable_bits() as f64 / all as f64;
-        let sampled = Sampled::mean(self.sample(lines).map(|line| ones(line) as f64 / usable), all);
+        let (mut fills, mut rates) = (Mean::default(), Mean::default());
+        for line in self.sample(lines) {
+            fills.add(ones(line) as f64 / usable);
+            rates.add(rate.as_ref().map_or(0.0, |rate| rate.of(line)));
+        }
+        let fill = fills.of(all);
         // Where the last line is short, a full line has more than the mean.
-        Sampled { value: sampled.value.min(1.0), ..sampled }
+        let fill = Sampled { value: fill.value.min(1.0), ..fill };
+        self.figures_from(rate.err(), fill, rates.of(all))
     }
 
-    pub(crate) fn len_estimate(&self) -> f64 {
-        self.geometry().items_at_fill(self.fill())
+    /// Computes the figures from the fill, and from the mean of the lines' rates. `probes`: those of a
+    /// classic filter, whose rate follows from the fill.
+    fn figures_from(&self, probes: Option<f64>, fill: Sampled, rates: Sampled) -> Figures {
+        let items = fill.map(|fill| self.geometry().items_at_fill(fill));
+        let saturation = items.map(|items| items / self.capacity() as f64);
+        let of_bits = probes.map_or(rates, |probes| fill.map(|fill| pow(fill, probes)));
+        // The error of the second part is ignored: the probability of an equal hash is below 2^-30 in
+        // any real filter.
+        let rate = of_bits.map(|rate| with_equal_hashes(rate, items.value));
+        Figures::new(items, fill, saturation, rate)
     }
 
-    pub(crate) fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.fill_sampled(lines).map(|fill| self.geometry().items_at_fill(fill))
-    }
-
+    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled.
     pub(crate) fn saturation(&self) -> f64 {
-        self.len_estimate() / self.capacity() as f64
-    }
-
-    pub(crate) fn saturation_sampled(&self, lines: u64) -> Sampled {
-        self.len_estimate_sampled(lines).map(|items| items / self.capacity() as f64)
-    }
-
-    pub(crate) fn false_positive_rate(&self) -> f64 {
-        let of_bits = match LineRate::new(self.geometry()) {
-            Ok(rate) => {
-                let sum: f64 = self.lines().map(|line| rate.of(line)).sum();
-                sum / self.geometry().lines() as f64
-            }
-            Err(probes) => pow(self.fill(), probes),
-        };
-        with_equal_hashes(of_bits, self.len_estimate())
-    }
-
-    pub(crate) fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        let of_bits = match LineRate::new(self.geometry()) {
-            Ok(rate) => {
-                let rates = self.sample(lines).map(|line| rate.of(line));
-                Sampled::mean(rates, self.geometry().lines())
-            }
-            Err(probes) => self.fill_sampled(lines).map(|fill| pow(fill, probes)),
-        };
-        // The error of this part is ignored: the probability of an equal hash is below 2^-30 in any real filter.
-        let items = self.len_estimate_sampled(lines).value;
-        of_bits.map(|rate| with_equal_hashes(rate, items))
+        let set: u64 = self.lines().map(ones).sum();
+        let fill = set as f64 / self.geometry().usable_bits() as f64;
+        self.geometry().items_at_fill(fill) / self.capacity() as f64
     }
 
     /// Reads all lines.

@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 use core::fmt;
 
-use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+use tamis_core::{AsItem, BuildError, Figures, Filter, Hashed, OnceFilter, WithRate};
 use tamis_hash::HashItem;
 
 use crate::bits::{Free, Locked};
@@ -79,28 +79,57 @@ macro_rules! filters {
                 self.chain.size_in_bytes()
             }
 
-            fn len_estimate(&self) -> f64 {
-                self.chain.slices.len_estimate()
+            fn figures(&self) -> Figures {
+                self.chain.slices.figures(None)
+            }
+
+            fn figures_sampled(&self, lines: u64) -> Figures {
+                self.chain.slices.figures(Some(lines))
             }
 
             fn saturation(&self) -> f64 {
-                self.chain.slices.saturation()
+                self.chain.slices.figures(None).saturation.value
             }
 
             fn false_positive_rate(&self) -> f64 {
-                self.chain.slices.false_positive_rate()
+                self.chain.slices.figures(None).false_positive_rate.value
+            }
+        }
+
+        impl<T: ?Sized, S> Hashed for $name<T, S> {
+            type Inserted = bool;
+
+            #[inline]
+            fn insert_hash(&self, hash: u64) -> bool {
+                self.chain.insert_hash(hash)
             }
 
-            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-                self.chain.slices.len_estimate_sampled(lines)
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.chain.contains_hash(hash)
             }
 
-            fn saturation_sampled(&self, lines: u64) -> Sampled {
-                self.chain.slices.saturation_sampled(lines)
+            #[inline]
+            fn insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.chain.insert_many_with(hashes, on_result);
             }
 
-            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-                self.chain.slices.false_positive_rate_sampled(lines)
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.chain.contains_many_with(hashes, on_result);
+            }
+
+            #[inline]
+            fn prefetch_hash(&self, hash: u64) {
+                self.chain.prefetch(hash);
             }
         }
 
@@ -111,10 +140,11 @@ macro_rules! filters {
             }
         }
 
-        /// Takes a [`snapshot`](Self::snapshot).
+        /// Copies the filter while other threads may insert. The copy has every item whose insert happened
+        /// before. Of an item that is inserted concurrently it may have all bits, some, or none.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
-                self.snapshot()
+                Self { chain: self.chain.snapshot() }
             }
         }
 

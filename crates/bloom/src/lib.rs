@@ -141,7 +141,10 @@ pub use crate::once_scalable::OnceScalableBloomFilter;
 pub use crate::rotating::builder::RotatingBuilder;
 pub use crate::rotating::{RotatingBloomFilter, Window};
 pub use crate::scalable::ScalableBloomFilter;
-pub use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+pub use tamis_core::{
+    AsItem, BuildError, ByHash, Figures, Filter, Hashed, HashedCopies, HashedRefresh, OnceFilter,
+    Sampled, WithRate,
+};
 pub use tamis_hash as hash;
 
 /// Compiles and runs the README's example.

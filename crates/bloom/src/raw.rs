@@ -154,7 +154,7 @@ pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
 /// use tamis::BlockedBloomFilter;
 ///
 /// let filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
-/// filter.insert_hash(7);
+/// filter.by_hash().insert(7);
 /// let (line, bits) = raw::bits_of(filter.geometry(), 7).ok_or("no lines")?;
 /// assert_eq!(raw::read_line(&filter, line), bits);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -286,26 +286,26 @@ mod tests {
         for bits in [1, 63, 64, 65, 511, 512, 513, 1000] {
             let builder = BloomFilter::<u64>::builder().bits(bits).probes(3);
             let insert = |filter: &BloomFilter<u64, Rapid>, hash| {
-                filter.insert_hash(hash);
+                filter.by_hash().insert(hash);
             };
             check(builder.geometry().unwrap(), insert);
         }
         for words in [1, 2, 4, 8] {
             let builder = BlockedBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
             let insert = |filter: &BlockedBloomFilter<u64, Rapid>, hash| {
-                filter.insert_hash(hash);
+                filter.by_hash().insert(hash);
             };
             check(builder.geometry().unwrap(), insert);
             let builder = OnceBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
             let insert = |filter: &OnceBloomFilter<u64, Rapid>, hash| {
-                filter.insert_hash(hash);
+                filter.by_hash().insert(hash);
             };
             check(builder.geometry().unwrap(), insert);
             // Until every counter is saturated.
             let builder =
                 CountingBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
             let insert = |filter: &CountingBloomFilter<u64, Rapid>, hash| {
-                filter.insert_hash(hash);
+                filter.by_hash().insert(hash);
             };
             check(builder.geometry().unwrap(), insert);
         }
@@ -328,7 +328,7 @@ mod tests {
         }
         let copy: CountingBloomFilter<u64, Rapid> =
             from_lines(geometry, 500, Rapid::with_seed(1), copied).unwrap();
-        assert!((0..2000).all(|item| copy.count_estimate(&item) == filter.count_estimate(&item)));
+        assert!((0..2000).all(|item| copy.count(&item) == filter.count(&item)));
         let blocked = filter.to_blocked();
         for line in 0..lines(geometry) {
             let counters = read_line(&filter, line);
@@ -353,7 +353,7 @@ mod tests {
                 let builder = builder.probes(probes.min(8 * words)).words(words);
                 for hash in (0..50).map(|item| Rapid::with_seed(1).hash_item(&item)) {
                     let filter = builder.clone().build().unwrap();
-                    filter.insert_hash(hash);
+                    filter.by_hash().insert(hash);
                     let (line, bits) = bits_of(filter.geometry(), hash).unwrap();
                     for number in 0..5 {
                         let expected = if number == line { bits } else { [0; LINE_WORDS] };

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, Sampled};
+use tamis_core::{AsItem, BuildError, ByHash, Figures};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::bits::Free;
@@ -225,44 +225,24 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.contains(item)
     }
 
-    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
-    /// [`insert`](Self::insert).
-    ///
-    /// Use it to hash an item once and query many filters. A weak hash (the identity, a counter) ruins the rate, and
-    /// the filter may grow too early or too late.
+    /// Returns the filter as seen by code that has hashes instead of items.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// use tamis::hash::Rapid;
+    /// use tamis::hash::HashItem;
     ///
-    /// let filter = ScalableBloomFilter::<str>::builder().hasher(Rapid::with_seed(1)).build()?;
-    /// assert!(filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a")));
-    /// assert!(filter.contains("a"));
+    /// let filter = ScalableBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let hash = filter.hasher().hash_item("a");
+    /// filter.by_hash().insert(hash);
+    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_hash(&self, hash: u64) -> bool {
-        self.chain.insert_hash(hash)
-    }
-
-    /// Queries an item by its hash. See [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.chain.contains_hash(hash)
+    pub fn by_hash(&self) -> ByHash<'_, Self> {
+        ByHash::new(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -374,68 +354,6 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.contains_many(self.chain.hashes(items))
     }
 
-    /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// let hash = 0x9E37_79B9_7F4A_7C15;
-    /// filter.insert_hashes([hash, hash], |number, new| assert_eq!(new, number == 0));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.chain.insert_many_with(hashes, on_result);
-    }
-
-    /// Queries many items by their hashes. See [`contains_many_with`](Self::contains_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.chain.contains_many_with(hashes, on_result);
-    }
-
-    /// Requests the memory of an item, in all slices, ahead of its insert or query. A hint: it changes no result. See
-    /// [`BlockedBloomFilter::prefetch_hash`](crate::BlockedBloomFilter::prefetch_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// filter.prefetch_hash(0x9E37_79B9_7F4A_7C15);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn prefetch_hash(&self, hash: u64) {
-        self.chain.prefetch(hash);
-    }
-
     /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
     /// Takes `&mut self`, because a concurrent query would miss items.
     ///
@@ -454,31 +372,6 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     pub fn clear(&mut self) {
         self.chain.clear();
-    }
-
-    /// Copies the filter while other threads may insert. The copy has every item whose insert happened before the call.
-    /// Of an item inserted concurrently it may have all bits, some, or none. `clone` does the same.
-    ///
-    /// If the allocation fails, aborts as std's collections do.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// filter.insert("a");
-    /// let copy = filter.snapshot();
-    /// filter.insert("b");
-    /// assert!(copy.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn snapshot(&self) -> Self
-    where
-        S: Clone,
-    {
-        Self { chain: self.chain.snapshot() }
     }
 
     /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter, up to
@@ -539,28 +432,32 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.len()
     }
 
-    /// Estimates the number of distinct items from the fill of the slices. Mostly within `2/√n` of the truth; infinite
-    /// if all bits of a slice are set. Reads all bits: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
-    /// filter.insert_many_with(0..50_000_u64, |_, _| ());
-    /// assert!((48_000.0..52_000.0).contains(&filter.len_estimate()));
+    ///
+    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// let figures = filter.figures();
+    /// assert!((4000.0..6000.0).contains(&figures.items.value));
+    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn len_estimate(&self) -> f64 {
-        self.chain.slices.len_estimate()
+    pub fn figures(&self) -> Figures {
+        self.chain.slices.figures(None)
     }
 
-    /// Returns [`len_estimate`](Self::len_estimate) from a sample, with its standard error.
+    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// For metrics. Reads at least `lines` of the filter's 64-byte lines (all if it has fewer), evenly spread over the
-    /// slices: `O(lines)`.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
+    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -568,15 +465,18 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
-    /// let sampled = filter.len_estimate_sampled(500);
-    /// assert!((sampled.value - filter.len_estimate()).abs() < 8.0 * sampled.standard_error);
+    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item);
+    /// }
+    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
+    /// let difference = (sampled.items.value - exact.items.value).abs();
+    /// assert!(difference <= 9.0 * sampled.items.standard_error);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.chain.slices.len_estimate_sampled(lines)
+    pub fn figures_sampled(&self, lines: u64) -> Figures {
+        self.chain.slices.figures(Some(lines))
     }
 
     /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of the newest slice, if it
@@ -595,26 +495,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     #[must_use]
     pub fn saturation(&self) -> f64 {
-        self.chain.slices.saturation()
-    }
-
-    /// Returns [`saturation`](Self::saturation) from a sample, with its standard error. See
-    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    ///
-    /// let filter = ScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
-    /// assert!(filter.saturation_sampled(500).value < 1.0);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation_sampled(&self, lines: u64) -> Sampled {
-        self.chain.slices.saturation_sampled(lines)
+        self.chain.slices.figures(None).saturation.value
     }
 
     /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
@@ -632,26 +513,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        self.chain.slices.false_positive_rate()
-    }
-
-    /// Returns [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error. See
-    /// [`len_estimate_sampled`](Self::len_estimate_sampled).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    ///
-    /// let filter = ScalableBloomFilter::<u64>::new()?;
-    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
-    /// assert!(filter.false_positive_rate_sampled(500).value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        self.chain.slices.false_positive_rate_sampled(lines)
+        self.chain.slices.figures(None).false_positive_rate.value
     }
 
     /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at which it is reserved, when
@@ -683,7 +545,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// use tamis::hash::HashItem;
     ///
     /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// filter.insert_hash(filter.hasher().hash_item("a"));
+    /// filter.by_hash().insert(filter.hasher().hash_item("a"));
     /// assert!(filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```

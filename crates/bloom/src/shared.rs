@@ -289,7 +289,7 @@ mod tests {
         }
         let lines = geometry.lines();
         let region = lines / REGIONS;
-        let fill = filter.fill();
+        let fill = filter.figures().fill.value;
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
             let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
@@ -300,7 +300,7 @@ mod tests {
             let sigma = (fill * usable as f64 * f64::from(probes)).sqrt();
             assert!(spread < 5.5 * sigma, "region {number}: {ones} ones, {spread} off, σ {sigma}");
         }
-        let rate = filter.false_positive_rate();
+        let rate = filter.figures().false_positive_rate.value;
         let queries = (1500.0 / rate) as u64;
         let hits = (ITEMS..ITEMS + queries).filter(|item| filter.contains(item)).count() as u64;
         let bounds = bounds(rate, queries);

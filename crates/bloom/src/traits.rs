@@ -2,9 +2,10 @@
 
 use core::convert::Infallible;
 
-use tamis_core::{BuildError, Filter, OnceFilter, Sampled, WithRate};
+use tamis_core::{BuildError, Figures, Filter, Hashed, HashedCopies, OnceFilter, WithRate};
 use tamis_hash::HashItem;
 
+use crate::array::Removable as _;
 use crate::array::classic::Classic;
 use crate::array::counting::Counting;
 use crate::array::line::InLine;
@@ -91,8 +92,12 @@ macro_rules! filters {
                 self.geometry().size_in_bytes()
             }
 
-            fn len_estimate(&self) -> f64 {
-                self.shared.len_estimate()
+            fn figures(&self) -> Figures {
+                self.shared.figures()
+            }
+
+            fn figures_sampled(&self, lines: u64) -> Figures {
+                self.shared.figures_sampled(lines)
             }
 
             fn saturation(&self) -> f64 {
@@ -100,19 +105,44 @@ macro_rules! filters {
             }
 
             fn false_positive_rate(&self) -> f64 {
-                self.shared.false_positive_rate()
+                self.shared.figures().false_positive_rate.value
+            }
+        }
+
+        impl<T: ?Sized, S> Hashed for $name<T, S> {
+            type Inserted = bool;
+
+            #[inline]
+            fn insert_hash(&self, hash: u64) -> bool {
+                self.shared.insert_hash(hash)
             }
 
-            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-                self.shared.len_estimate_sampled(lines)
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.contains_hash(hash)
             }
 
-            fn saturation_sampled(&self, lines: u64) -> Sampled {
-                self.shared.saturation_sampled(lines)
+            #[inline]
+            fn insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.insert_many_with(hashes, on_result);
             }
 
-            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-                self.shared.false_positive_rate_sampled(lines)
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.contains_many_with(hashes, on_result);
+            }
+
+            #[inline]
+            fn prefetch_hash(&self, hash: u64) {
+                self.shared.prefetch(hash);
             }
         }
 
@@ -129,6 +159,27 @@ filters! {
     BlockedBloomFilter, InLine<Free>;
     OnceBloomFilter, OnceArray;
     CountingBloomFilter, Counting;
+}
+
+impl<T: ?Sized, S> HashedCopies for CountingBloomFilter<T, S> {
+    #[inline]
+    fn remove_hash(&self, hash: u64) -> bool {
+        self.shared.array.remove(hash)
+    }
+
+    #[inline]
+    fn remove_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.shared.remove_many_with(hashes, on_result);
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64) -> u32 {
+        self.shared.array.count(hash)
+    }
 }
 
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceBloomFilter<T, S> {}

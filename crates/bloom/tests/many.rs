@@ -40,7 +40,7 @@ macro_rules! same {
                         results.push(hit);
                     });
                     prop_assert_eq!(&results, &expected);
-                    prop_assert_eq!(filter.fill(), one.fill());
+                    prop_assert_eq!(filter.figures().fill.value, one.figures().fill.value);
                 }
             }
         }

@@ -93,7 +93,7 @@ fn once_has_exactly_one_winner(rate: f64, words: u32) {
         .build()
         .unwrap();
     assert_eq!(filter.geometry().words(), words);
-    let counts = race(ITEMS, |hash| filter.insert_hash(hash));
+    let counts = race(ITEMS, |hash| filter.by_hash().insert(hash));
     assert_eq!(counts.several, 0, "{counts:?}");
     assert_eq!(counts.one + counts.none, ITEMS);
     assert_lost_by_chance(
@@ -102,7 +102,7 @@ fn once_has_exactly_one_winner(rate: f64, words: u32) {
     );
     let hasher = Rapid::with_seed(11);
     assert!(
-        (0..ITEMS).all(|item| filter.contains_hash(hasher.hash_item(&item))),
+        (0..ITEMS).all(|item| filter.by_hash().contains(hasher.hash_item(&item))),
         "a false negative"
     );
 }
@@ -116,14 +116,14 @@ fn the_lock_free_filters_have_at_least_one_winner() {
                 .false_positive_rate(1e-3)
                 .build()
                 .unwrap();
-            let counts = race(ITEMS, |hash| filter.insert_hash(hash));
+            let counts = race(ITEMS, |hash| filter.by_hash().insert(hash));
             assert_eq!(counts.one + counts.several + counts.none, ITEMS);
             let expected =
                 expected_lost(|items| filter.geometry().false_positive_rate_at(items as usize));
             assert_lost_by_chance(counts.none, expected);
             let hasher = Rapid::with_seed(11);
             assert!(
-                (0..ITEMS).all(|item| filter.contains_hash(hasher.hash_item(&item))),
+                (0..ITEMS).all(|item| filter.by_hash().contains(hasher.hash_item(&item))),
                 "a false negative"
             );
             println!("{}: {counts:?}", stringify!($type));
@@ -145,9 +145,9 @@ fn the_count_finds_two_winners() {
         .unwrap();
     let queried = Barrier::new(THREADS);
     let counts = race(FEWER, |hash| {
-        let new = !filter.contains_hash(hash);
+        let new = !filter.by_hash().contains(hash);
         queried.wait();
-        filter.insert_hash(hash);
+        filter.by_hash().insert(hash);
         new
     });
     assert_eq!(counts, Winners { none: 0, one: 0, several: FEWER });
@@ -173,7 +173,7 @@ fn a_copy_during_rotations_keeps_the_window() {
         thread::scope(|scope| {
             let rotating = scope.spawn(|| seen.advance(end));
             while !rotating.is_finished() {
-                let copy = seen.snapshot();
+                let copy = seen.clone();
                 copy.advance(end);
                 assert!(copy.contains(&item), "a copy missed an item in the window");
             }

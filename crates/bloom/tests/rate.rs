@@ -116,7 +116,7 @@ fn the_rate_after_removals_is_the_reported_one() {
         };
         others(&|other| filter.insert(other));
         others(&|other| filter.remove(other));
-        assert_eq!((filter.fill(), filter.saturated()), (0.0, 0), "{family}");
+        assert_eq!((filter.figures().fill.value, filter.saturated()), (0.0, 0), "{family}");
         let what = format!("counting, {bits_per_item} bits per item, {family} items");
         measure(
             &what,

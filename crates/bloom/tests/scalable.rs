@@ -138,7 +138,7 @@ fn exactly_one_insert_wins_while_eight_threads_grow_a_filter() {
         let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
         let filter = builder.false_positive_rate(rate).build().unwrap();
         let [none, one, several] =
-            race(|hash| filter.insert_hash(hash), |hash| filter.contains_hash(hash));
+            race(|hash| filter.by_hash().insert(hash), |hash| filter.by_hash().contains(hash));
         assert_eq!(several, 0, "{one} items had one winner");
         assert!(none <= most_without_winner(rate), "{none} items had no winner");
         assert!(filter.slices() >= 5 && filter.saturation() < 1.02);
@@ -150,7 +150,8 @@ fn at_least_one_insert_wins_while_eight_threads_grow_a_filter() {
     for rate in [0.01, 1e-6] {
         let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
         let filter = builder.false_positive_rate(rate).build().unwrap();
-        let [none, ..] = race(|hash| filter.insert_hash(hash), |hash| filter.contains_hash(hash));
+        let [none, ..] =
+            race(|hash| filter.by_hash().insert(hash), |hash| filter.by_hash().contains(hash));
         assert!(none <= most_without_winner(rate), "{none} items had no winner");
         assert!(filter.slices() >= 5 && filter.saturation() < 1.02);
         assert!(filter.false_positive_rate() < rate);
@@ -165,8 +166,9 @@ fn eight_threads_grow_a_filter_with_different_items() {
     thread::scope(|scope| {
         for thread in 0..THREADS as u64 {
             let filter = &filter;
-            scope
-                .spawn(move || filter.insert_many_with(thread * share..(thread + 1) * share, |_, _| ()));
+            scope.spawn(move || {
+                filter.insert_many_with(thread * share..(thread + 1) * share, |_, _| ())
+            });
         }
     });
     assert!((0..share * THREADS as u64).all(|item| filter.contains(&item)));

@@ -272,7 +272,7 @@ fn the_number_of_items_is_estimated() {
                     .build()
                     .unwrap();
                 filter.extend(0..items as u64);
-                let error = filter.len_estimate() / items as f64 - 1.0;
+                let error = filter.figures().items.value / items as f64 - 1.0;
                 assert!(
                     error.abs() < 5.0 / f64::from(items).sqrt(),
                     "{}: {error}",
@@ -292,13 +292,15 @@ fn the_number_of_items_is_estimated() {
 #[test]
 fn a_full_filter_has_infinitely_many_items() {
     fn check<F: Filter>(filter: &F) {
-        for figure in [filter.len_estimate(), filter.saturation()] {
+        for figure in [filter.figures().items.value, filter.saturation()] {
             assert_eq!(figure, f64::INFINITY);
         }
-        for sampled in [filter.len_estimate_sampled(1), filter.saturation_sampled(1)] {
+        for sampled in [filter.figures_sampled(1).items, filter.figures_sampled(1).saturation] {
             assert_eq!(sampled.value, f64::INFINITY);
         }
-        for rate in [filter.false_positive_rate(), filter.false_positive_rate_sampled(1).value] {
+        for rate in
+            [filter.false_positive_rate(), filter.figures_sampled(1).false_positive_rate.value]
+        {
             assert!((1.0 - 1e-12..=1.0).contains(&rate), "{rate}");
         }
     }
@@ -334,9 +336,9 @@ fn a_full_filter_has_infinitely_many_items() {
 /// The figures of a filter, read from all lines and from a sample: each figure by its name.
 fn figures<F: Filter>(filter: &F, lines: u64) -> [(&'static str, f64, Sampled); 3] {
     [
-        ("len", filter.len_estimate(), filter.len_estimate_sampled(lines)),
-        ("saturation", filter.saturation(), filter.saturation_sampled(lines)),
-        ("rate", filter.false_positive_rate(), filter.false_positive_rate_sampled(lines)),
+        ("len", filter.figures().items.value, filter.figures_sampled(lines).items),
+        ("saturation", filter.saturation(), filter.figures_sampled(lines).saturation),
+        ("rate", filter.false_positive_rate(), filter.figures_sampled(lines).false_positive_rate),
     ]
 }
 
@@ -356,7 +358,7 @@ fn a_sample_has_its_stated_error() {
                 let builder = builder.capacity(50_000).false_positive_rate($rate);
                 let mut filter = builder.build().unwrap();
                 filter.extend(0..30_000);
-                let fill = (filter.fill(), filter.fill_sampled(128));
+                let fill = (filter.figures().fill.value, filter.figures_sampled(128).fill);
                 let [len, saturation, rate] = figures(&filter, 128);
                 assert_eq!(len.2.map(|len| len / 50_000.0).value, saturation.2.value);
                 for (sum, (of_all, sampled)) in
@@ -385,7 +387,11 @@ fn a_sample_of_all_lines_is_exact() {
                 let builder = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(5));
                 let mut filter = builder.bits(bits).probes(7).build().unwrap();
                 filter.extend(0..items as u64);
-                assert!((filter.fill_sampled(u64::MAX).value - filter.fill()).abs() < 1e-12);
+                assert!(
+                    (filter.figures_sampled(u64::MAX).fill.value - filter.figures().fill.value)
+                        .abs()
+                        < 1e-12
+                );
                 for (name, of_all, sampled) in figures(&filter, u64::MAX) {
                     assert_eq!(sampled.standard_error, 0.0);
                     assert!((sampled.value / of_all - 1.0).abs() < 1e-9, "{name}: {sampled:?}");

@@ -32,10 +32,10 @@ macro_rules! race {
                         assert!(filter.contains(&item));
                     }
                     match thread {
-                        0 => drop(filter.snapshot()),
+                        0 => drop(filter.as_ref().clone()),
                         1 => filter.union_with(&other).unwrap(),
                         2 => assert!(filter.false_positive_rate() < 1.0),
-                        _ => assert!(filter.fill_sampled(10).value <= 1.0),
+                        _ => assert!(filter.figures_sampled(10).fill.value <= 1.0),
                     }
                     new
                 })

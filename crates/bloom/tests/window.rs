@@ -161,7 +161,8 @@ fn a_burst_that_breaks_the_rate_shows_in_the_saturation() {
                 next = until;
             }
             let mut found = 0;
-            filter.contains_many_with(1 << 40..(1 << 40) + lookups, |_, hit| found += u64::from(hit));
+            filter
+                .contains_many_with(1 << 40..(1 << 40) + lookups, |_, hit| found += u64::from(hit));
             let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
             let live = parts.iter().rev().take(generations as usize).copied();
             let fullest = live.fold(0.0, f64::max) / share;

@@ -28,7 +28,7 @@ mod room;
 
 pub(crate) use self::collect::Collect;
 pub(crate) use self::decide::{Insert, Lookup, Remove};
-pub(crate) use self::figures::Figures;
+pub(crate) use self::figures::Described;
 pub(crate) use self::header::Header;
 pub(crate) use self::lock::Lock;
 pub(crate) use self::next::{Union, command_without};
@@ -224,10 +224,6 @@ impl AnyFilter {
         each!(self, filter => filter.hasher())
     }
 
-    pub(crate) fn figures(&self) -> &dyn Figures {
-        each!(self, filter => filter)
-    }
-
     /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts copies, each is.
     /// (A table inserts through its shards only.)
     pub(crate) fn insert(
@@ -268,13 +264,13 @@ impl AnyFilter {
         };
         match self {
             Self::Cuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.insert_hash(hash).map(|()| true)
+                filter.by_hash().insert(hash).map(|()| true)
             }),
             Self::ScalableCuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.insert_hash(hash).map(|()| true)
+                filter.by_hash().insert(hash).map(|()| true)
             }),
             Self::Counting(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.insert_hash(hash);
+                filter.by_hash().insert(hash);
                 Ok(true)
             }),
             _ => self.insert(hashes, report),
@@ -294,9 +290,9 @@ impl AnyFilter {
         report: impl FnMut(usize, bool),
     ) {
         match self {
-            Self::Cuckoo(filter) => filter.remove_hashes(hashes, report),
-            Self::ScalableCuckoo(filter) => filter.remove_hashes(hashes, report),
-            Self::Counting(filter) => filter.remove_hashes(hashes, report),
+            Self::Cuckoo(filter) => filter.by_hash().remove_many_with(hashes, report),
+            Self::ScalableCuckoo(filter) => filter.by_hash().remove_many_with(hashes, report),
+            Self::Counting(filter) => filter.by_hash().remove_many_with(hashes, report),
             _ => {}
         }
     }

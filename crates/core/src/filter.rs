@@ -10,7 +10,7 @@ use tamis_hash::HashItem;
 
 use crate::as_item::AsItem;
 use crate::error::BuildError;
-use crate::sampled::Sampled;
+use crate::figures::Figures;
 
 /// A concurrent membership filter: the operations that all filters of Tamis share, for generic code.
 ///
@@ -191,32 +191,23 @@ pub trait Filter {
     #[must_use]
     fn size_in_bytes(&self) -> u64;
 
-    /// Returns the number of items in the filter. Bloom filters estimate it and read all bits, `O(bits)`; if all bits
-    /// are set, the estimate is infinite. In cuckoo filters it is exact and includes copies.
+    /// Returns how full the filter is, and the rate of its contents. Reads the whole filter once.
     #[must_use]
-    fn len_estimate(&self) -> f64;
+    fn figures(&self) -> Figures;
+
+    /// Estimates [`figures`](Self::figures) from at least `lines` of the filter's 64-byte lines, or buckets
+    /// of a cuckoo filter: `O(lines)`.
+    #[must_use]
+    fn figures_sampled(&self, lines: u64) -> Figures;
 
     /// Returns the number of items divided by the capacity. Above 1, the false-positive rate may exceed the requested
-    /// rate. It costs as much as [`len_estimate`](Self::len_estimate).
+    /// rate. A Bloom filter reads all bits for it.
     #[must_use]
     fn saturation(&self) -> f64;
 
     /// Returns the false-positive rate for the current contents. Reads the whole filter.
     #[must_use]
     fn false_positive_rate(&self) -> f64;
-
-    /// Estimates [`len_estimate`](Self::len_estimate) from at least `lines` of the filter's 64-byte lines. `O(lines)`.
-    #[must_use]
-    fn len_estimate_sampled(&self, lines: u64) -> Sampled;
-
-    /// Estimates [`saturation`](Self::saturation) from at least `lines` of the filter's 64-byte lines. `O(lines)`.
-    #[must_use]
-    fn saturation_sampled(&self, lines: u64) -> Sampled;
-
-    /// Estimates [`false_positive_rate`](Self::false_positive_rate) from at least `lines` of the filter's 64-byte
-    /// lines. `O(lines)`. A cuckoo filter samples buckets, and reads the other bucket of each fingerprint in them.
-    #[must_use]
-    fn false_positive_rate_sampled(&self, lines: u64) -> Sampled;
 }
 
 /// A [`Filter`] for claiming work: if several threads insert the same new item concurrently, **exactly one** call of
@@ -313,8 +304,12 @@ macro_rules! through_pointers {
                 (**self).size_in_bytes()
             }
 
-            fn len_estimate(&self) -> f64 {
-                (**self).len_estimate()
+            fn figures(&self) -> Figures {
+                (**self).figures()
+            }
+
+            fn figures_sampled(&self, lines: u64) -> Figures {
+                (**self).figures_sampled(lines)
             }
 
             fn saturation(&self) -> f64 {
@@ -323,18 +318,6 @@ macro_rules! through_pointers {
 
             fn false_positive_rate(&self) -> f64 {
                 (**self).false_positive_rate()
-            }
-
-            fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-                (**self).len_estimate_sampled(lines)
-            }
-
-            fn saturation_sampled(&self, lines: u64) -> Sampled {
-                (**self).saturation_sampled(lines)
-            }
-
-            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-                (**self).false_positive_rate_sampled(lines)
             }
         }
 

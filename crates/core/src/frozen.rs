@@ -7,8 +7,8 @@ use core::fmt;
 use tamis_hash::HashItem;
 
 use crate::as_item::AsItem;
+use crate::figures::Figures;
 use crate::filter::Filter;
-use crate::sampled::Sampled;
 
 /// A filter that answers queries and accepts no items: what a saved filter is when it is mapped from its file.
 ///
@@ -170,7 +170,7 @@ macro_rules! figures {
             /// fn report<F: Filter>(frozen: &Frozen<F>) {
             ///     println!("{} bytes", frozen.size_in_bytes());
             ///     println!("built for {} items, saturation {}", frozen.capacity(), frozen.saturation());
-            ///     println!("about {} items", frozen.len_estimate_sampled(1000).value);
+            ///     println!("about {} items", frozen.figures_sampled(1000).items);
             ///     println!("rate {}", frozen.false_positive_rate());
             /// }
             /// ```
@@ -187,18 +187,14 @@ figures! {
     capacity() -> usize;
     /// Returns what [`Filter::size_in_bytes`] returns.
     size_in_bytes() -> u64;
-    /// Returns what [`Filter::len_estimate`] returns.
-    len_estimate() -> f64;
+    /// Returns what [`Filter::figures`] returns.
+    figures() -> Figures;
+    /// Returns what [`Filter::figures_sampled`] returns.
+    figures_sampled(lines) -> Figures;
     /// Returns what [`Filter::saturation`] returns.
     saturation() -> f64;
     /// Returns what [`Filter::false_positive_rate`] returns.
     false_positive_rate() -> f64;
-    /// Returns what [`Filter::len_estimate_sampled`] returns.
-    len_estimate_sampled(lines) -> Sampled;
-    /// Returns what [`Filter::saturation_sampled`] returns.
-    saturation_sampled(lines) -> Sampled;
-    /// Returns what [`Filter::false_positive_rate_sampled`] returns.
-    false_positive_rate_sampled(lines) -> Sampled;
 }
 
 /// Prints the capacity and the size.

@@ -5,7 +5,9 @@
 //! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
-//! * [`Sampled`]: a figure estimated from a part of a filter, with its standard error.
+//! * [`Figures`]: how full a filter is, and the rate of its contents. [`Sampled`]: a figure estimated from a part
+//!   of a filter, with its standard error.
+//! * [`ByHash`]: the view of a filter for code that has hashes.
 //!
 //! Use the crate `tamis`, which re-exports all of them.
 
@@ -16,16 +18,20 @@
 extern crate alloc;
 
 mod as_item;
+mod by_hash;
 mod error;
+mod figures;
 mod filter;
 mod frozen;
 mod sampled;
 
 pub use crate::as_item::AsItem;
+pub use crate::by_hash::{ByHash, Hashed, HashedCopies, HashedRefresh};
 pub use crate::error::BuildError;
+pub use crate::figures::Figures;
 pub use crate::filter::{Filter, OnceFilter, WithRate};
 pub use crate::frozen::Frozen;
-pub use crate::sampled::Sampled;
+pub use crate::sampled::{Mean, Sampled};
 #[doc(hidden)]
 pub use tamis_hash as hash;
 

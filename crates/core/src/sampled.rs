@@ -1,6 +1,7 @@
 //! A figure estimated from a part of a filter, with its standard error.
 
 use core::fmt;
+use core::ops::Add;
 
 /// A figure estimated from a sample of a filter's memory.
 ///
@@ -64,28 +65,9 @@ impl Sampled {
     /// ```
     #[must_use]
     pub fn mean(sample: impl IntoIterator<Item = f64>, population: u64) -> Self {
-        // Welford's algorithm: mean and sum of squared deviations in one pass, without cancellation.
-        let (mut count, mut mean, mut squares) = (0_u64, 0.0, 0.0);
-        for value in sample {
-            count += 1;
-            let from_old = value - mean;
-            mean += from_old / count as f64;
-            squares += from_old * (value - mean);
-        }
-        let standard_error = match count {
-            0 => f64::NAN,
-            // The whole population was read.
-            _ if count >= population => 0.0,
-            // One value has no spread to estimate the error from.
-            1 => f64::INFINITY,
-            _ => {
-                let variance = squares / (count - 1) as f64;
-                // The finite-population correction: values that were read contribute no error.
-                let unread = 1.0 - count as f64 / population as f64;
-                libm::sqrt(variance * unread / count as f64)
-            }
-        };
-        Self { value: if count == 0 { f64::NAN } else { mean }, standard_error }
+        let mut mean = Mean::default();
+        sample.into_iter().for_each(|value| mean.add(value));
+        mean.of(population)
     }
 
     /// Applies a monotonic function to the figure.
@@ -117,6 +99,18 @@ impl Sampled {
 }
 
 /// Prints `0.0102 ± 0.0001` with a precision of 4, and `1.020e-6 ± 4.0e-8` without a precision.
+impl Add for Sampled {
+    type Output = Self;
+
+    /// Adds two figures whose errors are independent.
+    fn add(self, other: Self) -> Self {
+        let (one, two) = (self.standard_error, other.standard_error);
+        // The squares add up. Without this case, an infinite error would be NaN in some.
+        let standard_error = if one == 0.0 { two } else { libm::sqrt(one * one + two * two) };
+        Self { value: self.value + other.value, standard_error }
+    }
+}
+
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, standard_error } = self;
@@ -124,5 +118,64 @@ impl fmt::Display for Sampled {
             Some(precision) => write!(f, "{value:.precision$} ± {standard_error:.precision$}"),
             None => write!(f, "{value:.3e} ± {standard_error:.1e}"),
         }
+    }
+}
+
+/// The mean of a sample, value by value, and the spread around it.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_core as tamis;
+/// use tamis::{Mean, Sampled};
+///
+/// let mut mean = Mean::default();
+/// [1.0, 2.0, 3.0].into_iter().for_each(|value| mean.add(value));
+/// assert_eq!(mean.of(1000), Sampled::mean([1.0, 2.0, 3.0], 1000));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mean {
+    count: u64,
+    mean: f64,
+    /// The sum of the squared deviations.
+    squares: f64,
+}
+
+impl Mean {
+    /// Adds a value of the sample.
+    ///
+    /// # Examples
+    ///
+    /// See [`Mean`].
+    pub fn add(&mut self, value: f64) {
+        // Welford's algorithm: mean and sum of squared deviations in one pass, without cancellation.
+        self.count += 1;
+        let from_old = value - self.mean;
+        self.mean += from_old / self.count as f64;
+        self.squares += from_old * (value - self.mean);
+    }
+
+    /// Returns the estimate for a population of this size. Without any value it is NaN.
+    ///
+    /// # Examples
+    ///
+    /// See [`Mean`].
+    #[must_use]
+    pub fn of(self, population: u64) -> Sampled {
+        let Self { count, mean, squares } = self;
+        let standard_error = match count {
+            0 => f64::NAN,
+            // The whole population was read.
+            _ if count >= population => 0.0,
+            // One value has no spread to estimate the error from.
+            1 => f64::INFINITY,
+            _ => {
+                let variance = squares / (count - 1) as f64;
+                // The finite-population correction: values that were read contribute no error.
+                let unread = 1.0 - count as f64 / population as f64;
+                libm::sqrt(variance * unread / count as f64)
+            }
+        };
+        Sampled { value: if count == 0 { f64::NAN } else { mean }, standard_error }
     }
 }

@@ -1,16 +1,16 @@
 //! The traits that both filter types implement: for the builder, and for generic code of users.
 
+use tamis_core::{Figures, Hashed, HashedCopies};
 use tamis_hash::HashItem;
 
 use crate::builder::{Buildable, sealed};
 use crate::shared::Shared;
 use crate::{
-    BuildError, Builder, CuckooFilter, Filter, InsertError, OnceCuckooFilter, OnceFilter, Sampled,
-    WithRate,
+    BuildError, Builder, CuckooFilter, Filter, InsertError, OnceCuckooFilter, OnceFilter, WithRate,
 };
 
 macro_rules! filters {
-    ($($name:ident: $insert:ident => $insert_many_with:ident, |$stored:ident| $result:expr;)*) => {$(
+    ($($name:ident: $insert:ident => $insert_many_with:ident, $inserted:ty, |$stored:ident| $result:expr;)*) => {$(
         impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
             type Stored = T;
             type Hasher = S;
@@ -77,8 +77,12 @@ macro_rules! filters {
                 self.shared.geometry().size_in_bytes()
             }
 
-            fn len_estimate(&self) -> f64 {
-                self.shared.len() as f64
+            fn figures(&self) -> Figures {
+                self.shared.figures(None)
+            }
+
+            fn figures_sampled(&self, lines: u64) -> Figures {
+                self.shared.figures(Some(lines))
             }
 
             fn saturation(&self) -> f64 {
@@ -88,17 +92,42 @@ macro_rules! filters {
             fn false_positive_rate(&self) -> f64 {
                 self.shared.false_positive_rate()
             }
+        }
 
-            fn len_estimate_sampled(&self, _: u64) -> Sampled {
-                Sampled::exact(self.shared.len() as f64)
+        impl<T: ?Sized, S> Hashed for $name<T, S> {
+            type Inserted = Result<$inserted, InsertError>;
+
+            #[inline]
+            fn insert_hash(&self, hash: u64) -> Result<$inserted, InsertError> {
+                self.shared.$insert(hash)
             }
 
-            fn saturation_sampled(&self, _: u64) -> Sampled {
-                Sampled::exact(self.shared.saturation())
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.shared.contains(hash)
             }
 
-            fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-                self.shared.false_positive_rate_sampled(lines)
+            #[inline]
+            fn insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, Result<$inserted, InsertError>),
+            ) {
+                self.shared.$insert_many_with(hashes, on_result);
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.shared.contains_many_with(hashes, on_result);
+            }
+
+            #[inline]
+            fn prefetch_hash(&self, hash: u64) {
+                self.shared.prefetch(hash);
             }
         }
 
@@ -112,8 +141,29 @@ macro_rules! filters {
 
 filters! {
     // Every insert adds a copy, so every successful insert counts as new.
-    CuckooFilter: insert => insert_many_with, |_stored| true;
-    OnceCuckooFilter: insert_once => insert_once_many, |new| new;
+    CuckooFilter: insert => insert_many_with, (), |_stored| true;
+    OnceCuckooFilter: insert_once => insert_once_many, bool, |new| new;
+}
+
+impl<T: ?Sized, S> HashedCopies for CuckooFilter<T, S> {
+    #[inline]
+    fn remove_hash(&self, hash: u64) -> bool {
+        self.shared.remove(hash)
+    }
+
+    #[inline]
+    fn remove_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.shared.remove_many_with(hashes, on_result);
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64) -> u32 {
+        self.shared.count(hash)
+    }
 }
 
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for OnceCuckooFilter<T, S> {}

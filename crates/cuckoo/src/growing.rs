@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::{AsItem, Sampled};
+use tamis_core::{AsItem, Figures, Sampled};
 use tamis_hash::HashItem;
 use tamis_sync::{AllocError, BATCH, BatchWork, out_of_memory, run_batches};
 
@@ -135,6 +135,18 @@ impl<T: ?Sized, S> Growing<T, S> {
         S: Clone,
     {
         self.try_snapshot().unwrap_or_else(|error| out_of_memory(bytes(error)))
+    }
+
+    /// Reads all buckets, or at least this number of each generation. The number of copies is exact.
+    pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
+        let mut slots = 0.0;
+        for generation in self.generations.iter() {
+            let geometry = generation.table.geometry();
+            slots += geometry.buckets() as f64 * f64::from(geometry.slots());
+        }
+        let [items, fill, saturation] =
+            [self.len() as f64, self.len() as f64 / slots, self.saturation()].map(Sampled::exact);
+        Figures::new(items, fill, saturation, self.false_positive_rate(buckets))
     }
 
     /// Returns the probability that a random hash has the class of some copy, from every bucket or a sample of them.

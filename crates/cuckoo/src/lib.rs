@@ -144,7 +144,10 @@ pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
 pub use crate::scalable::ScalableCuckooFilter;
 pub use crate::scalable_builder::ScalableBuilder;
-pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
+pub use tamis_core::{
+    AsItem, BuildError, ByHash, Figures, Filter, Frozen, Hashed, HashedCopies, HashedRefresh,
+    OnceFilter, Sampled, WithRate,
+};
 pub use tamis_hash as hash;
 
 /// Compiles and runs the example of the README.

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, ByHash, Figures, Hashed as _, HashedCopies as _};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 use crate::shared::{Shared, collect_results};
-use crate::{BuildError, Builder, Geometry, InsertError, MergeError, Sampled};
+use crate::{BuildError, Builder, Geometry, InsertError, MergeError};
 
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///
@@ -246,82 +246,24 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains(self.shared.hash(item))
     }
 
-    /// Inserts an item by its hash: 64 well-mixed bits, always the same for the same item. See
-    /// [`insert`](Self::insert).
-    ///
-    /// Use it to hash an item once for several filters. A weak hash (the identity, a counter) ruins the false-positive
-    /// rate.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`insert`](Self::insert).
+    /// Returns the filter as seen by code that has hashes instead of items.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
-    /// use tamis::hash::Rapid;
+    /// use tamis::hash::HashItem;
     ///
-    /// let filter = CuckooFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
-    /// filter.insert_hash(Rapid::with_seed(1).hash_bytes(b"a"))?;
-    /// assert!(filter.contains("a"));
+    /// let filter = CuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let hash = filter.hasher().hash_item("a");
+    /// filter.by_hash().insert(hash)?;
+    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
-        self.shared.insert(hash)
-    }
-
-    /// Removes one copy of an item by its hash; see [`remove`](Self::remove) and [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.remove_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn remove_hash(&self, hash: u64) -> bool {
-        self.shared.remove(hash)
-    }
-
-    /// Returns the number of copies of an item by its hash; see [`count`](Self::count) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// assert_eq!(filter.count_hash(0x9E37_79B9_7F4A_7C15), 0);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn count_hash(&self, hash: u64) -> u32 {
-        self.shared.count(hash)
-    }
-
-    /// Queries an item by its hash; see [`contains`](Self::contains) and [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.contains_hash(0x9E37_79B9_7F4A_7C15));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.shared.contains(hash)
+    pub fn by_hash(&self) -> ByHash<'_, Self> {
+        ByHash::new(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
@@ -349,8 +291,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[inline]
-    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, Result<(), InsertError>))
-    where
+    pub fn insert_many_with<I>(
+        &self,
+        items: I,
+        on_result: impl FnMut(usize, Result<(), InsertError>),
+    ) where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
@@ -492,93 +437,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         results
     }
 
-    /// Inserts many items by their hashes; see [`insert_many_with`](Self::insert_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert_hashes([0x9E37_79B9_7F4A_7C15], |_, result| assert_eq!(result, Ok(())));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, Result<(), InsertError>),
-    ) {
-        self.shared.insert_many_with(hashes, on_result);
-    }
-
-    /// Removes many items by their hashes; see [`remove_many_with`](Self::remove_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.remove_hashes([0x9E37_79B9_7F4A_7C15], |_, removed| assert!(!removed));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn remove_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.shared.remove_many_with(hashes, on_result);
-    }
-
-    /// Queries many items by their hashes; see [`contains_many_with`](Self::contains_many_with) and
-    /// [`insert_hash`](Self::insert_hash).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.contains_hashes([0x9E37_79B9_7F4A_7C15], |_, hit| assert!(!hit));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.shared.contains_many_with(hashes, on_result);
-    }
-
-    /// Prefetches the memory of an item, shortly before its insert or query. It is a hint: it changes no result, and it
-    /// helps only if the filter is larger than the cache.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// let hashes: Vec<u64> = (1..=100_u64).map(|i| i << 54).collect();
-    /// for pair in hashes.windows(2) {
-    ///     filter.prefetch_hash(pair[1]);
-    ///     assert!(!filter.contains_hash(pair[0]));
-    /// }
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn prefetch_hash(&self, hash: u64) {
-        self.shared.prefetch(hash);
-    }
-
     /// Inserts all items, until an insert fails. Returns the number of items.
     ///
     /// Other threads may insert and query meanwhile.
@@ -652,36 +510,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Returns a copy of the filter. Other threads may write meanwhile. `clone` does the same.
-    ///
-    /// The copy contains every copy of an item exactly once whose insert happened before and whose removal has not
-    /// begun, even while other threads relocate it. Each concurrent insert or removal is included or not.
-    ///
-    /// It holds all locks while it copies the buckets, `O(buckets)`. Queries, and inserts into buckets with an empty
-    /// slot, continue meanwhile. Relocations, removals and `count` wait.
-    ///
-    /// If the allocation fails, the program aborts, as with std's collections.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
-    /// filter.insert("a")?;
-    /// let copy = filter.snapshot();
-    /// filter.insert("b")?;
-    /// assert!(copy.contains("a") && !copy.contains("b"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn snapshot(&self) -> Self
-    where
-        S: Clone,
-    {
-        Self { shared: self.shared.snapshot() }
-    }
-
     /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
     ///
     /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the crate `tamis` it
@@ -715,7 +543,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Returns a new filter of the same geometry with the items of both.
     ///
     /// The number of copies of an item is the sum of both. Both filters may be in use meanwhile: the merge takes a
-    /// [`snapshot`](Self::snapshot) of each.
+    /// `clone` of each.
     ///
     /// # Errors
     ///
@@ -816,6 +644,53 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all buckets once: `O(buckets)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item)?;
+    /// }
+    /// let figures = filter.figures();
+    /// assert!((4000.0..6000.0).contains(&figures.items.value));
+    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        self.shared.figures(None)
+    }
+
+    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
+    ///
+    /// Reads at least this number of buckets (all if there are fewer), and the other bucket of each
+    /// fingerprint in them. The number of items is exact.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// for item in 0..5000 {
+    ///     filter.insert(&item)?;
+    /// }
+    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
+    /// let difference = (sampled.items.value - exact.items.value).abs();
+    /// assert!(difference <= 9.0 * sampled.items.standard_error);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn figures_sampled(&self, lines: u64) -> Figures {
+        self.shared.figures(Some(lines))
+    }
+
     /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled: inserts may fail, and the
     /// false-positive rate may be higher than requested.
     ///
@@ -837,61 +712,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns [`len`](Self::len), under the name that the Bloom filters use. Here it is not an estimate.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
-    /// filter.insert(&1)?;
-    /// assert_eq!(filter.len_estimate(), 1.0);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn len_estimate(&self) -> f64 {
-        self.shared.len() as f64
-    }
-
-    /// Returns [`len`](Self::len), under the name that the Bloom filters use, with a standard error of 0. `O(parts)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
-    /// filter.insert(&1)?;
-    /// assert_eq!(filter.len_estimate_sampled(100).value, 1.0);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn len_estimate_sampled(&self, _lines: u64) -> Sampled {
-        Sampled::exact(self.len_estimate())
-    }
-
-    /// Returns [`saturation`](Self::saturation), under the name that the Bloom filters use, with a standard error of 0.
-    /// `O(parts)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<u64>::with_capacity(10)?;
-    /// filter.insert(&1)?;
-    /// assert_eq!(filter.saturation_sampled(100).value, 0.1);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn saturation_sampled(&self, _lines: u64) -> Sampled {
-        Sampled::exact(self.saturation())
-    }
-
     /// Returns the false-positive rate of the present contents: the probability that a query of an item that was not
     /// inserted returns `true`.
     ///
@@ -911,29 +731,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.shared.false_positive_rate()
-    }
-
-    /// Estimates [`false_positive_rate`](Self::false_positive_rate) from a sample, with its standard error.
-    ///
-    /// Reads at least `lines` evenly spaced buckets of the filter (all, if it has fewer) and at most twice that number.
-    /// Each is in a 64-byte line of its own, and each of its fingerprints costs a read of another line. `O(lines)`, for
-    /// metrics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<u64>::builder().buckets(10_000).slots(4).fingerprint_bits(8).build()?;
-    /// filter.try_extend(0..36_000)?;
-    /// let sampled = filter.false_positive_rate_sampled(400);
-    /// assert!((sampled.value - filter.false_positive_rate()).abs() < 8.0 * sampled.standard_error);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        self.shared.false_positive_rate_sampled(lines)
     }
 
     /// Returns the number of bytes that the filter allocates: buckets, locks, versions and counts.
@@ -978,7 +775,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// use tamis::hash::HashItem;
     ///
     /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// filter.insert_hash(filter.hasher().hash_item("a"))?;
+    /// filter.by_hash().insert(filter.hasher().hash_item("a"))?;
     /// assert!(filter.contains("a"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```

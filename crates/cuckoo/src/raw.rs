@@ -275,7 +275,7 @@ fn make<F: Buildable>(
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
 }
 
-/// Returns a copy of the filter, as [`CuckooFilter::snapshot`](crate::CuckooFilter::snapshot) does, but returns an
+/// Returns a copy of the filter, as `clone` does, but returns an
 /// error if the allocation fails.
 ///
 /// # Errors
@@ -573,7 +573,7 @@ mod tests {
             });
             assert_eq!(answers, expected[..count], "{shape:?}");
         }
-        assert_eq!(filter.len_estimate(), model.len as f64);
+        assert_eq!(filter.figures().items.value, model.len as f64);
         assert_eq!(filter.shared().table.len(), model.len);
         let words = model.words();
         for (line, expected) in words.chunks_exact(LINE_WORDS).enumerate() {
@@ -589,12 +589,12 @@ mod tests {
             let unpaired: CuckooFilter<u64, Rapid> = model.filter(None);
             check(&model, &unpaired);
             check(&model, &model.filter::<OnceCuckooFilter<u64, Rapid>>(None));
-            unpaired.prefetch_hash(1);
+            unpaired.by_hash().prefetch(1);
             // A copy of an unpaired table is unpaired.
             let copy = try_snapshot(&unpaired).unwrap();
             check(&model, &copy);
             let rates = |filter: &CuckooFilter<u64, Rapid>| {
-                (filter.false_positive_rate(), filter.false_positive_rate_sampled(50))
+                (filter.false_positive_rate(), filter.figures_sampled(50).false_positive_rate)
             };
             let rate = rates(&unpaired);
             assert!(rate.0 > 0.0 && rates(&copy) == rate);

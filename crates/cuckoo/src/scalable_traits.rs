@@ -2,16 +2,16 @@
 
 use core::fmt;
 
+use tamis_core::{Figures, Hashed, HashedCopies};
 use tamis_hash::HashItem;
 
-use crate::{
-    BuildError, Filter, InsertError, Sampled, ScalableBuilder, ScalableCuckooFilter, WithRate,
-};
+use crate::{BuildError, Filter, InsertError, ScalableBuilder, ScalableCuckooFilter, WithRate};
 
-/// Returns a [`snapshot`](Self::snapshot).
+/// Copies the filter while other threads use it. The copy has every item whose insert happened before, and
+/// no item twice that is relocated.
 impl<T: ?Sized, S: Clone> Clone for ScalableCuckooFilter<T, S> {
     fn clone(&self) -> Self {
-        self.snapshot()
+        Self { growing: self.growing.snapshot() }
     }
 }
 
@@ -53,7 +53,8 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         mut on_result: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        self.growing.insert_many_with(hashes, |number, result| on_result(number, result.map(|()| true)));
+        self.growing
+            .insert_many_with(hashes, |number, result| on_result(number, result.map(|()| true)));
     }
 
     #[inline]
@@ -73,8 +74,12 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
         self.growing.size_in_bytes()
     }
 
-    fn len_estimate(&self) -> f64 {
-        self.growing.len() as f64
+    fn figures(&self) -> Figures {
+        self.growing.figures(None)
+    }
+
+    fn figures_sampled(&self, lines: u64) -> Figures {
+        self.growing.figures(Some(lines))
     }
 
     fn saturation(&self) -> f64 {
@@ -84,17 +89,66 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
     fn false_positive_rate(&self) -> f64 {
         self.growing.false_positive_rate(None).value
     }
+}
 
-    fn len_estimate_sampled(&self, _: u64) -> Sampled {
-        Sampled::exact(self.growing.len() as f64)
+impl<T: ?Sized, S> Hashed for ScalableCuckooFilter<T, S> {
+    type Inserted = Result<(), InsertError>;
+
+    #[inline]
+    fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
+        let generations = &self.growing.generations;
+        generations.insert(hash, generations.plan().class(hash))
     }
 
-    fn saturation_sampled(&self, _: u64) -> Sampled {
-        Sampled::exact(self.growing.saturation())
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.growing.contains(hash)
     }
 
-    fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        self.growing.false_positive_rate(Some(lines))
+    #[inline]
+    fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, Result<(), InsertError>),
+    ) {
+        self.growing.insert_many_with(hashes, on_result);
+    }
+
+    #[inline]
+    fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.growing.contains_many_with(hashes, on_result);
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.growing.prefetch(hash);
+    }
+}
+
+impl<T: ?Sized, S> HashedCopies for ScalableCuckooFilter<T, S> {
+    #[inline]
+    fn remove_hash(&self, hash: u64) -> bool {
+        let generations = &self.growing.generations;
+        generations.remove(hash, generations.plan().class(hash))
+    }
+
+    #[inline]
+    fn remove_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        self.growing.remove_many_with(hashes, on_result);
+    }
+
+    #[inline]
+    fn count_hash(&self, hash: u64) -> u32 {
+        let generations = &self.growing.generations;
+        generations.count(generations.plan().class(hash))
     }
 }
 

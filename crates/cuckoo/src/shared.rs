@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::Sampled;
+use tamis_core::{Figures, Sampled};
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{AllocError, Counter, out_of_memory};
 
@@ -241,12 +241,17 @@ impl<T: ?Sized, S> Shared<T, S> {
         Ok(merged)
     }
 
+    /// Returns the false-positive rate of the contents. Reads all buckets.
     pub(crate) fn false_positive_rate(&self) -> f64 {
         self.rate_of(1).value
     }
 
-    pub(crate) fn false_positive_rate_sampled(&self, buckets: u64) -> Sampled {
-        self.rate_of((self.geometry().buckets() / buckets.max(1)).max(1))
+    /// Reads all buckets, or at least this number of them. The number of copies is exact.
+    pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
+        let step = |buckets: u64| (self.geometry().buckets() / buckets.max(1)).max(1);
+        let [items, fill, saturation] =
+            [self.len() as f64, self.load_factor(), self.saturation()].map(Sampled::exact);
+        Figures::new(items, fill, saturation, self.rate_of(buckets.map_or(1, step)))
     }
 
     /// Returns the probability that a random hash has the class of some copy, estimated from every `step`-th bucket.

@@ -11,10 +11,11 @@ use crate::{BuildError, Builder, CuckooFilter, OnceCuckooFilter};
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// Returns a [`snapshot`](Self::snapshot).
+        /// Copies the filter while other threads use it. The copy has every item whose insert happened
+        /// before, and no item twice that is relocated.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
-                self.snapshot()
+                Self { shared: self.shared.snapshot() }
             }
         }
 
@@ -52,7 +53,9 @@ fn from_hashes<T: ?Sized, S>(
         // search and fail.
         let mut full = false;
         for part in hashes.chunks(4096) {
-            filter.insert_hashes(part.iter().copied(), |_, result| full |= result.is_err());
+            filter
+                .shared
+                .insert_once_many(part.iter().copied(), |_, result| full |= result.is_err());
             if full {
                 break;
             }
@@ -112,7 +115,7 @@ mod tests {
         let hasher = Rapid::with_seed(3);
         let hashes: Vec<u64> = (0..10_000_u64).map(|item| hasher.hash_item(&item)).collect();
         let filter: OnceCuckooFilter<u64, Rapid> = from_hashes(&hashes, 100, hasher);
-        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!(hashes.iter().all(|&hash| filter.by_hash().contains(hash)));
         assert!((9900..=10_000).contains(&filter.len()), "{}", filter.len());
         assert!((9000..13_000).contains(&filter.capacity()), "{}", filter.capacity());
     }

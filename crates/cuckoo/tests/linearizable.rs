@@ -124,8 +124,8 @@ fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize)
         // Compare with one item at a time, so that the filter is never full.
         if items.iter().all(|&item| {
             let filter = builder();
-            filter.insert_hash(item).unwrap();
-            !filter.contains_hash(hash)
+            filter.by_hash().insert(item).unwrap();
+            !filter.by_hash().contains(hash)
         }) {
             items.push(hash);
         }
@@ -158,7 +158,7 @@ fn check_cuckoo_filter(shape: (u32, u32)) {
         let hashes = distinct(small, seed, ITEMS + fillers);
         let (items, fillers) = hashes.split_at(ITEMS);
         let filter = small();
-        let filled = fillers.iter().filter(|&&hash| filter.insert_hash(hash).is_ok()).count();
+        let filled = fillers.iter().filter(|&&hash| filter.by_hash().insert(hash).is_ok()).count();
         assert_eq!(filled, fillers.len());
         let inside = [const { Word::new(0) }; ITEMS];
         let histories = record(seed, |thread, item, random| {
@@ -167,7 +167,7 @@ fn check_cuckoo_filter(shape: (u32, u32)) {
             let owned = (item as u64 == thread).then(|| inside[item].load(Ordering::Relaxed) == 1);
             match (owned, random.below(2)) {
                 (Some(false), 0) => {
-                    let inserted = filter.insert_hash(hash).is_ok();
+                    let inserted = filter.by_hash().insert(hash).is_ok();
                     // ORDERING: Relaxed, as above.
                     inside[item].store(u64::from(inserted), Ordering::Relaxed);
                     Operation::Insert(inserted)
@@ -175,10 +175,10 @@ fn check_cuckoo_filter(shape: (u32, u32)) {
                 (Some(true), 0) => {
                     // ORDERING: Relaxed, as above.
                     inside[item].store(0, Ordering::Relaxed);
-                    Operation::Remove(filter.remove_hash(hash))
+                    Operation::Remove(filter.by_hash().remove(hash))
                 }
-                (_, 1) => Operation::Count(filter.count_hash(hash)),
-                _ => Operation::Contains(filter.contains_hash(hash)),
+                (_, 1) => Operation::Count(filter.by_hash().count(hash)),
+                _ => Operation::Contains(filter.by_hash().contains(hash)),
             }
         });
         for events in histories {
@@ -211,11 +211,11 @@ fn check_once_filter(shape: (u32, u32)) {
         let filter = builder.buckets(4).slots(shape.0).fingerprint_bits(shape.1).build().unwrap();
         for &hash in fillers {
             // If too many fillers have the same two buckets, not all of them fit.
-            let _ = filter.insert_hash(hash);
+            let _ = filter.by_hash().insert(hash);
         }
         let histories = record(seed, |_, item, random| match random.below(2) {
-            0 => Operation::InsertOnce(filter.insert_hash(items[item]).ok()),
-            _ => Operation::Contains(filter.contains_hash(items[item])),
+            0 => Operation::InsertOnce(filter.by_hash().insert(items[item]).ok()),
+            _ => Operation::Contains(filter.by_hash().contains(items[item])),
         });
         for events in histories {
             let is_failure =
@@ -236,11 +236,11 @@ fn a_check_followed_by_an_insert_is_not_linearizable() {
         let items = distinct(small, seed, ITEMS);
         let filter = small();
         let histories = record(seed, |_, item, _| {
-            let first = !filter.contains_hash(items[item]);
+            let first = !filter.by_hash().contains(items[item]);
             thread::yield_now();
             if first {
                 // An insert that fails does not matter here.
-                let _ = filter.insert_hash(items[item]);
+                let _ = filter.by_hash().insert(items[item]);
             }
             Operation::InsertOnce(Some(first))
         });

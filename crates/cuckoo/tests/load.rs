@@ -24,7 +24,7 @@ fn loads_at_first_failure(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Ve
     let mut loads: Vec<f64> = (0..seeds)
         .map(|seed| {
             filter.clear();
-            let failed = (0..).find(|&item| filter.insert_hash(hash(seed, item)).is_err());
+            let failed = (0..).find(|&item| filter.by_hash().insert(hash(seed, item)).is_err());
             assert_eq!(failed, Some(filter.len() as u64));
             filter.load_factor()
         })
@@ -93,7 +93,7 @@ fn failures(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usi
     let mut filter = builder.capacity(items as usize).build().unwrap();
     let fails = |&seed: &u64| {
         filter.clear();
-        (0..items).any(|item| filter.insert_hash(hash(seed, item)).is_err())
+        (0..items).any(|item| filter.by_hash().insert(hash(seed, item)).is_err())
     };
     seeds.filter(fails).count()
 }
@@ -171,21 +171,22 @@ fn an_item_has_at_most_two_buckets_of_copies() {
         for buckets in [4096, 10_000] {
             let filter = of_buckets(buckets, slots, bits);
             let others = buckets * u64::from(slots) / 3;
-            (0..others).for_each(|item| filter.insert_hash(hash(1, item)).unwrap());
+            (0..others).for_each(|item| filter.by_hash().insert(hash(1, item)).unwrap());
             // An item that the filter distinguishes from the others.
-            let copied = (0..).map(|item| hash(2, item)).find(|&hash| !filter.contains_hash(hash));
+            let copied =
+                (0..).map(|item| hash(2, item)).find(|&hash| !filter.by_hash().contains(hash));
             let (copied, copies) = (copied.unwrap(), 2 * slots);
             for copy in 0..copies {
-                assert_eq!(filter.count_hash(copied), copy);
-                assert_eq!(filter.insert_hash(copied), Ok(()), "{slots}x{bits}: copy {copy}");
+                assert_eq!(filter.by_hash().count(copied), copy);
+                assert_eq!(filter.by_hash().insert(copied), Ok(()), "{slots}x{bits}: copy {copy}");
             }
-            assert_eq!(filter.insert_hash(copied), Err(InsertError::TooManyCopies));
-            assert_eq!(filter.count_hash(copied), copies);
+            assert_eq!(filter.by_hash().insert(copied), Err(InsertError::TooManyCopies));
+            assert_eq!(filter.by_hash().count(copied), copies);
             // Other items can still be inserted. With one copy fewer, the item can too.
-            (0..10).for_each(|item| filter.insert_hash(hash(3, item)).unwrap());
-            assert!((0..others).all(|item| filter.contains_hash(hash(1, item))));
-            assert!(filter.remove_hash(copied));
-            assert_eq!(filter.insert_hash(copied), Ok(()));
+            (0..10).for_each(|item| filter.by_hash().insert(hash(3, item)).unwrap());
+            assert!((0..others).all(|item| filter.by_hash().contains(hash(1, item))));
+            assert!(filter.by_hash().remove(copied));
+            assert_eq!(filter.by_hash().insert(copied), Ok(()));
             assert_eq!(filter.len(), (others + u64::from(copies) + 10) as usize);
         }
     }
@@ -198,18 +199,18 @@ fn too_many_copies_are_detected_before_a_search() {
     for (slots, bits) in Geometry::shapes() {
         let filter = of_buckets(100, slots, bits);
         let copied = hash(2, 0);
-        (0..2 * slots).for_each(|_| filter.insert_hash(copied).unwrap());
+        (0..2 * slots).for_each(|_| filter.by_hash().insert(copied).unwrap());
         let inserted: Vec<u64> = (0..3000)
             .map(|item| hash(1, item))
-            .filter(|&other| filter.insert_hash(other).is_ok())
+            .filter(|&other| filter.by_hash().insert(other).is_ok())
             .collect();
-        let more = (3000..3100).map(|item| filter.insert_hash(hash(1, item)));
+        let more = (3000..3100).map(|item| filter.by_hash().insert(hash(1, item)));
         assert!(more.filter(|&result| result == Err(InsertError::Full)).count() > 80);
         let before = (filter.len(), filter.false_positive_rate());
         for _ in 0..10 {
-            assert_eq!(filter.insert_hash(copied), Err(InsertError::TooManyCopies));
+            assert_eq!(filter.by_hash().insert(copied), Err(InsertError::TooManyCopies));
         }
         assert_eq!((filter.len(), filter.false_positive_rate()), before);
-        assert!(inserted.iter().all(|&other| filter.contains_hash(other)));
+        assert!(inserted.iter().all(|&other| filter.by_hash().contains(other)));
     }
 }

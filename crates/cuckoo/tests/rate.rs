@@ -132,14 +132,17 @@ fn low_rates_are_kept() {
         let builder = CuckooFilter::<u64, _>::builder_with_hasher(hasher.clone());
         let filter = builder.capacity(100_000).false_positive_rate(asked).build().unwrap();
         let hash = |item: u64| hasher.hash_item(&item);
-        (0..100_000).for_each(|item| filter.insert_hash(hash(item)).unwrap());
+        (0..100_000).for_each(|item| filter.by_hash().insert(hash(item)).unwrap());
         let rate = filter.false_positive_rate();
         assert!(rate <= asked, "{rate:e} instead of {asked:e}");
         let queries = (sample(200, 1200) as f64 / rate) as u64;
         let mut hits = 0;
-        filter.contains_hashes((1 << 40..).map(hash).take(queries as usize), |_, hit| {
-            hits += u64::from(hit);
-        });
+        filter.by_hash().contains_many_with(
+            (1 << 40..).map(hash).take(queries as usize),
+            |_, hit| {
+                hits += u64::from(hit);
+            },
+        );
         let what = format!("{:?}: {hits} of {queries} at {rate:e}", filter.geometry());
         println!("{what}");
         assert!(is_plausible(rate, hits, queries), "{what}");
@@ -172,11 +175,11 @@ fn a_sampled_rate_keeps_its_stated_error() {
         let filter = new(buckets, slots, bits);
         fill(&filter, FAMILIES[1].1, filter.capacity() as u64);
         let rate = filter.false_positive_rate();
-        assert_eq!(filter.false_positive_rate_sampled(u64::MAX), Sampled::exact(rate));
+        assert_eq!(filter.figures_sampled(u64::MAX).false_positive_rate, Sampled::exact(rate));
         for sample in [0, 1, 2, 10, 100, 1000, 10_000] {
             let fingerprints = ((1_u64 << bits) - 1) as f64;
             let error = f64::from(slots) / (sample.max(1) as f64).sqrt() / fingerprints;
-            let sampled = filter.false_positive_rate_sampled(sample);
+            let sampled = filter.figures_sampled(sample).false_positive_rate;
             let off = (sampled.value - rate).abs();
             // First the bound for any contents, then the error that the sample states for these.
             assert!(

@@ -52,29 +52,30 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
     let mut hashes = (0_u64..).map(|item| hasher.hash_item(&item));
     let resident = hashes.next().unwrap();
     for filter in [&filter, &only_resident] {
-        filter.insert_hash(resident).unwrap();
+        filter.by_hash().insert(resident).unwrap();
     }
     let first_of = |hash| split::place(hash, buckets);
     // One item with the resident's first bucket first, and one with the other bucket first.
     let alike = [true, false].map(|same| {
         let is = |&hash: &u64| {
-            only_resident.contains_hash(hash) && (first_of(hash) == first_of(resident)) == same
+            only_resident.by_hash().contains(hash) && (first_of(hash) == first_of(resident)) == same
         };
         hashes.clone().find(is).unwrap()
     });
-    let mut unlike = hashes.filter(|&hash| !only_resident.contains_hash(hash));
+    let mut unlike = hashes.filter(|&hash| !only_resident.by_hash().contains(hash));
     // Fill the filter with other items, then remove some until two items of the resident's class fit.
     let tried = unlike.by_ref().take(100 * buckets as usize);
-    let mut others: Vec<u64> = tried.filter(|&hash| filter.insert_hash(hash).is_ok()).collect();
+    let mut others: Vec<u64> =
+        tried.filter(|&hash| filter.by_hash().insert(hash).is_ok()).collect();
     let fits = || {
-        let inserted = alike.map(|hash| filter.insert_hash(hash).is_ok());
+        let inserted = alike.map(|hash| filter.by_hash().insert(hash).is_ok());
         for (hash, inserted) in alike.into_iter().zip(inserted) {
-            assert!(!inserted || filter.remove_hash(hash));
+            assert!(!inserted || filter.by_hash().remove(hash));
         }
         inserted == [true; 2]
     };
     while !fits() {
-        assert!(filter.remove_hash(others.pop().unwrap()));
+        assert!(filter.by_hash().remove(others.pop().unwrap()));
     }
     let inserted = filter.len();
     // One of these occupies one of the two slots, sometimes in one bucket and sometimes in the other.
@@ -90,8 +91,10 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
         // ORDERING: Relaxed: it only ends the loop.
         while done.load(Ordering::Relaxed) == 0 {
             // Single queries, then a batch.
-            storm.missed += (0..64).filter(|_| !filter.contains_hash(resident)).count() as u64;
-            filter.contains_hashes([resident; 64], |_, hit| storm.missed += u64::from(!hit));
+            storm.missed += (0..64).filter(|_| !filter.by_hash().contains(resident)).count() as u64;
+            filter
+                .by_hash()
+                .contains_many_with([resident; 64], |_, hit| storm.missed += u64::from(!hit));
             storm.lookups += 128;
         }
         storm
@@ -100,13 +103,13 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
         begin.wait();
         for removed in (0..removals()).step_by(SWAPS) {
             let filler = fillers[removed as usize / SWAPS % fillers.len()];
-            filter.insert_hash(filler).unwrap();
+            filter.by_hash().insert(filler).unwrap();
             for hash in alike.into_iter().cycle().take(SWAPS) {
-                filter.insert_hash(hash).unwrap();
-                assert!(filter.remove_hash(hash), "an inserted item could not be removed");
+                filter.by_hash().insert(hash).unwrap();
+                assert!(filter.by_hash().remove(hash), "an inserted item could not be removed");
                 thread::sleep(Duration::from_micros(1));
             }
-            assert!(filter.remove_hash(filler), "an inserted item could not be removed");
+            assert!(filter.by_hash().remove(filler), "an inserted item could not be removed");
         }
         // ORDERING: Relaxed, as above.
         done.store(1, Ordering::Relaxed);
@@ -122,7 +125,7 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
         }
     });
     assert_eq!(filter.len(), inserted);
-    assert!(others.iter().all(|&hash| filter.contains_hash(hash)));
+    assert!(others.iter().all(|&hash| filter.by_hash().contains(hash)));
     storm
 }
 

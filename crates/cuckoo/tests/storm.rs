@@ -57,12 +57,12 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
         if filter.len() as u64 >= all_slots * percent / 100 {
             break;
         }
-        if !distinct || !filter.contains_hash(hash) {
-            (0..copies_of(hash)).for_each(|_| filter.insert_hash(hash).unwrap());
+        if !distinct || !filter.by_hash().contains(hash) {
+            (0..copies_of(hash)).for_each(|_| filter.by_hash().insert(hash).unwrap());
             residents.push(hash);
         }
     }
-    let (only_residents, inserted) = (filter.snapshot(), filter.len());
+    let (only_residents, inserted) = (filter.clone(), filter.len());
     let most = (all_slots * 5 / 100 / CHURNERS) as usize + 1;
     let left = Word::new(lookups());
     // ORDERING: Relaxed: it only counts the remaining lookups.
@@ -80,9 +80,9 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
             });
             // Alternate between single queries and batches.
             if done % 8192 == 0 {
-                hashes.for_each(|hash| missed += u64::from(!filter.contains_hash(hash)));
+                hashes.for_each(|hash| missed += u64::from(!filter.by_hash().contains(hash)));
             } else {
-                filter.contains_hashes(hashes, |_, hit| missed += u64::from(!hit));
+                filter.by_hash().contains_many_with(hashes, |_, hit| missed += u64::from(!hit));
             }
             done += 4096;
         }
@@ -92,9 +92,9 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
         let (mut inserts, mut failed) = (0, 0);
         let mut inside = VecDeque::new();
         let items = (1 << 40 | seed << 32..).map(|item: u64| hasher.hash_item(&item));
-        for hash in items.filter(|&hash| !distinct || !only_residents.contains_hash(hash)) {
+        for hash in items.filter(|&hash| !distinct || !only_residents.by_hash().contains(hash)) {
             inserts += 1;
-            match filter.insert_hash(hash) {
+            match filter.by_hash().insert(hash) {
                 Ok(()) => inside.push_back(hash),
                 Err(InsertError::Full | InsertError::TooManyCopies) => failed += 1,
                 Err(error) => panic!("{error}"),
@@ -102,7 +102,7 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
             let over = done();
             while inside.len() > if over { 0 } else { most } {
                 let hash = inside.pop_front().expect("it is not empty");
-                assert!(filter.remove_hash(hash), "an inserted item could not be removed");
+                assert!(filter.by_hash().remove(hash), "an inserted item could not be removed");
             }
             if over {
                 break;
@@ -113,9 +113,9 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
     let take_snapshots = || {
         let mut snapshots = 0;
         while !done() {
-            let copy = filter.snapshot();
+            let copy = filter.clone();
             for &hash in &residents {
-                let (copies, expected) = (copy.count_hash(hash), copies_of(hash));
+                let (copies, expected) = (copy.by_hash().count(hash), copies_of(hash));
                 let right = if distinct { copies == expected } else { copies >= expected };
                 assert!(right, "{copies} copies in a snapshot, {expected} were inserted");
             }
@@ -144,11 +144,11 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) 
     });
     // The contents are the same as before the storm, although some inserts failed during it.
     for &hash in &residents {
-        let (copies, expected) = (filter.count_hash(hash), copies_of(hash));
+        let (copies, expected) = (filter.by_hash().count(hash), copies_of(hash));
         assert!(if distinct { copies == expected } else { copies >= expected });
     }
     assert_eq!(filter.len(), inserted);
-    assert_eq!(filter.snapshot().len(), inserted);
+    assert_eq!(filter.clone().len(), inserted);
     storm
 }
 

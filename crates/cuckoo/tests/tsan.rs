@@ -33,7 +33,7 @@ fn cuckoo(rate: f64) {
                     assert!(filter.contains(&item));
                 }
                 match thread {
-                    0 => drop(filter.snapshot()),
+                    0 => drop(filter.as_ref().clone()),
                     // The merge may succeed, if other threads have removed enough items by now.
                     1 => drop(CuckooFilter::merge(&filter, &filter)),
                     2 => assert!(filter.false_positive_rate() < 1.0),

@@ -130,7 +130,7 @@ fn exactly_one_process_wins_each_item_of_a_once_filter() {
     assert!(expected.contains(&winners.none), "{winners:?}; {expected:?} may be lost");
     println!("{winners:?}; {expected:?} may be lost");
     let live = open::<Once>(folder.path(), once(ITEMS));
-    assert!((0..ITEMS).all(|item| live.contains_hash(hash(item))), "a false negative");
+    assert!((0..ITEMS).all(|item| live.by_hash().contains(hash(item))), "a false negative");
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn two_steps(role: &Role) {
     let board = Board::open(&role.folder, PROCESSES, FEWER);
     let live = open::<Once>(&role.folder, once(ITEMS));
     for item in 0..FEWER {
-        let new = !live.contains_hash(hash(item));
+        let new = !live.by_hash().contains(hash(item));
         board.wait(1 + item);
-        live.insert_hash(hash(item));
+        live.by_hash().insert(hash(item));
         if new {
             board.won(role.number, item);
         }
@@ -189,12 +189,15 @@ fn a_killed_process_leaves_a_filter_that_the_others_go_on_using() {
         let inserted = (board.number_of(0) - (kill << 32)).min(STRETCH);
         let stretch = kill * STRETCH..(kill + 1) * STRETCH;
         for item in stretch.clone().take(inserted as usize) {
-            assert!(live.contains_hash(hash(item)), "a killed process lost item {item}");
-            assert!(!live.insert_hash(hash(item)), "item {item} is claimed twice");
+            assert!(live.by_hash().contains(hash(item)), "a killed process lost item {item}");
+            assert!(!live.by_hash().insert(hash(item)), "item {item} is claimed twice");
         }
         // The others go on.
         until(|| (1..CROWD).all(|number| board.number_of(number) > kill));
-        assert!(stretch.clone().all(|item| live.contains_hash(hash(item))), "a false negative");
+        assert!(
+            stretch.clone().all(|item| live.by_hash().contains(hash(item))),
+            "a false negative"
+        );
         check_copies(folder, &live, 0..stretch.end);
     }
     // The neighbours end after the last stretch.
@@ -217,7 +220,7 @@ fn check_copies(folder: &Path, live: &Live<Once>, items: core::ops::Range<u64>) 
     let copies: [Once; 2] =
         [load(&saved).unwrap(), Options::new().live(true).load(folder.join("live")).unwrap()];
     for copy in copies {
-        assert!(items.clone().all(|item| copy.contains_hash(hash(item))), "lost in a copy");
+        assert!(items.clone().all(|item| copy.by_hash().contains(hash(item))), "lost in a copy");
     }
     assert!(matches!(load::<Once>(folder.join("live")), Err(LoadError::Live)));
 }
@@ -230,7 +233,7 @@ fn be_killed(role: &Role) {
     let kill = board.number_of(0) >> 32;
     for number in 0.. {
         let item = kill * STRETCH + number % STRETCH;
-        if live.insert_hash(hash(item)) {
+        if live.by_hash().insert(hash(item)) {
             assert!(!board.won(role.number, item), "item {item} is claimed twice");
         }
         board.publish(0, (kill << 32) + number + 1);
@@ -248,10 +251,10 @@ fn go_on(role: &Role) {
             // One begins at the start, the other at the end.
             let number = if role.number == 1 { number } else { STRETCH - 1 - number };
             let item = kill * STRETCH + number;
-            if live.insert_hash(hash(item)) {
+            if live.by_hash().insert(hash(item)) {
                 assert!(!board.won(role.number, item), "item {item} is claimed twice");
             }
-            assert!(live.contains_hash(hash(item)), "item {item} is lost at once");
+            assert!(live.by_hash().contains(hash(item)), "item {item} is lost at once");
         }
         board.publish(role.number, kill + 1);
     }
@@ -282,15 +285,15 @@ mod memfd {
         let number = file.as_raw_fd() as usize;
         let live = Live::<Once>::open(MapFile::sealed(file).unwrap()).unwrap();
         assert!(Role::start("memfd", number, Path::new(&folder)).wait().success());
-        assert!((0..SHARED).all(|item| live.contains_hash(hash(item))), "a false negative");
-        assert!(!(0..SHARED).any(|item| live.insert_hash(hash(item))), "claimed twice");
+        assert!((0..SHARED).all(|item| live.by_hash().contains(hash(item))), "a false negative");
+        assert!(!(0..SHARED).any(|item| live.by_hash().insert(hash(item))), "claimed twice");
     }
 
     pub(super) fn insert(role: &Role) {
         let path = role.folder.join(role.number.to_string());
         let file = File::options().read(true).write(true).open(path).unwrap();
         let live = Live::<Once>::open(MapFile::sealed(file).unwrap()).unwrap();
-        let won = (0..SHARED).filter(|item| live.insert_hash(hash(*item))).count() as u64;
+        let won = (0..SHARED).filter(|item| live.by_hash().insert(hash(*item))).count() as u64;
         assert!(lost_by_chance(once(SHARED), SHARED).contains(&(SHARED - won)), "{won} won");
     }
 }

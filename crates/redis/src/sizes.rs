@@ -301,7 +301,7 @@ mod tests {
                 let filter =
                     builder.probes(geometry.probes()).words(geometry.words()).build().unwrap();
                 for hash in (0..2000).map(|item| Rapid::with_seed(1).hash_item(&item)) {
-                    filter.insert_hash(hash);
+                    filter.by_hash().insert(hash);
                     let key = &mut keys[sizes.shard(hash) as usize];
                     for offset in generation.place(hash).offsets() {
                         key[offset as usize / 8] |= 0x80 >> (offset % 8);

@@ -28,9 +28,9 @@ impl Store {
 fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
     const LINES: u64 = 1024;
     let figures = [
-        ("items", guard.len_estimate_sampled(LINES)),
-        ("saturation", guard.saturation_sampled(LINES)),
-        ("false_positive_rate", guard.false_positive_rate_sampled(LINES)),
+        ("items", guard.figures_sampled(LINES).items),
+        ("saturation", guard.figures_sampled(LINES).saturation),
+        ("false_positive_rate", guard.figures_sampled(LINES).false_positive_rate),
     ];
     let mut text = String::new();
     for (name, Sampled { value, standard_error }) in figures {

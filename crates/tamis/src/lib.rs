@@ -124,7 +124,10 @@ pub use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter, UnionError,
 };
-pub use tamis_core::{AsItem, BuildError, Filter, Frozen, OnceFilter, Sampled, WithRate};
+pub use tamis_core::{
+    AsItem, BuildError, ByHash, Figures, Filter, Frozen, Hashed, HashedCopies, HashedRefresh,
+    OnceFilter, Sampled, WithRate,
+};
 pub use tamis_cuckoo::{
     CuckooFilter, InsertError, MergeError, OnceCuckooFilter, ScalableCuckooFilter,
 };

@@ -51,14 +51,14 @@ fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(
     let len = if is_multiset { 2 * ITEMS } else { ITEMS } as f64;
     assert_eq!(one.contains_many([0, 1]), [true, true]);
     assert_eq!(new().try_insert_many([7, 7]).len(), 2);
-    assert!((one.len_estimate() / len - 1.0).abs() < 0.03, "{}", one.len_estimate());
-    assert!((one.saturation() - one.len_estimate() / (3 * ITEMS) as f64).abs() < 1e-9);
+    assert!((one.figures().items.value / len - 1.0).abs() < 0.03, "{}", one.figures().items.value);
+    assert!((one.saturation() - one.figures().items.value / (3 * ITEMS) as f64).abs() < 1e-9);
     let rate = one.false_positive_rate();
     assert!(rate > 0.0 && rate < 1e-3, "{rate}");
     for (whole, sampled) in [
-        (one.len_estimate(), one.len_estimate_sampled(u64::MAX)),
-        (one.saturation(), one.saturation_sampled(u64::MAX)),
-        (rate, one.false_positive_rate_sampled(u64::MAX)),
+        (one.figures().items.value, one.figures_sampled(u64::MAX).items),
+        (one.saturation(), one.figures_sampled(u64::MAX).saturation),
+        (rate, one.figures_sampled(u64::MAX).false_positive_rate),
     ] {
         assert!((sampled.value / whole - 1.0).abs() < 1e-9 && sampled.standard_error == 0.0);
     }

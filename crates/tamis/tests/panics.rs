@@ -161,7 +161,7 @@ macro_rules! inserts {
         ("insert_many", false, |filter, items, _| drop(filter$($via)*.insert_many(items))),
         ("insert_hashes", true, |filter, items, on_result| {
             let hasher = filter.hasher().clone();
-            filter$($via)*.insert_hashes(hashes(items, &hasher), |number, _| on_result(number));
+            filter$($via)*.by_hash().insert_many_with(hashes(items, &hasher), |number, _| on_result(number));
         }),
     ]};
 }
@@ -221,7 +221,7 @@ macro_rules! cuckoo {
             let new = || $filter::with_rate(50_000, $rate, DefaultHashBuilder::with_seed(1)).unwrap();
             // The filter's count must equal a recount of its slots.
             let len = |filter: &$filter<Item>| {
-                assert_eq!(filter.snapshot().len(), filter.len());
+                assert_eq!(filter.clone().len(), filter.len());
                 Some(filter.len())
             };
             check::<$filter<Item>>(new, &inserts!(), false, len);
@@ -240,7 +240,7 @@ cuckoo! {
         ("remove_many", false, |filter, items, _| drop(filter.remove_many(items))),
         ("remove_hashes", true, |filter, items, on_result| {
             let hasher = filter.hasher().clone();
-            filter.remove_hashes(hashes(items, &hasher), |number, _| on_result(number));
+            filter.by_hash().remove_many_with(hashes(items, &hasher), |number, _| on_result(number));
         }),
     ];
     cuckoo_with_wide_fingerprints CuckooFilter 1e-8;

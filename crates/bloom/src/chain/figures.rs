@@ -1,9 +1,9 @@
 //! Figures of a growing filter, from those of its slices.
 
-use libm::{expm1, log1p, sqrt};
-use tamis_core::Sampled;
+use libm::{expm1, log1p};
+use tamis_core::{Figures, Sampled};
 
-use super::slice::{Blocked, Slice};
+use super::slice::Slice;
 use super::slices::Slices;
 use crate::bits::Writer;
 
@@ -20,58 +20,44 @@ impl<W: Writer> Slices<W> {
         usize::try_from(self.plan.end).unwrap_or(usize::MAX)
     }
 
-    pub(crate) fn len_estimate(&self) -> f64 {
-        self.iter().map(|slice| slice.filter.len_estimate()).sum()
-    }
-
-    pub(crate) fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.sampled(lines, Blocked::<W>::len_estimate_sampled)
-    }
-
-    /// Returns the share of the capacity that is used: that of all slices, or that of the newest one if it is larger. No
-    /// item goes to the others any more, so as long as it is at most 1, the filter keeps its rate.
-    pub(crate) fn saturation(&self) -> f64 {
-        let all = self.len_estimate() / self.capacity() as f64;
-        self.newest().filter.saturation().max(all)
-    }
-
-    pub(crate) fn saturation_sampled(&self, lines: u64) -> Sampled {
-        let capacity = self.capacity() as f64;
-        let all = self.len_estimate_sampled(lines).map(|items| items / capacity);
-        let newest = self.newest().filter.saturation_sampled(lines);
-        if newest.value > all.value { newest } else { all }
-    }
-
-    /// Returns the probability that an absent item is found in a slice: `1 − Π (1 − rate of the slice)`, written so
-    /// that low rates lose no digits.
-    pub(crate) fn false_positive_rate(&self) -> f64 {
-        let missed = self.iter().map(|slice| log1p(-slice.filter.false_positive_rate()));
-        -expm1(missed.sum())
-    }
-
-    pub(crate) fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        let missed = |slice: &Blocked<W>, lines| {
-            // A sample's error may reach beyond 1.
-            let log = |rate: f64| -log1p(-rate.min(1.0 - f64::EPSILON));
-            slice.false_positive_rate_sampled(lines).map(log)
-        };
-        self.sampled(lines, missed).map(|sum| -expm1(-sum))
-    }
-
-    /// Adds up a figure of all slices, each from a sample in proportion to its size. The samples are independent, so
-    /// the squares of the errors add up.
-    fn sampled(&self, lines: u64, figure: impl Fn(&Blocked<W>, u64) -> Sampled) -> Sampled {
+    /// Reads the whole filter once, or a sample of each slice in proportion to its size.
+    pub(crate) fn figures(&self, lines: Option<u64>) -> Figures {
         let of_slice = |slice: &Slice<W>| slice.filter.geometry().lines();
         let all: u64 = self.iter().map(of_slice).sum();
-        let mut sum = Sampled::exact(0.0);
+        let zero = Sampled::exact(0.0);
+        let (mut items, mut set, mut missed, mut usable) = (zero, zero, zero, 0.0);
+        let mut newest = zero;
         for slice in self.iter() {
-            let share = u128::from(lines) * u128::from(of_slice(slice));
-            let share = share.div_ceil(u128::from(all));
-            // Two lines at least: one has no spread to estimate the error from.
-            let part = figure(&slice.filter, u64::try_from(share).unwrap_or(u64::MAX).max(2));
-            sum.value += part.value;
-            sum.standard_error += part.standard_error * part.standard_error;
+            let figures = match lines {
+                None => slice.filter.figures(),
+                Some(lines) => {
+                    let share = u128::from(lines) * u128::from(of_slice(slice));
+                    let share = share.div_ceil(u128::from(all));
+                    // Two lines at least: one has no spread to estimate the error from.
+                    let share = u64::try_from(share).unwrap_or(u64::MAX).max(2);
+                    slice.filter.figures_sampled(share)
+                }
+            };
+            let bits = slice.filter.geometry().usable_bits() as f64;
+            usable += bits;
+            // The samples are independent.
+            items = items + figures.items;
+            set = set + figures.fill.map(|fill| fill * bits);
+            // An absent item is in none of the slices with the probability Π (1 − rate of the slice): by
+            // logarithms, so that low rates lose no digits. A sample's error may reach beyond 1.
+            let log = |rate: f64| -log1p(-rate.min(1.0 - f64::EPSILON));
+            missed = missed + figures.false_positive_rate.map(log);
+            if core::ptr::eq(slice, self.newest()) {
+                newest = figures.saturation;
+            }
         }
-        Sampled { standard_error: sqrt(sum.standard_error), ..sum }
+        // The share of the capacity that is used: that of all slices, or that of the newest one if it is
+        // larger. No item goes to the others any more, so as long as it is at most 1, the filter keeps its
+        // rate.
+        let capacity = self.capacity() as f64;
+        let of_all = items.map(|items| items / capacity);
+        let saturation = if newest.value > of_all.value { newest } else { of_all };
+        let fill = set.map(|set| set / usable);
+        Figures::new(items, fill, saturation, missed.map(|sum| -expm1(-sum)))
     }
 }

@@ -78,12 +78,16 @@ fn growth_is_retried_after_a_failed_allocation() {
     let mut next = 0;
     fill(&filter, &mut next, 2000);
     assert_eq!(filter.slices.len(), 1);
-    assert!(filter.slices.saturation() > 1.8, "{}", filter.slices.saturation());
-    assert!(filter.slices.false_positive_rate() > 4.0 * 0.003);
+    assert!(
+        filter.slices.figures(None).saturation.value > 1.8,
+        "{}",
+        filter.slices.figures(None).saturation.value
+    );
+    assert!(filter.slices.figures(None).false_positive_rate.value > 4.0 * 0.003);
     // It is tried again every 64th of the slice.
     fill(&filter, &mut next, 1000);
     assert_eq!(filter.slices.len(), 2);
-    assert!(filter.slices.saturation() < 1.0);
+    assert!(filter.slices.figures(None).saturation.value < 1.0);
     assert!((0..next).all(|item| filter.contains(&item)));
 }
 
@@ -192,7 +196,7 @@ fn the_rate_holds_to_the_end_of_growth() {
             let mut hits = 0;
             let absent = 1 << 40..(1 << 40) + queries;
             filter.contains_many_with(absent.map(hash), |_, hit| hits += u64::from(hit));
-            let saturation = filter.slices.saturation();
+            let saturation = filter.slices.figures(None).saturation.value;
             println!("{per_cent} % of {end}: {hits} hits, at most {most}, saturation {saturation}");
             (hits, saturation)
         };
@@ -231,7 +235,7 @@ fn growth_that_has_ended_is_remembered() {
         assert_eq!(PLANNED.get() - before, slices as u64, "one for each slice, and one more");
         (6000..100_000).for_each(|item| _ = filter.insert(&item));
         assert_eq!((PLANNED.get() - before, filter.slices.len()), (slices as u64, slices));
-        assert!(filter.slices.saturation() > 2.0);
+        assert!(filter.slices.figures(None).saturation.value > 2.0);
     }
 }
 

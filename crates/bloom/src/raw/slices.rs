@@ -256,7 +256,7 @@ mod tests {
         let filter = load(Growth { max_size_in_bytes: 1, ..GROWTH }, slices.into()).unwrap();
         filter.insert_many_with(0..3000_u64, |_, _| ());
         assert_eq!(filter.slices(), 2);
-        assert!(filter.saturation() > 2.5 && filter.saturation_sampled(50).value > 2.0);
+        assert!(filter.saturation() > 2.5 && filter.figures_sampled(50).saturation.value > 2.0);
         assert!(filter.false_positive_rate() > 0.01);
     }
 

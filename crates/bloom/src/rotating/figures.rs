@@ -1,7 +1,11 @@
 //! Figures of the live generations, read from the bits: number of items and false-positive rate; each also from a sample.
 
-use libm::{log1p, sqrt};
-use tamis_core::Sampled;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Add as _;
+
+use libm::log1p;
+use tamis_core::{Figures, Mean, Sampled};
 
 use super::array::Rotating;
 use crate::figures::{LineRate, ones};
@@ -21,53 +25,42 @@ impl Rotating {
         (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX))
     }
 
-    /// Estimates the number of items of each live generation.
-    fn items(&self, geometry: Geometry, lines: u64) -> impl Iterator<Item = Sampled> {
+    /// Reads the places of all live generations once, or evenly spread places: at least as many as have
+    /// `lines` lines.
+    pub(crate) fn figures(&self, geometry: Geometry, lines: u64) -> Figures {
+        let (plan, places) = (self.ring.plan(), self.ring.places());
         let line_bits = (geometry.usable_bits() / geometry.lines()) as f64;
-        self.live().map(move |slot| {
-            let fills = self
-                .sample(lines)
-                .map(|place| ones(self.ring.read(place, slot)) as f64 / line_bits);
-            Sampled::mean(fills, self.ring.places()).map(|fill| geometry.items_at_fill(fill))
-        })
-    }
-
-    /// Estimates the number of items in all live generations.
-    pub(crate) fn len_estimate(&self, geometry: Geometry, lines: u64) -> Sampled {
-        // The errors of the generations are independent.
-        self.items(geometry, lines).fold(Sampled::exact(0.0), |sum, items| Sampled {
-            value: sum.value + items.value,
-            standard_error: sqrt(
-                sum.standard_error * sum.standard_error
-                    + items.standard_error * items.standard_error,
-            ),
-        })
-    }
-
-    /// Computes the items of the live generations, divided by those that they are sized for: of all in a window by items,
-    /// of the fullest in a window by time.
-    pub(crate) fn saturation(&self, geometry: Geometry, lines: u64) -> Sampled {
-        let plan = self.ring.plan();
-        let size = plan.sized_for() as f64;
-        if plan.length.is_none() {
-            let most = size * f64::from(plan.generations);
-            return self.len_estimate(geometry, lines).map(|items| items / most);
-        }
-        let fullest = self.items(geometry, lines).max_by(|a, b| a.value.total_cmp(&b.value));
-        fullest.unwrap_or(Sampled::exact(0.0)).map(|items| items / size)
-    }
-
-    /// Computes the probability that a query for an absent item finds its bits in at least one live generation.
-    pub(crate) fn false_positive_rate(&self, geometry: Geometry, lines: u64) -> Sampled {
+        let live: Vec<usize> = self.live().collect();
+        let mut fills = vec![Mean::default(); live.len()];
+        let mut rates = Mean::default();
         // The layout is always one in lines.
-        let Ok(rate) = LineRate::new(geometry) else { return Sampled::exact(1.0) };
-        let live = self.live();
-        let of_place = |place| {
-            let logs = live.clone().map(|slot| log1p(-rate.of(self.ring.read(place, slot))));
-            -libm::expm1(logs.sum())
+        let rate = LineRate::new(geometry).ok();
+        for place in self.sample(lines) {
+            // The probability that an absent item is in no generation, by logarithms.
+            let mut missed = 0.0;
+            for (slot, fill) in live.iter().zip(&mut fills) {
+                let line = self.ring.read(place, *slot);
+                fill.add(ones(line) as f64 / line_bits);
+                missed += rate.as_ref().map_or(0.0, |rate| log1p(-rate.of(line)));
+            }
+            rates.add(-libm::expm1(missed));
+        }
+        let zero = Sampled::exact(0.0);
+        let fills: Vec<Sampled> = fills.into_iter().map(|fill| fill.of(places)).collect();
+        let items = |fill: &Sampled| fill.map(|fill| geometry.items_at_fill(fill));
+        let all = fills.iter().map(items).fold(zero, Sampled::add);
+        let fill = fills.iter().copied().fold(zero, Sampled::add);
+        let fill = fill.map(|sum| sum / live.len().max(1) as f64);
+        // The items of the live generations, divided by those that they are sized for: of all in a window
+        // by items, of the fullest in a window by time.
+        let size = plan.sized_for() as f64;
+        let saturation = if plan.length.is_none() {
+            all.map(|items| items / (size * f64::from(plan.generations)))
+        } else {
+            let fullest = fills.iter().map(items).max_by(|a, b| a.value.total_cmp(&b.value));
+            fullest.unwrap_or(zero).map(|items| items / size)
         };
-        let of_bits = Sampled::mean(self.sample(lines).map(of_place), self.ring.places());
-        let items = self.len_estimate(geometry, lines).value;
-        of_bits.map(|rate| with_equal_hashes(rate, items))
+        let rate = rates.of(places).map(|rate| with_equal_hashes(rate, all.value));
+        Figures::new(all, fill, saturation, rate)
     }
 }

@@ -129,7 +129,7 @@ impl fmt::Display for RotationError {
 impl core::error::Error for RotationError {}
 
 /// Returns the numbers of a rotating filter. If other threads insert or rotate, take a
-/// [`snapshot`](RotatingBloomFilter::snapshot) first, and read its numbers and lines.
+/// `clone` first, and read its numbers and lines.
 ///
 /// # Examples
 ///
@@ -151,7 +151,7 @@ pub fn rotation<T: ?Sized, S>(filter: &RotatingBloomFilter<T, S>) -> Rotation {
     }
 }
 
-/// Returns a copy of the filter, as [`snapshot`](RotatingBloomFilter::snapshot) does, but returns an error if the
+/// Returns a copy of the filter, as `clone` does, but returns an error if the
 /// allocation fails.
 ///
 /// # Errors

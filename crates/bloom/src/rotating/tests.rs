@@ -144,7 +144,7 @@ proptest! {
         }
         let hits: Vec<bool> = (0..4000).map(|item| single.contains(&item)).collect();
         prop_assert_eq!(&batched.contains_many(0..4000), &hits);
-        prop_assert_eq!(&single.snapshot().contains_many(0..4000), &hits);
+        prop_assert_eq!(&single.clone().contains_many(0..4000), &hits);
         let loaded = rebuilt(&single);
         prop_assert_eq!(&loaded.contains_many(0..4000), &hits);
         // It goes on as the original, up to the items that stripes count together.
@@ -391,7 +391,7 @@ fn a_copy_has_what_is_in_the_window() {
             for item in items.clone() {
                 filter.insert(&item);
             }
-            let copy = filter.snapshot();
+            let copy = filter.clone();
             // The choices of the items are `before` or later.
             if copy.rotations() < before + 3 {
                 kept += 1;
@@ -412,11 +412,11 @@ fn only_a_refresh_makes_an_item_younger() {
     let hasher = Rapid::with_seed(5);
     let filter = builder().capacity(1000).generations(3).false_positive_rate(1e-9).build().unwrap();
     let (kept, left) = (hasher.hash_item(&1_u64), hasher.hash_item(&2_u64));
-    assert!(filter.insert_or_refresh_hash(kept) && filter.insert_hash(left));
+    assert!(filter.by_hash().insert_or_refresh(kept) && filter.by_hash().insert(left));
     for _ in 0..20 {
         filter.rotate();
-        assert!(!filter.insert_or_refresh_hash(kept), "a refresh is not new");
+        assert!(!filter.by_hash().insert_or_refresh(kept), "a refresh is not new");
     }
-    assert!(filter.contains_hash(kept) && !filter.contains_hash(left));
+    assert!(filter.by_hash().contains(kept) && !filter.by_hash().contains(left));
     filter.insert_or_refresh_many([3_u64, 3], |number, new| assert_eq!(new, number == 0));
 }

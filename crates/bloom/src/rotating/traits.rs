@@ -2,10 +2,14 @@
 
 use core::convert::Infallible;
 
-use tamis_core::{AsItem, BuildError, Filter, OnceFilter, Sampled, WithRate};
+use tamis_core::{
+    AsItem, BuildError, Figures, Filter, Hashed, HashedRefresh, OnceFilter, WithRate,
+};
 use tamis_hash::HashItem;
+use tamis_sync::{out_of_memory, run_batches};
 
 use super::RotatingBloomFilter;
+use super::array::{Contains, Insert};
 use super::builder::RotatingBuilder;
 
 impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
@@ -20,12 +24,12 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
 
     #[inline]
     fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
-        Ok(self.insert_hash(hash))
+        Ok(self.array.insert(hash, false))
     }
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.contains_hash(hash)
+        self.array.contains(hash)
     }
 
     #[inline]
@@ -34,7 +38,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         mut on_result: impl FnMut(usize, Result<bool, Infallible>),
     ) {
-        self.insert_hashes(hashes, |number, new| on_result(number, Ok(new)));
+        Hashed::insert_hashes(self, hashes, |number, new| on_result(number, Ok(new)));
     }
 
     #[inline]
@@ -43,7 +47,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        self.contains_hashes(hashes, on_result);
+        Hashed::contains_hashes(self, hashes, on_result);
     }
 
     fn capacity(&self) -> usize {
@@ -54,8 +58,12 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
         self.size_in_bytes()
     }
 
-    fn len_estimate(&self) -> f64 {
-        self.len_estimate()
+    fn figures(&self) -> Figures {
+        self.figures()
+    }
+
+    fn figures_sampled(&self, lines: u64) -> Figures {
+        self.figures_sampled(lines)
     }
 
     fn saturation(&self) -> f64 {
@@ -65,17 +73,49 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
     fn false_positive_rate(&self) -> f64 {
         self.false_positive_rate()
     }
+}
 
-    fn len_estimate_sampled(&self, lines: u64) -> Sampled {
-        self.len_estimate_sampled(lines)
+impl<T: ?Sized, S> Hashed for RotatingBloomFilter<T, S> {
+    type Inserted = bool;
+
+    #[inline]
+    fn insert_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash, false)
     }
 
-    fn saturation_sampled(&self, lines: u64) -> Sampled {
-        self.saturation_sampled(lines)
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.array.contains(hash)
     }
 
-    fn false_positive_rate_sampled(&self, lines: u64) -> Sampled {
-        self.false_positive_rate_sampled(lines)
+    #[inline]
+    fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Insert { array: &self.array, refresh: false }, hashes, on_result);
+    }
+
+    #[inline]
+    fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Contains(&self.array), hashes, on_result);
+    }
+
+    #[inline]
+    fn prefetch_hash(&self, hash: u64) {
+        self.array.prefetch(hash);
+    }
+}
+
+impl<T: ?Sized, S> HashedRefresh for RotatingBloomFilter<T, S> {
+    #[inline]
+    fn insert_or_refresh_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash, true)
     }
 }
 
@@ -90,10 +130,12 @@ impl<T: ?Sized, S: HashItem<T>> WithRate for RotatingBloomFilter<T, S> {
     }
 }
 
-/// Takes a [`snapshot`](Self::snapshot).
+/// Copies the filter while other threads use it. The copy has every item whose insert happened before.
 impl<T: ?Sized, S: Clone> Clone for RotatingBloomFilter<T, S> {
     fn clone(&self) -> Self {
-        self.snapshot()
+        let Self { geometry, window, capacity, item, .. } = *self;
+        let array = self.array.copy().unwrap_or_else(|_| out_of_memory(self.size_in_bytes()));
+        Self { array, geometry, window, capacity, hasher: self.hasher.clone(), item }
     }
 }
 

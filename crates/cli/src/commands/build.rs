@@ -63,7 +63,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, new);
-    report.describe(filter.figures(), &args.output);
+    report.describe(&filter.described(), &args.output);
     report.show(&args.records);
     Ok(())
 }
@@ -81,7 +81,7 @@ impl BuildArgs {
         };
         // Copies in counters take no room, and only their items can be estimated.
         let items = match filter {
-            AnyFilter::Counting(counters) => inserted.min(counters.len_estimate() as u64),
+            AnyFilter::Counting(counters) => inserted.min(counters.figures().items.value as u64),
             _ => inserted,
         };
         if items <= room.items {

@@ -34,7 +34,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
             let filter = AnyFilter::load(&header)?;
             let policy = header.info.policy();
             args.save(|path| filter.save(path, policy))?;
-            args.report(|report, name| report.describe(filter.figures(), name));
+            args.report(|report, name| report.describe(&filter.described(), name));
         }
         Opened::Theirs(filter) => {
             let filter = args.converted(filter)?;

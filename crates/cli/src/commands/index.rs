@@ -224,8 +224,9 @@ impl Indexed {
         match added {
             Ok((filter, keys, done)) => {
                 self.keys += keys;
-                self.filter_bytes += filter.figures().size_in_bytes();
-                self.false_files += filter.figures().false_positive_rate();
+                let described = filter.described();
+                self.filter_bytes += described.size_in_bytes;
+                self.false_files += described.figures.false_positive_rate.value;
                 self.notes.merge(done.notes);
                 self.tally.lines += done.tally.lines;
                 self.tally.keyless += done.tally.keyless;

@@ -8,7 +8,7 @@ use tamis::formats::{Geometry, Info, Kind};
 use super::remote;
 use crate::Error;
 use crate::args::InfoArgs;
-use crate::filters::{Figures, Reader};
+use crate::filters::{Described, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
 use crate::input::shown;
@@ -31,12 +31,12 @@ pub(crate) fn info(args: &InfoArgs) -> Result<String, Error> {
         }
     };
     let filter = Reader::load(&header)?;
-    let figures = filter.figures();
+    let described = filter.described();
     let info = &header.info;
     Ok(if args.json {
-        format!("{}\n", to_json(&shown(&args.filter), info, figures))
+        format!("{}\n", to_json(&shown(&args.filter), info, &described))
     } else {
-        to_text(&shown(&args.filter), info, figures)
+        to_text(&shown(&args.filter), info, &described)
     })
 }
 
@@ -93,7 +93,7 @@ fn layout(info: &Info) -> &'static str {
     }
 }
 
-fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
+fn to_text(name: &str, info: &Info, filter: &Described) -> String {
     let geometry = match info.geometry() {
         Geometry::Bloom(sizes) => format!(
             "{} bits, {} per item in {}",
@@ -126,7 +126,7 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
         ),
         _ => "unknown".into(),
     };
-    let items = match (filter.items(), filter.counts()) {
+    let items = match (filter.items(), filter.counts) {
         (f64::INFINITY, _) => "any number: all bits are set".to_owned(),
         (items, true) => grouped(items as u64),
         (items, false) => format!("about {}", grouped(items.round() as u64)),
@@ -141,21 +141,21 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
     let mut rows = vec![
         ("file", format!("{name}, {}", bytes(info.file_len()))),
-        ("kind", format!("{} ({})", filter.name(), info.kind())),
+        ("kind", format!("{} ({})", filter.name, info.kind())),
         ("layout", layout(info).to_owned()),
         ("geometry", geometry),
-        ("memory", bytes(filter.size_in_bytes())),
+        ("memory", bytes(filter.size_in_bytes)),
         ("hash", info.algorithm().name().to_owned()),
         ("URL policy", url),
         ("capacity", capacity),
         ("items", items),
-        ("fill", filter.fill().map_or("unknown".into(), |fill| format!("{:.1} %", 100.0 * fill))),
-        ("saturation", format!("{:.3}", filter.saturation())),
+        ("fill", format!("{:.1} %", 100.0 * filter.figures.fill.value)),
+        ("saturation", format!("{:.3}", filter.figures.saturation.value)),
         (
             "false positives",
             format!(
                 "{:.2e} now{}",
-                filter.false_positive_rate(),
+                filter.figures.false_positive_rate.value,
                 design_rate(info).map_or(String::new(), |rate| format!(", {rate:.2e} at capacity"))
             ),
         ),
@@ -167,24 +167,24 @@ fn to_text(name: &str, info: &Info, filter: &dyn Figures) -> String {
     table(rows)
 }
 
-fn to_json(name: &str, info: &Info, filter: &dyn Figures) -> Value {
+fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
     let (url, ignore_case) = policy::split(info.policy());
     let mut value = json!({
         "file": name,
         "file_bytes": info.file_len(),
-        "kind": filter.name(),
+        "kind": filter.name,
         "type": info.kind().to_string(),
         "layout": layout(info),
-        "filter_bytes": filter.size_in_bytes(),
+        "filter_bytes": filter.size_in_bytes,
         "hash": info.algorithm().name(),
         "url": url,
         "ignore_case": ignore_case,
         "capacity": info.capacity(),
         "items": filter.items(),
-        "items_exact": filter.counts(),
-        "fill": filter.fill(),
-        "saturation": filter.saturation(),
-        "false_positive_rate": filter.false_positive_rate(),
+        "items_exact": filter.counts,
+        "fill": filter.figures.fill.value,
+        "saturation": filter.figures.saturation.value,
+        "false_positive_rate": filter.figures.false_positive_rate.value,
         "false_positive_rate_at_capacity": design_rate(info),
         "live": info.is_live(),
     });

@@ -46,7 +46,7 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     filter.save(&args.output, first.info.policy())?;
 
     let mut report = report(args);
-    report.describe(filter.figures(), &args.output);
+    report.describe(&filter.described(), &args.output);
     report.show_text(args.quiet);
     Ok(())
 }
@@ -55,7 +55,7 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
 /// it was read in vain, but the advice is right.
 fn union_of(headers: &[Header<'_>]) -> Union {
     let records = headers.iter().map(|header| {
-        let items = Reader::load(header).map_or(0.0, |filter| filter.figures().items());
+        let items = Reader::load(header).map_or(0.0, |filter| filter.described().items());
         header.info.capacity().max(items.ceil() as u64)
     });
     let rates = headers.iter().filter_map(|header| design_rate(&header.info));

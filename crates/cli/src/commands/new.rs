@@ -95,7 +95,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     drop((screen, lock));
 
     let mut report = Report::of_news(&done, start);
-    report.describe(filter.figures(), &args.filter);
+    report.describe(&filter.described(), &args.filter);
     report.show(&args.records);
     Ok(())
 }

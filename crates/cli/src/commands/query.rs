@@ -38,7 +38,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
             let filter = Reader::load(header)?;
             let decider = Lookup::new(&filter, args.invert);
             let (mut report, found) = args.run(inputs, &records, &decider, start)?;
-            report.describe(filter.figures(), &args.filter);
+            report.describe(&filter.described(), &args.filter);
             (report, found)
         }
         Opened::Theirs(filter) => {

@@ -40,7 +40,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
             let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
             let save = || filter.save(&args.filter, form.saved());
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
-            report.describe(filter.figures(), &args.filter);
+            report.describe(&filter.described(), &args.filter);
             report
         }
         Opened::Theirs(filter) => {

@@ -6,7 +6,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::args::{RecordArgs, Stats};
-use crate::filters::Figures;
+use tamis::Figures;
+
+use crate::filters::Described;
 use crate::foreign::Foreign;
 use crate::input::shown;
 use crate::pipeline::Done;
@@ -76,19 +78,20 @@ impl Report {
     }
 
     /// Describes the filter at the end of the run, and warns if it is overfilled.
-    pub(super) fn describe(&mut self, filter: &dyn Figures, path: &Path) {
-        let (items, capacity) = (filter.items(), filter.capacity());
-        let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
-        let held = units::items(items, filter.counts());
+    pub(super) fn describe(&mut self, filter: &Described, path: &Path) {
+        let (items, capacity) = (filter.items(), filter.capacity);
+        let Figures { saturation, false_positive_rate: rate, .. } = filter.figures;
+        let (rate, saturation) = (rate.value, saturation.value);
+        let held = units::items(items, filter.counts);
         self.text.push_str(&format!(
             "; {} holds {held} in {}, false-positive rate {rate:.1e}",
             shown(path),
-            bytes(filter.size_in_bytes())
+            bytes(filter.size_in_bytes)
         ));
-        self.put("kind", filter.name());
+        self.put("kind", filter.name);
         self.put("items", items);
         self.put("capacity", capacity);
-        self.put("filter_bytes", filter.size_in_bytes());
+        self.put("filter_bytes", filter.size_in_bytes);
         self.put("false_positive_rate", rate);
         self.put("saturation", saturation);
         // The filter is built for `capacity` items at saturation 1.

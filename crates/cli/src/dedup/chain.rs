@@ -25,7 +25,11 @@ trait Slice: Send + Sized {
     fn prefetch(&self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
     /// Queries all hashes in order and passes the index and the answer of each to `report`.
-    fn contains_many_with(&self, hashes: impl Iterator<Item = u64>, report: impl FnMut(usize, bool));
+    fn contains_many_with(
+        &self,
+        hashes: impl Iterator<Item = u64>,
+        report: impl FnMut(usize, bool),
+    );
     /// Inserts the item and returns whether it was new. Returns `None`, and changes nothing, if it finds no room.
     fn insert(&mut self, hash: u64) -> Option<bool>;
     /// Inserts all items in order, passes to `report` the index of each and whether it was new, and returns their
@@ -49,12 +53,12 @@ macro_rules! common_methods {
 
         #[inline]
         fn prefetch(&self, hash: u64) {
-            self.prefetch_hash(hash);
+            self.by_hash().prefetch(hash);
         }
 
         #[inline]
         fn contains(&self, hash: u64) -> bool {
-            self.contains_hash(hash)
+            self.by_hash().contains(hash)
         }
 
         #[inline]
@@ -63,7 +67,7 @@ macro_rules! common_methods {
             hashes: impl Iterator<Item = u64>,
             report: impl FnMut(usize, bool),
         ) {
-            self.contains_hashes(hashes, report);
+            self.by_hash().contains_many_with(hashes, report);
         }
     };
 }
@@ -99,7 +103,7 @@ impl Slice for OnceCuckooFilter<[u8], Rapid> {
 
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
-        self.insert_hash(hash).ok()
+        self.by_hash().insert(hash).ok()
     }
 
     #[inline]

@@ -57,9 +57,12 @@ impl<S: Sync> Decider for Window<'_, S> {
             return;
         }
         let Batch { entries, fresh, .. } = chunk.batch();
-        self.filter.insert_hashes(entries.iter().map(|entry| entry.hash), |number, new| {
-            fresh[entries[number].record as usize] = new;
-        });
+        self.filter.by_hash().insert_many_with(
+            entries.iter().map(|entry| entry.hash),
+            |number, new| {
+                fresh[entries[number].record as usize] = new;
+            },
+        );
     }
 }
 

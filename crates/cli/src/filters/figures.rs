@@ -1,122 +1,83 @@
 //! What commands report of a filter, whatever its kind.
 
-use tamis::hash::AnyStable;
-use tamis::{
-    BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, OnceBloomFilter,
-    OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    ScalableCuckooFilter,
-};
+use tamis::{Figures, Filter, Frozen, Sampled};
 
+use super::AnyFilter;
 use crate::dedup::Tables;
 use crate::{FileKind, Kind};
 
-/// The figures of a filter.
-pub(crate) trait Figures {
+/// A filter as the commands report it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Described {
     /// The name of the kind.
-    fn name(&self) -> &'static str;
-
+    pub(crate) name: &'static str,
     /// Whether the number of items is exact.
-    fn counts(&self) -> bool;
-
+    pub(crate) counts: bool,
     /// The number of items that the filter was built for.
-    fn capacity(&self) -> u64;
+    pub(crate) capacity: u64,
+    pub(crate) size_in_bytes: u64,
+    pub(crate) figures: Figures,
+}
+
+impl Described {
+    /// Describes a filter of the library.
+    pub(super) fn of(name: &'static str, counts: bool, filter: &impl Filter) -> Self {
+        Self {
+            name,
+            counts,
+            capacity: filter.capacity() as u64,
+            size_in_bytes: filter.size_in_bytes(),
+            figures: filter.figures(),
+        }
+    }
+
+    /// Describes a cuckoo filter that is not changed.
+    pub(super) fn of_frozen<F: Filter>(name: &'static str, filter: &Frozen<F>) -> Self {
+        Self {
+            name,
+            counts: true,
+            capacity: filter.capacity() as u64,
+            size_in_bytes: filter.size_in_bytes(),
+            figures: filter.figures(),
+        }
+    }
+
+    fn of_tables(tables: &Tables) -> Self {
+        let (items, capacity) = (tables.items() as f64, tables.capacity());
+        let figures = Figures::new(
+            Sampled::exact(items),
+            Sampled::exact(tables.load_factor()),
+            // It grows.
+            Sampled::exact(items / capacity as f64),
+            Sampled::exact(tables.false_positive_rate()),
+        );
+        let size_in_bytes = tables.size_in_bytes();
+        Self { name: "table", counts: true, capacity, size_in_bytes, figures }
+    }
 
     /// The number of items, or an estimate.
-    fn items(&self) -> f64;
-
-    /// The share of the bits that are set, or of the slots that are occupied, of a filter that is one array.
-    fn fill(&self) -> Option<f64>;
-
-    fn saturation(&self) -> f64;
-
-    fn false_positive_rate(&self) -> f64;
-
-    fn size_in_bytes(&self) -> u64;
+    pub(crate) const fn items(&self) -> f64 {
+        self.figures.items.value
+    }
 }
 
-/// Implements the trait by the functions of the types, which have nearly the same names.
-macro_rules! figures {
-    ($($filter:ty: $name:expr, $counts:expr, $items:ident $(, $fill:ident)?;)*) => {$(
-        impl Figures for $filter {
-            fn name(&self) -> &'static str {
-                $name
+impl AnyFilter {
+    /// Describes the filter. Reads all of it.
+    pub(crate) fn described(&self) -> Described {
+        match self {
+            Self::Bloom(filter) => Described::of(Kind::Bloom.name(), false, filter),
+            Self::Blocked(filter) => Described::of(Kind::Blocked.name(), false, filter),
+            Self::Once(filter) => Described::of(Kind::Once.name(), false, filter),
+            Self::Cuckoo(filter) => Described::of(Kind::Cuckoo.name(), true, filter),
+            Self::OnceCuckoo(filter) => Described::of("once-cuckoo", true, filter),
+            Self::Counting(filter) => Described::of(FileKind::Counting.name(), false, filter),
+            Self::Rotating(filter) => Described::of(FileKind::Rotating.name(), false, filter),
+            Self::ScalableBloom(filter) => Described::of("scalable-bloom", false, filter),
+            Self::Scalable(filter) => Described::of(FileKind::Scalable.name(), false, filter),
+            Self::ScalableCuckoo(filter) => {
+                Described::of(FileKind::ScalableCuckoo.name(), true, filter)
             }
-
-            fn counts(&self) -> bool {
-                $counts
-            }
-
-            fn capacity(&self) -> u64 {
-                self.capacity() as u64
-            }
-
-            fn items(&self) -> f64 {
-                self.$items()
-            }
-
-            fn fill(&self) -> Option<f64> {
-                [$(self.$fill())?].first().copied()
-            }
-
-            fn saturation(&self) -> f64 {
-                self.saturation()
-            }
-
-            fn false_positive_rate(&self) -> f64 {
-                self.false_positive_rate()
-            }
-
-            fn size_in_bytes(&self) -> u64 {
-                self.size_in_bytes()
-            }
+            Self::Table(tables) => Described::of_tables(tables),
         }
-    )*};
-}
-
-figures! {
-    BloomFilter<[u8], AnyStable>: Kind::Bloom.name(), false, len_estimate, fill;
-    BlockedBloomFilter<[u8], AnyStable>: Kind::Blocked.name(), false, len_estimate, fill;
-    OnceBloomFilter<[u8], AnyStable>: Kind::Once.name(), false, len_estimate, fill;
-    CuckooFilter<[u8], AnyStable>: Kind::Cuckoo.name(), true, len_estimate, load_factor;
-    OnceCuckooFilter<[u8], AnyStable>: "once-cuckoo", true, len_estimate, load_factor;
-    CountingBloomFilter<[u8], AnyStable>: FileKind::Counting.name(), false, len_estimate, fill;
-    RotatingBloomFilter<[u8], AnyStable>: FileKind::Rotating.name(), false, len_estimate;
-    ScalableBloomFilter<[u8], AnyStable>: "scalable-bloom", false, len_estimate;
-    OnceScalableBloomFilter<[u8], AnyStable>: FileKind::Scalable.name(), false, len_estimate;
-    ScalableCuckooFilter<[u8], AnyStable>: FileKind::ScalableCuckoo.name(), true, len_estimate;
-}
-
-impl Figures for Tables {
-    fn name(&self) -> &'static str {
-        "table"
-    }
-
-    fn counts(&self) -> bool {
-        true
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity()
-    }
-
-    fn items(&self) -> f64 {
-        self.items() as f64
-    }
-
-    fn fill(&self) -> Option<f64> {
-        Some(self.load_factor())
-    }
-
-    fn saturation(&self) -> f64 {
-        // It grows.
-        self.items() as f64 / self.capacity() as f64
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        self.size_in_bytes()
     }
 }

@@ -6,15 +6,15 @@ use tamis::formats::{Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{CuckooFilter, Filter, Frozen, OnceCuckooFilter};
 
-use super::{AnyFilter, Figures, Header};
+use super::{AnyFilter, Described, Header};
 use crate::dedup::Tables;
 use crate::{Error, Kind};
 
 /// A filter of any kind, for queries.
 #[allow(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum Reader {
-    Cuckoo(FrozenCuckoo<CuckooFilter<[u8], AnyStable>>),
-    OnceCuckoo(FrozenCuckoo<OnceCuckooFilter<[u8], AnyStable>>),
+    Cuckoo(Frozen<CuckooFilter<[u8], AnyStable>>),
+    OnceCuckoo(Frozen<OnceCuckooFilter<[u8], AnyStable>>),
     /// A filter of another kind.
     Other(AnyFilter),
 }
@@ -22,19 +22,14 @@ pub(crate) enum Reader {
 impl Reader {
     /// Loads a filter that [`Header::open`] has accepted.
     pub(crate) fn load(header: &Header<'_>) -> Result<Self, Error> {
-        let slots = match header.info.geometry() {
-            Geometry::Cuckoo(sizes) => sizes.buckets() * u64::from(sizes.slots()),
-            _ => return AnyFilter::load(header).map(Self::Other),
-        };
+        if !matches!(header.info.geometry(), Geometry::Cuckoo(_)) {
+            return AnyFilter::load(header).map(Self::Other);
+        }
         header.check_memory()?;
         let options = header.options();
         match header.info.kind() {
-            Saved::OnceCuckoo => options.load_frozen(header.path).map(|filter| {
-                Self::OnceCuckoo(FrozenCuckoo { filter, slots, name: "once-cuckoo" })
-            }),
-            _ => options.load_frozen(header.path).map(|filter| {
-                Self::Cuckoo(FrozenCuckoo { filter, slots, name: Kind::Cuckoo.name() })
-            }),
+            Saved::OnceCuckoo => options.load_frozen(header.path).map(Self::OnceCuckoo),
+            _ => options.load_frozen(header.path).map(Self::Cuckoo),
         }
         .map_err(|error| header.unreadable(error))
     }
@@ -42,17 +37,18 @@ impl Reader {
     /// The hash function.
     pub(crate) fn hasher(&self) -> &AnyStable {
         match self {
-            Self::Cuckoo(cuckoo) => cuckoo.filter.hasher(),
-            Self::OnceCuckoo(cuckoo) => cuckoo.filter.hasher(),
+            Self::Cuckoo(cuckoo) => cuckoo.hasher(),
+            Self::OnceCuckoo(cuckoo) => cuckoo.hasher(),
             Self::Other(filter) => filter.hasher(),
         }
     }
 
-    pub(crate) fn figures(&self) -> &dyn Figures {
+    /// Describes the filter. Reads all of it.
+    pub(crate) fn described(&self) -> Described {
         match self {
-            Self::Cuckoo(cuckoo) => cuckoo,
-            Self::OnceCuckoo(cuckoo) => cuckoo,
-            Self::Other(filter) => filter.figures(),
+            Self::Cuckoo(cuckoo) => Described::of_frozen(Kind::Cuckoo.name(), cuckoo),
+            Self::OnceCuckoo(cuckoo) => Described::of_frozen("once-cuckoo", cuckoo),
+            Self::Other(filter) => filter.described(),
         }
     }
 
@@ -71,8 +67,8 @@ impl Reader {
         report: impl FnMut(usize, bool),
     ) {
         match self {
-            Self::Cuckoo(cuckoo) => cuckoo.filter.contains_hashes(hashes, report),
-            Self::OnceCuckoo(cuckoo) => cuckoo.filter.contains_hashes(hashes, report),
+            Self::Cuckoo(cuckoo) => cuckoo.contains_hashes(hashes, report),
+            Self::OnceCuckoo(cuckoo) => cuckoo.contains_hashes(hashes, report),
             Self::Other(AnyFilter::Bloom(filter)) => filter.contains_hashes(hashes, report),
             Self::Other(AnyFilter::Blocked(filter)) => filter.contains_hashes(hashes, report),
             Self::Other(AnyFilter::Once(filter)) => filter.contains_hashes(hashes, report),
@@ -89,47 +85,5 @@ impl Reader {
             }
             Self::Other(AnyFilter::Table(_)) => {}
         }
-    }
-}
-
-/// A cuckoo filter that is not changed.
-pub(crate) struct FrozenCuckoo<F> {
-    filter: Frozen<F>,
-    /// The number of slots in all buckets.
-    slots: u64,
-    name: &'static str,
-}
-
-impl<F: Filter> Figures for FrozenCuckoo<F> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn counts(&self) -> bool {
-        true
-    }
-
-    fn capacity(&self) -> u64 {
-        self.filter.capacity() as u64
-    }
-
-    fn items(&self) -> f64 {
-        self.filter.len_estimate()
-    }
-
-    fn fill(&self) -> Option<f64> {
-        Some(self.items() / self.slots as f64)
-    }
-
-    fn saturation(&self) -> f64 {
-        self.filter.saturation()
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        self.filter.false_positive_rate()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        self.filter.size_in_bytes()
     }
 }

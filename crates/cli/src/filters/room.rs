@@ -18,16 +18,16 @@ impl AnyFilter {
     /// Returns the room of a filter that takes any number of items at the cost of its rate. The others grow, forget, or
     /// refuse items themselves. `rate` is the one that was asked for; without it, that at the capacity.
     pub(crate) fn room(&self, rate: Option<f64>) -> Option<Room> {
-        let geometry = match self {
-            Self::Bloom(filter) => filter.geometry(),
-            Self::Blocked(filter) => filter.geometry(),
-            Self::Once(filter) => filter.geometry(),
-            Self::Counting(filter) => filter.geometry(),
+        let (geometry, capacity) = match self {
+            Self::Bloom(filter) => (filter.geometry(), filter.capacity()),
+            Self::Blocked(filter) => (filter.geometry(), filter.capacity()),
+            Self::Once(filter) => (filter.geometry(), filter.capacity()),
+            Self::Counting(filter) => (filter.geometry(), filter.capacity()),
             _ => return None,
         };
         let rate_at =
             |items| geometry.false_positive_rate_at(usize::try_from(items).unwrap_or(usize::MAX));
-        let rate = rate.unwrap_or_else(|| rate_at(self.figures().capacity()));
+        let rate = rate.unwrap_or_else(|| rate_at(capacity as u64));
         Some(Room { rate, items: most(rate_at, FACTOR * rate) })
     }
 
@@ -40,10 +40,10 @@ impl AnyFilter {
     /// [`room`](Self::room), no item is returned.)
     pub(crate) fn first_absent(&self, mut hashes: impl Iterator<Item = u64>) -> Option<usize> {
         match self {
-            Self::Bloom(filter) => hashes.position(|hash| !filter.contains_hash(hash)),
-            Self::Blocked(filter) => hashes.position(|hash| !filter.contains_hash(hash)),
-            Self::Once(filter) => hashes.position(|hash| !filter.contains_hash(hash)),
-            Self::Counting(filter) => hashes.position(|hash| !filter.contains_hash(hash)),
+            Self::Bloom(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
+            Self::Blocked(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
+            Self::Once(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
+            Self::Counting(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
             _ => None,
         }
     }

@@ -193,7 +193,7 @@ pub fn geometries<T: ?Sized, S>(
 }
 
 /// Returns a copy of all generations, oldest first, as
-/// [`ScalableCuckooFilter::snapshot`] makes it: other threads may query, and wait with inserts and removals.
+/// `ScalableCuckooFilter::clone` makes it: other threads may query, and wait with inserts and removals.
 ///
 /// # Errors
 ///

@@ -45,7 +45,7 @@ impl<'f> Limited<'f> {
         room: Option<Room>,
     ) -> Self {
         // The conversion saturates: the estimate of a filter with all bits set is infinite.
-        let items = Mutex::new(filter.figures().items().round() as u64);
+        let items = Mutex::new(filter.described().items().round() as u64);
         let (entrance, exit) = (Turnstile::new(Entrance::default()), Turnstile::new(false));
         Self { sharded, filter, name, room, items, entrance, exit }
     }

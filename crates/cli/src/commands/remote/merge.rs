@@ -38,7 +38,7 @@ pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
     if let [file] = &files[..] {
         let filter = Reader::load(&Header::open(file)?)?;
         let mut report = report(args);
-        report.describe(filter.figures(), &args.output);
+        report.describe(&filter.described(), &args.output);
         report.show_text(args.quiet);
         return Ok(());
     }
