@@ -40,7 +40,7 @@ macro_rules! bloom {
             }
 
             fn insert(&self, hash: u64) -> bool {
-                self.insert_hash(hash)
+                self.by_hash().insert(hash)
             }
 
             fn insert_exclusive(&mut self, hash: u64) -> bool {
@@ -48,7 +48,7 @@ macro_rules! bloom {
             }
 
             fn contains(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
+                self.by_hash().contains(hash)
             }
 
             fn union_with(&self, other: &Self) -> Result<(), UnionError> {
@@ -56,7 +56,7 @@ macro_rules! bloom {
             }
 
             fn snapshot(&self) -> Self {
-                self.snapshot()
+                self.clone()
             }
 
             fn clear(&mut self) {
@@ -68,7 +68,7 @@ macro_rules! bloom {
             }
 
             fn fill(&self) -> f64 {
-                self.fill()
+                self.figures().fill.value
             }
 
             fn false_positive_rate(&self) -> f64 {
@@ -80,7 +80,7 @@ macro_rules! bloom {
             }
 
             fn len_estimate(&self) -> f64 {
-                self.len_estimate()
+                self.figures().items.value
             }
         }
     )*};

@@ -57,7 +57,7 @@ fn check_answers<F: Filter<Hasher = AnyStable>>(frozen: &Frozen<F>, reader: &Rea
     frozen.contains_hashes((0..QUERIES).map(hash), |_, hit| hits.push(hit));
     assert!((0..QUERIES).zip(hits).all(|(number, hit)| hit == reader.contains(&item(number))));
     assert!((0.0..=1.0).contains(&frozen.false_positive_rate()));
-    assert!(frozen.len_estimate() >= 0.0 && frozen.saturation() >= 0.0);
+    assert!(frozen.figures().items.value >= 0.0 && frozen.saturation() >= 0.0);
 }
 
 /// Saves the filter again, then uses it.

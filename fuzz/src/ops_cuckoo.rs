@@ -279,7 +279,7 @@ macro_rules! cuckoo {
             }
 
             fn contains(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
+                self.by_hash().contains(hash)
             }
 
             fn merge(a: &Self, b: &Self) -> Result<Self, MergeError> {
@@ -310,22 +310,22 @@ cuckoo! {
         const ONCE: bool = false;
 
         fn insert(&self, hash: u64) -> Result<bool, InsertError> {
-            self.insert_hash(hash).map(|()| true)
+            self.by_hash().insert(hash).map(|()| true)
         }
 
         fn remove(&self, hash: u64) -> bool {
-            self.remove_hash(hash)
+            self.by_hash().remove(hash)
         }
 
         fn has_copies(&self, hash: u64, copies: u32) {
-            assert_eq!(self.count_hash(hash), copies);
+            assert_eq!(self.by_hash().count(hash), copies);
         }
     }
     Once {
         const ONCE: bool = true;
 
         fn insert(&self, hash: u64) -> Result<bool, InsertError> {
-            self.insert_hash(hash)
+            self.by_hash().insert(hash)
         }
 
         fn remove(&self, _: u64) -> bool {

@@ -1,7 +1,8 @@
 //! Which bits of a key an item has, in our layout and in that of a classic Bloom filter.
 
-use tamis::bloom::{Geometry, raw};
+use tamis::bloom::Geometry;
 use tamis::hash::{HashItem, Rapid};
+use tamis_bloom::raw;
 
 /// The bits in a key.
 #[derive(Clone, Copy, Debug)]

@@ -87,28 +87,6 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with the given hasher. A
-    /// capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = BlockedBloomFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        Builder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
@@ -249,7 +227,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_many(self.shared.hashes(items))
+        self.by_hash().insert_many(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -306,7 +284,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items))
+        self.by_hash().contains_many(self.shared.hashes(items))
     }
 
     /// Returns exclusive access to the filter, through which inserts are plain stores.

@@ -113,26 +113,19 @@ macro_rules! collection {
             }
         }
 
+        /// Inserts through a shared reference, in parallel.
         #[cfg(feature = "rayon")]
-        impl<T: Send, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<T> for &$name<T, S> {
-            fn par_extend<I: rayon::iter::IntoParallelIterator<Item = T>>(&mut self, items: I) {
-                use rayon::iter::ParallelIterator as _;
-                let filter = *self;
-                items.into_par_iter().for_each(|item| {
-                    filter.insert(&item);
-                });
-            }
-        }
-
-        #[cfg(feature = "rayon")]
-        impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<&'a T>
-            for &$name<T, S>
+        impl<T: ?Sized, S: HashItem<I::Borrowed> + Sync, I: AsItem<T> + Send>
+            rayon::iter::ParallelExtend<I> for &$name<T, S>
         {
-            fn par_extend<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(&mut self, items: I) {
+            fn par_extend<Items>(&mut self, items: Items)
+            where
+                Items: rayon::iter::IntoParallelIterator<Item = I>,
+            {
                 use rayon::iter::ParallelIterator as _;
                 let filter = *self;
                 items.into_par_iter().for_each(|item| {
-                    filter.insert(item);
+                    filter.shared.insert_hash(filter.hasher().hash_item(item.as_item()));
                 });
             }
         }
@@ -140,39 +133,28 @@ macro_rules! collection {
         /// Inserts all items in the order that is fastest. While it runs, it may allocate as much memory again as the
         /// filter, and does without if the allocation fails. If the iterator panics, any items may be missing.
         #[cfg(feature = "rayon")]
-        impl<T: Send, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<T> for $name<T, S> {
-            fn par_extend<I: rayon::iter::IntoParallelIterator<Item = T>>(&mut self, items: I) {
-                self.shared.par_insert_all_mut(items.into_par_iter(), |hasher, item| hasher.hash_item(&item));
-            }
-        }
-
-        #[cfg(feature = "rayon")]
-        impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Sync> rayon::iter::ParallelExtend<&'a T>
-            for $name<T, S>
+        impl<T: ?Sized, S: HashItem<I::Borrowed> + Sync, I: AsItem<T> + Send>
+            rayon::iter::ParallelExtend<I> for $name<T, S>
         {
-            fn par_extend<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(&mut self, items: I) {
-                self.shared.par_insert_all_mut(items.into_par_iter(), |hasher, item| hasher.hash_item(item));
-            }
-        }
-
-        /// As [`FromIterator`], in parallel.
-        #[cfg(feature = "rayon")]
-        impl<T: Send, S: HashItem<T> + Default + Sync> rayon::iter::FromParallelIterator<T>
-            for $name<T, S>
-        {
-            fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = T>>(items: I) -> Self {
-                let hash = |hasher: &S, item| hasher.hash_item(&item);
-                Self::par_of_items(items.into_par_iter(), S::default(), hash)
+            fn par_extend<Items>(&mut self, items: Items)
+            where
+                Items: rayon::iter::IntoParallelIterator<Item = I>,
+            {
+                let hash = |hasher: &S, item: I| hasher.hash_item(item.as_item());
+                self.shared.par_insert_all_mut(items.into_par_iter(), hash);
             }
         }
 
         /// As [`FromIterator`], in parallel.
         #[cfg(feature = "rayon")]
-        impl<'a, T: ?Sized + Sync + 'a, S: HashItem<T> + Default + Sync>
-            rayon::iter::FromParallelIterator<&'a T> for $name<T, S>
+        impl<T: ?Sized, S: HashItem<I::Borrowed> + Default + Sync, I: AsItem<T> + Send>
+            rayon::iter::FromParallelIterator<I> for $name<T, S>
         {
-            fn from_par_iter<I: rayon::iter::IntoParallelIterator<Item = &'a T>>(items: I) -> Self {
-                let hash = |hasher: &S, item| hasher.hash_item(item);
+            fn from_par_iter<Items>(items: Items) -> Self
+            where
+                Items: rayon::iter::IntoParallelIterator<Item = I>,
+            {
+                let hash = |hasher: &S, item: I| hasher.hash_item(item.as_item());
                 Self::par_of_items(items.into_par_iter(), S::default(), hash)
             }
         }

@@ -101,28 +101,6 @@ impl<T: ?Sized> CountingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with the given hasher. A
-    /// capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = CountingBloomFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        Builder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
@@ -333,7 +311,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.insert_many(self.shared.hashes(items))
+        self.by_hash().insert_many(self.shared.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -384,7 +362,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_many(self.shared.hashes(items))
+        self.by_hash().remove_many(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -441,7 +419,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.contains_many(self.shared.hashes(items))
+        self.by_hash().contains_many(self.shared.hashes(items))
     }
 
     /// Returns exclusive access to the filter, through which inserts are plain stores.
@@ -509,40 +487,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         S: ItemHasher,
     {
         self.shared.union_with(&other.shared)
-    }
-
-    /// Returns a [`BlockedBloomFilter`] with the same geometry, hasher and capacity that answers as this filter does,
-    /// in a quarter of the memory. It has a bit where the counter is not 0.
-    ///
-    /// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked filters of the
-    /// same sizes. It is equal to a blocked filter into which the same items were inserted, as long as no counter is
-    /// saturated. Of an item inserted or removed concurrently it may have all bits, some, or none.
-    ///
-    /// If the allocation fails, aborts as std's collections do.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
-    /// filter.insert("a");
-    /// let published = filter.to_blocked();
-    /// assert!(published.contains("a"));
-    /// assert_eq!(4 * published.size_in_bytes(), filter.size_in_bytes());
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn to_blocked(&self) -> BlockedBloomFilter<T, S>
-    where
-        S: Clone,
-    {
-        let geometry = self.geometry().blocked();
-        let lines = self.shared.array.counters.bits();
-        let lines = lines.unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
-        let array = InLine::of_lines(geometry, lines);
-        let hasher = self.hasher().clone();
-        BlockedBloomFilter { shared: Shared::of_array(array, geometry, self.capacity(), hasher) }
     }
 
     /// Returns the number of counters that are saturated: that have reached 15 and no longer change. Reads all
@@ -753,5 +697,38 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     #[must_use]
     pub fn hasher(&self) -> &S {
         self.shared.hasher()
+    }
+}
+
+/// A blocked filter with the same geometry, hasher and capacity, which answers as the counting filter does,
+/// in a quarter of the memory. It has a bit where the counter is not 0.
+///
+/// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked filters of
+/// the same sizes. It is equal to a blocked filter into which the same items were inserted, as long as no
+/// counter is saturated. Of an item inserted or removed concurrently it may have all bits, some, or none.
+///
+/// If the allocation fails, aborts as std's collections do.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::{BlockedBloomFilter, CountingBloomFilter};
+///
+/// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
+/// filter.insert("a");
+/// let published = BlockedBloomFilter::from(&filter);
+/// assert!(published.contains("a"));
+/// assert_eq!(4 * published.size_in_bytes(), filter.size_in_bytes());
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+impl<T: ?Sized, S: Clone> From<&CountingBloomFilter<T, S>> for BlockedBloomFilter<T, S> {
+    fn from(filter: &CountingBloomFilter<T, S>) -> Self {
+        let geometry = filter.geometry().blocked();
+        let lines = filter.shared.array.counters.bits();
+        let lines = lines.unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
+        let array = InLine::of_lines(geometry, lines);
+        let hasher = filter.hasher().clone();
+        Self { shared: Shared::of_array(array, geometry, filter.capacity(), hasher) }
     }
 }

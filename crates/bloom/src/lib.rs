@@ -69,8 +69,8 @@
 //!
 //! # Metrics
 //!
-//! `fill`, `len_estimate`, `saturation` and `false_positive_rate` read all bits. Each has a `_sampled` form that reads
-//! some lines and returns the estimate with its standard error ([`Sampled`]).
+//! `figures` reads all bits once, and returns the number of items, the fill, the saturation and the false-positive rate
+//! ([`Figures`]). `figures_sampled` reads some lines, and returns each with its standard error.
 //!
 //! # Memory order
 //!

@@ -28,7 +28,7 @@ use crate::growing::ScalableBuilder;
 /// # use tamis_bloom as tamis;
 /// use tamis::OnceScalableBloomFilter;
 ///
-/// let claimed = OnceScalableBloomFilter::<str>::new()?;
+/// let claimed = OnceScalableBloomFilter::<str>::with_capacity(1 << 16)?;
 /// let winners: usize = std::thread::scope(|scope| {
 ///     let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| claimed.insert("job 1"))).collect();
 ///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
@@ -41,28 +41,6 @@ pub struct OnceScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceScalableBloomFilter<T> {
-    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
-    /// 65,536 items.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::OnceScalableBloomFilter;
-    ///
-    /// let filter = OnceScalableBloomFilter::<str>::new()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn new() -> Result<Self, BuildError> {
-        Self::builder().build()
-    }
-
     /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
     /// `items` items, at least 1024.
     ///
@@ -104,28 +82,6 @@ impl<T: ?Sized> OnceScalableBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
-    /// Builds an empty filter with the given hasher; otherwise as
-    /// [`with_capacity`](OnceScalableBloomFilter::with_capacity).
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::OnceScalableBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = OnceScalableBloomFilter::<str, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        ScalableBuilder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
@@ -157,7 +113,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
-    /// let filter = OnceScalableBloomFilter::<String>::new()?;
+    /// let filter = OnceScalableBloomFilter::<String>::with_capacity(1 << 16)?;
     /// assert!(filter.insert("a"));
     /// assert!(!filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
@@ -183,7 +139,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
-    /// let filter = OnceScalableBloomFilter::<str>::new()?;
+    /// let filter = OnceScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// assert!(!filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -230,7 +186,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     ///
-    /// let filter = OnceScalableBloomFilter::<u64>::new()?;
+    /// let filter = OnceScalableBloomFilter::<u64>::with_capacity(1 << 16)?;
     /// let mut new = 0;
     /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
@@ -267,7 +223,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.insert_many(self.chain.hashes(items))
+        self.by_hash().insert_many(self.chain.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -282,7 +238,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     ///
-    /// let filter = OnceScalableBloomFilter::<str>::new()?;
+    /// let filter = OnceScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.insert("b");
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
@@ -323,7 +279,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.contains_many(self.chain.hashes(items))
+        self.by_hash().contains_many(self.chain.hashes(items))
     }
 
     /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
@@ -336,7 +292,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
-    /// let mut filter = OnceScalableBloomFilter::<str>::new()?;
+    /// let mut filter = OnceScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.insert("a");
     /// filter.clear();
     /// assert!(!filter.contains("a"));
@@ -516,7 +472,7 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = OnceScalableBloomFilter::<str>::new()?;
+    /// let filter = OnceScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.by_hash().insert(filter.hasher().hash_item("a"));
     /// assert!(filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())

@@ -329,7 +329,7 @@ mod tests {
         let copy: CountingBloomFilter<u64, Rapid> =
             from_lines(geometry, 500, Rapid::with_seed(1), copied).unwrap();
         assert!((0..2000).all(|item| copy.count(&item) == filter.count(&item)));
-        let blocked = filter.to_blocked();
+        let blocked = BlockedBloomFilter::from(&filter);
         for line in 0..lines(geometry) {
             let counters = read_line(&filter, line);
             for (word, bit) in (0..2).flat_map(|word| (0..64).map(move |bit| (word, bit))) {

@@ -362,10 +362,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hashes: Vec<u64> = self.hashes(items).collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.insert_hashes(hashes, |_, new| results.push(new));
-        results
+        self.by_hash().insert_many(self.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -417,10 +414,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hashes = self.hashes(items);
-        let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_hashes(hashes, |_, hit| results.push(hit));
-        results
+        self.by_hash().contains_many(self.hashes(items))
     }
 
     /// Hashes items. The user's code runs here, before anything is locked.

@@ -70,28 +70,6 @@ pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 
 impl<T: ?Sized> ScalableBloomFilter<T> {
     /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
-    /// 65,536 items.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn new() -> Result<Self, BuildError> {
-        Self::builder().build()
-    }
-
-    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
     /// `items` items, at least 1024.
     ///
     /// # Errors
@@ -132,28 +110,6 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
-    /// Builds an empty filter with the given hasher; otherwise as
-    /// [`with_capacity`](ScalableBloomFilter::with_capacity).
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        ScalableBuilder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples
@@ -185,7 +141,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<String>::new()?;
+    /// let filter = ScalableBloomFilter::<String>::with_capacity(1 << 16)?;
     /// assert!(filter.insert("a"));
     /// assert!(!filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
@@ -211,7 +167,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// assert!(!filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -258,7 +214,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<u64>::new()?;
+    /// let filter = ScalableBloomFilter::<u64>::with_capacity(1 << 16)?;
     /// let mut new = 0;
     /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
     /// assert_eq!(new, 10);
@@ -295,7 +251,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.insert_many(self.chain.hashes(items))
+        self.by_hash().insert_many(self.chain.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
@@ -310,7 +266,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.insert("b");
     /// let names: Vec<String> = vec!["a".into(), "b".into()];
     /// let mut hits = vec![];
@@ -351,7 +307,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.chain.contains_many(self.chain.hashes(items))
+        self.by_hash().contains_many(self.chain.hashes(items))
     }
 
     /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
@@ -364,7 +320,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// let mut filter = ScalableBloomFilter::<str>::new()?;
+    /// let mut filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.insert("a");
     /// filter.clear();
     /// assert!(!filter.contains("a"));
@@ -544,7 +500,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// use tamis::ScalableBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = ScalableBloomFilter::<str>::new()?;
+    /// let filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
     /// filter.by_hash().insert(filter.hasher().hash_item("a"));
     /// assert!(filter.contains("a"));
     /// # Ok::<(), tamis::BuildError>(())

@@ -1,6 +1,5 @@
 //! The part that the filter types share: from an item to its hash, and to the operation on the array.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
@@ -145,24 +144,6 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         run_batches(InsertMut(array), items.into_iter().map(|item| hash(hasher, item)), on_result);
     }
 
-    /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
-    /// iterator loses no result.
-    #[inline]
-    pub(crate) fn insert_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let hashes: Vec<u64> = hashes.collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.insert_many_with(hashes, |_, new| results.push(new));
-        results
-    }
-
-    /// Queries many items and collects the results.
-    #[inline]
-    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many_with(hashes, |_, hit| results.push(hit));
-        results
-    }
-
     /// Hashes items. The user's code runs here, before a line is touched or locked.
     #[inline]
     pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
@@ -238,15 +219,6 @@ impl<A: Removable, T: ?Sized, S> Shared<A, T, S> {
             return singly(hashes, |hash| self.array.remove(hash), on_result);
         }
         run_batches(Remove(&self.array), hashes, on_result);
-    }
-
-    /// Removes many items and collects the results. Pulls all hashes before it removes the first.
-    #[inline]
-    pub(crate) fn remove_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let hashes: Vec<u64> = hashes.collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.remove_many_with(hashes, |_, removed| results.push(removed));
-        results
     }
 }
 

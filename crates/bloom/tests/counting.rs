@@ -202,7 +202,7 @@ proptest! {
         prop_assert_eq!(many.contains_many(&queried), expected);
     }
 
-    /// A union has the counters of a filter with the items of both; `to_blocked` the bits of a blocked filter.
+    /// A union has the counters of a filter with the items of both; a blocked filter from it has the bits of a blocked filter.
     #[test]
     fn unions_add_and_copies_are_blocked_filters(
         items in prop::collection::vec(0..200_u64, 0..200),
@@ -222,7 +222,7 @@ proptest! {
         }
         a.union_with(&b).unwrap();
         prop_assert_eq!(counters(&a), counters(&both));
-        let copy = a.to_blocked();
+        let copy = BlockedBloomFilter::from(&a);
         prop_assert_eq!(copy.geometry(), blocked.geometry());
         let lines = raw::lines(blocked.geometry());
         prop_assert_eq!(words(&copy, lines), words(&blocked, lines));
@@ -397,6 +397,6 @@ fn sizes_are_four_times_those_of_a_blocked_filter() {
         assert_eq!(ours.words(), theirs.words());
         assert_eq!(ours.false_positive_rate_at(10_000), theirs.false_positive_rate_at(10_000));
         assert_eq!(ours.fill_at(10_000), theirs.fill_at(10_000));
-        assert_eq!(counting.to_blocked().geometry(), theirs);
+        assert_eq!(BlockedBloomFilter::from(&counting).geometry(), theirs);
     }
 }

@@ -167,7 +167,7 @@ fn eight_threads_grow_a_filter_with_different_items() {
         for thread in 0..THREADS as u64 {
             let filter = &filter;
             scope.spawn(move || {
-                filter.insert_many_with(thread * share..(thread + 1) * share, |_, _| ())
+                filter.insert_many_with(thread * share..(thread + 1) * share, |_, _| ());
             });
         }
     });

@@ -1,6 +1,5 @@
 //! What the public type of a growing filter consists of: the generations, the hasher, and the batches.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
@@ -89,13 +88,6 @@ impl<T: ?Sized, S> Growing<T, S> {
         on_result: impl FnMut(usize, bool),
     ) {
         run_batches(Remove(&self.generations), hashes, on_result);
-    }
-
-    /// Queries many items and collects the results.
-    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many_with(hashes, |_, hit| results.push(hit));
-        results
     }
 
     pub(crate) const fn hasher(&self) -> &S {

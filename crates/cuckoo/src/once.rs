@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 use tamis_core::{AsItem, ByHash, Figures, Hashed as _};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
-use crate::shared::{Shared, collect_results};
+use crate::shared::Shared;
 use crate::{BuildError, Builder, Geometry, InsertError, MergeError};
 
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts of
@@ -87,28 +87,6 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
-    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with the given
-    /// hasher. A capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = OnceCuckooFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
-    /// assert!(filter.insert("a").is_ok());
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        Builder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to get a builder.
     ///
     /// # Examples
@@ -257,7 +235,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        collect_results(self.shared.hashes(items), |hashes, push| self.insert_hashes(hashes, push))
+        self.by_hash().insert_many(self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
@@ -313,10 +291,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hashes = self.shared.hashes(items);
-        let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.shared.contains_many_with(hashes, |_, hit| results.push(hit));
-        results
+        self.by_hash().contains_many(self.shared.hashes(items))
     }
 
     /// Inserts all items, until an insert fails. Returns the number of new items.

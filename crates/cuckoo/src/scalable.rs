@@ -8,7 +8,6 @@ use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::InsertError;
 use crate::growing::Growing;
-use crate::shared::collect_results;
 
 /// A concurrent cuckoo filter that grows, and from which items can be removed.
 ///
@@ -253,7 +252,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        collect_results(self.growing.hashes(items), |hashes, push| self.insert_hashes(hashes, push))
+        self.by_hash().insert_many(self.growing.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -305,7 +304,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        collect_results(self.growing.hashes(items), |hashes, push| self.remove_hashes(hashes, push))
+        self.by_hash().remove_many(self.growing.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
@@ -361,7 +360,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.growing.contains_many(self.growing.hashes(items))
+        self.by_hash().contains_many(self.growing.hashes(items))
     }
 
     /// Inserts all items, until an insert fails. Returns the number of items.

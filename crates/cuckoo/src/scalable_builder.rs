@@ -194,28 +194,6 @@ impl<T: ?Sized> ScalableCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
-    /// Creates an empty filter as `with_capacity` does, with the given hasher.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::ScalableCuckooFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter =
-    ///     ScalableCuckooFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
-    /// filter.insert("a")?;
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        ScalableBuilder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples

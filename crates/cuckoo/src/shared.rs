@@ -1,7 +1,6 @@
 //! The state and the operations that both filter types share: inserts, queries and removals by hash, copies, merges,
 //! and the false-positive rate of the contents.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
@@ -278,19 +277,6 @@ impl<T: ?Sized, S> fmt::Debug for Shared<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
-}
-
-/// Collects the results of a batch method that changes the filter.
-///
-/// Pulls all hashes before the first change: a panic in the iterator loses no result.
-pub(crate) fn collect_results<R>(
-    hashes: impl Iterator<Item = u64>,
-    run: impl FnOnce(Vec<u64>, &mut dyn FnMut(usize, R)),
-) -> Vec<R> {
-    let hashes: Vec<u64> = hashes.collect();
-    let mut results = Vec::with_capacity(hashes.len());
-    run(hashes, &mut |_, result| results.push(result));
-    results
 }
 
 /// Returns the size of the failed allocation.

@@ -4,7 +4,6 @@
 //! turns of the runtime, in which a client and a server of the same runtime exchange replies.
 
 use core::time::Duration;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tamis_formats::Policy;
@@ -30,10 +29,10 @@ const TURNS: u32 = 300;
 struct Server {
     url: String,
     descriptor: Descriptor,
-    left: AtomicUsize,
+    left: Mutex<usize>,
     is_there: Mutex<bool>,
     /// Whether time passes.
-    is_timed: AtomicBool,
+    is_timed: Mutex<bool>,
 }
 
 /// What a test calls.
@@ -74,8 +73,8 @@ impl Server {
             window: None,
             ready: true,
         };
-        let (left, is_there) = (AtomicUsize::new(usize::MAX), Mutex::new(true));
-        let is_timed = AtomicBool::new(false);
+        let (left, is_there) = (Mutex::new(usize::MAX), Mutex::new(true));
+        let is_timed = Mutex::new(false);
         let server = Arc::new(Self { url, descriptor, left, is_there, is_timed });
         // A runtime with a task that can run does not move its clock by itself.
         let clock = Arc::clone(&server);
@@ -84,8 +83,8 @@ impl Server {
                 for _ in 0..TURNS {
                     yield_now().await;
                 }
-                // ORDERING: all tasks run in one thread.
-                if clock.is_timed.load(Ordering::Relaxed) {
+                let is_timed = *clock.is_timed.lock().unwrap();
+                if is_timed {
                     advance(STEP).await;
                 }
             }
@@ -105,12 +104,13 @@ impl Server {
         while stream.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
             while let Some((command, length)) = command(&bytes) {
                 bytes.drain(..length);
-                let one_less = |left: usize| left.checked_sub(1);
-                // ORDERING: all tasks run in one thread.
-                let order = Ordering::Relaxed;
-                if self.left.fetch_update(order, order, one_less).is_err() {
-                    // It reads on, and says nothing.
-                    continue;
+                {
+                    let mut left = self.left.lock().unwrap();
+                    let Some(less) = left.checked_sub(1) else {
+                        // It reads on, and says nothing.
+                        continue;
+                    };
+                    *left = less;
                 }
                 let reply = self.reply(&command);
                 if stream.write_all(&reply).await.is_err() {
@@ -158,10 +158,9 @@ impl Server {
     /// Calls, with a server that answers `answers` commands from now on. Returns whether the call
     /// succeeded, and the time that it took.
     async fn call(&self, called: Called, answers: usize, patience: Duration) -> (bool, Duration) {
-        // ORDERING: all tasks run in one thread.
         let allow = |answers, is_timed| {
-            self.left.store(answers, Ordering::Relaxed);
-            self.is_timed.store(is_timed, Ordering::Relaxed);
+            *self.left.lock().unwrap() = answers;
+            *self.is_timed.lock().unwrap() = is_timed;
         };
         let builder = self.builder(patience);
         *self.is_there.lock().unwrap() = true;
@@ -178,7 +177,7 @@ impl Server {
             Called::OpenOrCreate => builder.open_or_create().await.map(|_| ()),
             Called::Destroy => builder.destroy().await,
             Called::Insert => {
-                filter.insert_many(0..10_000).await.into_iter().map(drop_verdict).collect()
+                filter.insert_many(0..10_000).await.into_iter().try_for_each(drop_verdict)
             }
             Called::Contains => filter.contains_many(0..10_000).await.map(|_| ()),
             Called::Figures => filter.figures().await.map(|_| ()),

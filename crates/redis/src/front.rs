@@ -97,7 +97,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, hasher)?;
+    /// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20).build()?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// let new = seen.insert_many(["a", "b", "a"]);
     /// assert_eq!(new.len(), 3);
@@ -151,9 +151,9 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, hasher)?;
+    /// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20).build()?;
     /// let seen = LocalFirst::new(seen, local)?;
-    /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().len_estimate());
+    /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().figures().items.value);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -184,7 +184,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
-/// let local = ScalableBloomFilter::<str, _>::with_capacity_and_hasher(1 << 20, seen.hasher().clone())?;
+/// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone()).capacity(1 << 20).build()?;
 /// let seen = AsyncLocalFirst::new(seen, local)?;
 /// seen.insert("https://example.org/").await?;
 /// // No round trip.

@@ -147,10 +147,11 @@ async fn unite(
         Some(Value::Int(ones)) => u64::try_from(*ones).unwrap_or(0),
         _ => return Err(Error::Reply { expected: "a number" }),
     };
-    if current == number && sample >= generation.full() {
-        if let Err(error) = filter.grow(shard, number, Kind::Once).await {
-            filter.growth_failed(shard, number, error);
-        }
+    if current == number
+        && sample >= generation.full()
+        && let Err(error) = filter.grow(shard, number, Kind::Once).await
+    {
+        filter.growth_failed(shard, number, error);
     }
     Ok(())
 }

@@ -59,7 +59,7 @@
 //! Most methods for building, inserting, querying and statistics are the same in all types, so one type can replace another.
 //! Change the name of the type, and handle the `Result` of an insert into a cuckoo filter, which may be full. Cuckoo
 //! filters differ in a few methods: they have `try_extend` instead of `extend`, `merge` instead of `union_with`,
-//! `load_factor` instead of `fill`, an exact `len`, and no `get_mut`.
+//! an exact `len`, a `load_factor`, and no `get_mut`.
 //!
 //! Code that is generic over the type uses the traits [`Filter`], [`OnceFilter`] and [`WithRate`]. The type [`Error`]
 //! has a `From` implementation for every error of this crate.
@@ -196,11 +196,19 @@ pub use tamis_sync::Swap;
 #[doc(inline)]
 pub use tamis_sync::Pinned;
 
-/// The Bloom filters, their builder and their geometry.
-pub use tamis_bloom as bloom;
+/// What only users of particular Bloom filters name: their builders, their sizes, and the view of
+/// `get_mut`.
+pub mod bloom {
+    pub use tamis_bloom::{
+        Buildable, Builder, Exclusive, Geometry, Growing, InLines, RotatingBuilder,
+        ScalableBuilder, Window,
+    };
+}
 
-/// The cuckoo filters, their builder and their geometry.
-pub use tamis_cuckoo as cuckoo;
+/// What only users of particular cuckoo filters name: their builders and their sizes.
+pub mod cuckoo {
+    pub use tamis_cuckoo::{Buildable, Builder, Geometry, ScalableBuilder};
+}
 
 /// Saved filters (feature `formats`): files, streams, mapped filters, and filters that processes share.
 #[cfg(feature = "formats")]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tamis::bloom::raw::{self, Lines, SliceSizes};
+use tamis_bloom::raw::{self, Lines, SliceSizes};
 use tamis::hash::Rapid;
 use tamis::{
     BlockedBloomFilter, BuildError, OnceBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter,
@@ -217,11 +217,11 @@ macro_rules! growing {
             }
 
             fn slice_contains(slice: &Self::Slice, hash: u64) -> bool {
-                slice.contains_hash(hash)
+                slice.by_hash().contains(hash)
             }
 
             fn slice_insert(slice: &Self::Slice, hash: u64) {
-                slice.insert_hash(hash);
+                slice.by_hash().insert(hash);
             }
 
             fn slice_line(slice: &Self::Slice, line: u64) -> [u64; raw::LINE_WORDS] {
@@ -238,28 +238,28 @@ macro_rules! growing {
             }
 
             fn insert(&self, hash: u64) -> bool {
-                self.insert_hash(hash)
+                self.by_hash().insert(hash)
             }
 
             fn insert_batch(&self, hashes: &[u64], answers: &mut Vec<bool>) {
-                self.insert_hashes(hashes.iter().copied(), |number, new| {
+                self.by_hash().insert_many_with(hashes.iter().copied(), |number, new| {
                     assert_eq!(number, answers.len());
                     answers.push(new);
                 });
             }
 
             fn contains(&self, hash: u64) -> bool {
-                self.contains_hash(hash)
+                self.by_hash().contains(hash)
             }
 
             fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
                 let mut answers = Vec::new();
-                self.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+                self.by_hash().contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
                 answers
             }
 
             fn copy(&self) -> Self {
-                self.snapshot()
+                self.clone()
             }
 
             fn saved_and_loaded(&self, hashes: &[u64]) -> Self {
@@ -287,7 +287,7 @@ macro_rules! growing {
             }
 
             fn figures(&self) -> (f64, f64, f64) {
-                (self.false_positive_rate(), self.len_estimate(), self.saturation())
+                (self.false_positive_rate(), self.figures().items.value, self.saturation())
             }
         }
     )*};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tamis::bloom::raw;
+use tamis_bloom::raw;
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, CountingBloomFilter};
 
@@ -61,21 +61,21 @@ impl Checked for Counting {
     }
 
     fn insert(&mut self, hash: u64) {
-        let was_present = self.filter.contains_hash(hash);
-        assert_eq!(self.filter.insert_hash(hash), !was_present);
+        let was_present = self.filter.by_hash().contains(hash);
+        assert_eq!(self.filter.by_hash().insert(hash), !was_present);
         self.added(hash);
     }
 
     fn insert_batch(&mut self, hashes: &[u64]) {
-        let single = self.filter.snapshot();
-        self.filter.insert_hashes(hashes.iter().copied(), |number, new| {
-            assert_eq!(new, single.insert_hash(hashes[number]));
+        let single = self.filter.clone();
+        self.filter.by_hash().insert_many_with(hashes.iter().copied(), |number, new| {
+            assert_eq!(new, single.by_hash().insert(hashes[number]));
         });
         hashes.iter().for_each(|&hash| self.added(hash));
     }
 
     fn insert_otherwise(&mut self, hash: u64) {
-        let was_present = self.filter.contains_hash(hash);
+        let was_present = self.filter.by_hash().contains(hash);
         assert_eq!(self.filter.get_mut().insert_hash(hash), !was_present);
         self.added(hash);
     }
@@ -84,11 +84,13 @@ impl Checked for Counting {
         let count = count.min(self.held.len());
         let hashes: Vec<u64> = (0..count).map(|_| self.taken(at)).collect();
         if batch {
-            self.filter.remove_hashes(hashes, |_, removed| assert!(removed, "a present item"));
+            self.filter
+                .by_hash()
+                .remove_many_with(hashes, |_, removed| assert!(removed, "a present item"));
         } else {
             let mut hashes = hashes.into_iter();
             assert!(
-                hashes.all(|hash| self.filter.remove_hash(hash)),
+                hashes.all(|hash| self.filter.by_hash().remove(hash)),
                 "a present item can be removed"
             );
         }
@@ -96,22 +98,24 @@ impl Checked for Counting {
 
     fn agree(&self, hash: u64) {
         let copies = self.copies.get(&hash).copied().unwrap_or_default();
-        let count = self.filter.count_estimate_hash(hash);
+        let count = self.filter.by_hash().count(hash);
         assert!(u64::from(count) >= copies.min(15), "{count} of {copies} copies");
         assert!(count <= 15);
-        assert_eq!(self.filter.contains_hash(hash), count > 0);
+        assert_eq!(self.filter.by_hash().contains(hash), count > 0);
         if count == 0 {
-            assert!(!self.filter.remove_hash(hash), "an absent item was removed");
+            assert!(!self.filter.by_hash().remove(hash), "an absent item was removed");
         }
     }
 
     fn contains(&self, hash: u64) -> bool {
-        self.filter.contains_hash(hash)
+        self.filter.by_hash().contains(hash)
     }
 
     fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
         let mut answers = Vec::new();
-        self.filter.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+        self.filter
+            .by_hash()
+            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
         answers
     }
 
@@ -121,20 +125,20 @@ impl Checked for Counting {
         let part: Vec<u64> =
             self.held.iter().copied().step_by(1 + usize::from(number % 64)).collect();
         if part.len() + self.held.len() <= super::checked::MOST {
-            part.iter().for_each(|&hash| _ = other.insert_hash(hash));
+            part.iter().for_each(|&hash| _ = other.by_hash().insert(hash));
             self.filter.union_with(&other).expect("the same geometry and hash");
             part.into_iter().for_each(|hash| self.added(hash));
         }
-        let blocked: BlockedBloomFilter<u64, Rapid> = self.filter.to_blocked();
-        assert!(self.held.iter().all(|&hash| blocked.contains_hash(hash)));
-        assert_eq!(blocked.fill(), self.filter.fill());
+        let blocked: BlockedBloomFilter<u64, Rapid> = BlockedBloomFilter::from(&self.filter);
+        assert!(self.held.iter().all(|&hash| blocked.by_hash().contains(hash)));
+        assert_eq!(blocked.figures().fill.value, self.filter.figures().fill.value);
     }
 
     fn snapshot(&mut self, hash: u64) {
-        let copy = self.filter.snapshot();
-        let count = copy.count_estimate_hash(hash);
-        self.filter.insert_hash(hash);
-        assert_eq!(copy.count_estimate_hash(hash), count, "an insert changed the snapshot");
+        let copy = self.filter.clone();
+        let count = copy.by_hash().count(hash);
+        self.filter.by_hash().insert(hash);
+        assert_eq!(copy.by_hash().count(hash), count, "an insert changed the snapshot");
         self.filter = copy;
     }
 
@@ -149,7 +153,7 @@ impl Checked for Counting {
         self.filter.clear();
         self.copies.clear();
         self.held.clear();
-        assert_eq!((self.filter.fill(), self.filter.saturated()), (0.0, 0));
+        assert_eq!((self.filter.figures().fill.value, self.filter.saturated()), (0.0, 0));
     }
 
     fn check(&self) {}
@@ -158,13 +162,13 @@ impl Checked for Counting {
         self.copies.keys().for_each(|&hash| self.agree(hash));
         check_figures(
             self.filter.false_positive_rate(),
-            self.filter.len_estimate(),
+            self.filter.figures().items.value,
             self.filter.saturation(),
         );
         // A saturated counter stays, so if there is none now, there was none.
         if self.filter.saturated() == 0 {
             let again = self.empty();
-            self.held.iter().for_each(|&hash| _ = again.insert_hash(hash));
+            self.held.iter().for_each(|&hash| _ = again.by_hash().insert(hash));
             assert!(Self::counters(&again) == Self::counters(&self.filter), "other counters");
         }
     }

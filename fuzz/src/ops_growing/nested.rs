@@ -27,7 +27,7 @@ impl Nested {
                 self.held.push(hash);
             }
             // Two buckets are full of one class, in every generation that was tried.
-            Err(InsertError::TooManyCopies) => assert!(self.filter.count_hash(hash) >= 4),
+            Err(InsertError::TooManyCopies) => assert!(self.filter.by_hash().count(hash) >= 4),
             Err(InsertError::Full) => {}
             Err(other) => panic!("{other}"),
         }
@@ -64,13 +64,13 @@ impl Checked for Nested {
     }
 
     fn insert(&mut self, hash: u64) {
-        let result = self.filter.insert_hash(hash);
+        let result = self.filter.by_hash().insert(hash);
         self.model(hash, result);
     }
 
     fn insert_batch(&mut self, hashes: &[u64]) {
         let mut results = Vec::new();
-        self.filter.insert_hashes(hashes.iter().copied(), |number, result| {
+        self.filter.by_hash().insert_many_with(hashes.iter().copied(), |number, result| {
             assert_eq!(number, results.len());
             results.push(result);
         });
@@ -87,11 +87,13 @@ impl Checked for Nested {
         let count = count.min(self.held.len());
         let hashes: Vec<u64> = (0..count).map(|_| self.taken(at)).collect();
         if batch {
-            self.filter.remove_hashes(hashes, |_, removed| assert!(removed, "a present item"));
+            self.filter
+                .by_hash()
+                .remove_many_with(hashes, |_, removed| assert!(removed, "a present item"));
         } else {
             let mut hashes = hashes.into_iter();
             assert!(
-                hashes.all(|hash| self.filter.remove_hash(hash)),
+                hashes.all(|hash| self.filter.by_hash().remove(hash)),
                 "a present item can be removed"
             );
         }
@@ -99,22 +101,24 @@ impl Checked for Nested {
 
     fn agree(&self, hash: u64) {
         let copies = self.copies.get(&hash).copied().unwrap_or_default();
-        let count = self.filter.count_hash(hash);
+        let count = self.filter.by_hash().count(hash);
         assert!(count >= copies, "{count} of {copies} copies");
-        assert_eq!(self.filter.contains_hash(hash), count > 0);
+        assert_eq!(self.filter.by_hash().contains(hash), count > 0);
         assert!(count as usize <= self.held.len(), "more copies than the filter has");
         if count == 0 {
-            assert!(!self.filter.remove_hash(hash), "an absent item was removed");
+            assert!(!self.filter.by_hash().remove(hash), "an absent item was removed");
         }
     }
 
     fn contains(&self, hash: u64) -> bool {
-        self.filter.contains_hash(hash)
+        self.filter.by_hash().contains(hash)
     }
 
     fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
         let mut answers = Vec::new();
-        self.filter.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+        self.filter
+            .by_hash()
+            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
         answers
     }
 
@@ -127,12 +131,12 @@ impl Checked for Nested {
     }
 
     fn snapshot(&mut self, hash: u64) {
-        let copy = self.filter.snapshot();
-        let count = copy.count_hash(hash);
-        if self.filter.insert_hash(hash).is_ok() {
-            assert_eq!(self.filter.count_hash(hash), count + 1);
+        let copy = self.filter.clone();
+        let count = copy.by_hash().count(hash);
+        if self.filter.by_hash().insert(hash).is_ok() {
+            assert_eq!(self.filter.by_hash().count(hash), count + 1);
         }
-        assert_eq!(copy.count_hash(hash), count, "an insert changed the snapshot");
+        assert_eq!(copy.by_hash().count(hash), count, "an insert changed the snapshot");
         self.filter = copy;
     }
 
@@ -160,7 +164,7 @@ impl Checked for Nested {
     fn check_all(&self) {
         self.check();
         self.copies.keys().for_each(|&hash| self.agree(hash));
-        let items = self.filter.len_estimate();
+        let items = self.filter.figures().items.value;
         assert_eq!(items, self.held.len() as f64);
         check_figures(self.filter.false_positive_rate(), items, self.filter.saturation());
     }

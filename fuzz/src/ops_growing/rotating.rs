@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use tamis::BlockedBloomFilter;
-use tamis::bloom::{RotatingBloomFilter, Window};
+use tamis::RotatingBloomFilter;
+use tamis::bloom::Window;
 use tamis::hash::Rapid;
 
 use super::checked::{Checked, Sizes, check_figures};
@@ -36,7 +37,7 @@ struct Clock {
 
 impl Rotating {
     fn has(&self, hash: u64) -> bool {
-        self.live.iter().any(|generation| generation.contains_hash(hash))
+        self.live.iter().any(|generation| generation.by_hash().contains(hash))
     }
 
     fn empty(&self) -> Blocked {
@@ -55,8 +56,8 @@ impl Rotating {
     fn model(&mut self, hash: u64, refresh: bool, answer: bool, rotations: u64) {
         assert_eq!(answer, !self.has(hash), "`true` exactly if no live generation has the item");
         let current = self.live.back().expect("a generation");
-        if answer || refresh && !current.contains_hash(hash) {
-            current.insert_hash(hash);
+        if answer || refresh && !current.by_hash().contains(hash) {
+            current.by_hash().insert(hash);
             self.counted += 1;
             self.rotate_by_count(rotations);
         } else {
@@ -82,12 +83,12 @@ impl Rotating {
 
     fn insert_with(&mut self, hash: u64, refresh: bool) {
         let answer = if refresh {
-            self.filter.insert_or_refresh_hash(hash)
+            self.filter.by_hash().insert_or_refresh(hash)
         } else {
-            self.filter.insert_hash(hash)
+            self.filter.by_hash().insert(hash)
         };
         self.model(hash, refresh, answer, self.filter.rotations());
-        assert!(self.filter.contains_hash(hash), "a false negative");
+        assert!(self.filter.by_hash().contains(hash), "a false negative");
     }
 }
 
@@ -118,15 +119,17 @@ impl Checked for Rotating {
 
     fn insert(&mut self, hash: u64) {
         self.insert_with(hash, false);
-        assert!(!self.filter.insert_hash(hash), "new twice");
+        assert!(!self.filter.by_hash().insert(hash), "new twice");
     }
 
     fn insert_batch(&mut self, hashes: &[u64]) {
         // A copy of its own would count other items: compare with the model alone, rotation by rotation.
         for part in hashes.chunks(7) {
             let mut answers = Vec::new();
-            let before = self.filter.snapshot();
-            self.filter.insert_hashes(part.iter().copied(), |_, new| answers.push(new));
+            let before = self.filter.clone();
+            self.filter
+                .by_hash()
+                .insert_many_with(part.iter().copied(), |_, new| answers.push(new));
             let rotations = self.filter.rotations();
             if rotations == self.rotations {
                 for (&hash, &answer) in part.iter().zip(&answers) {
@@ -147,16 +150,18 @@ impl Checked for Rotating {
     }
 
     fn agree(&self, hash: u64) {
-        assert_eq!(self.filter.contains_hash(hash), self.has(hash));
+        assert_eq!(self.filter.by_hash().contains(hash), self.has(hash));
     }
 
     fn contains(&self, hash: u64) -> bool {
-        self.filter.contains_hash(hash)
+        self.filter.by_hash().contains(hash)
     }
 
     fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
         let mut answers = Vec::new();
-        self.filter.contains_hashes(hashes.iter().copied(), |_, hit| answers.push(hit));
+        self.filter
+            .by_hash()
+            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
         answers
     }
 
@@ -193,11 +198,11 @@ impl Checked for Rotating {
     }
 
     fn snapshot(&mut self, hash: u64) {
-        let copy = self.filter.snapshot();
-        let had = copy.contains_hash(hash);
-        self.filter.insert_hash(hash);
+        let copy = self.filter.clone();
+        let had = copy.by_hash().contains(hash);
+        self.filter.by_hash().insert(hash);
         self.filter.rotate();
-        assert_eq!(copy.contains_hash(hash), had, "an insert after the snapshot changed it");
+        assert_eq!(copy.by_hash().contains(hash), had, "an insert after the snapshot changed it");
         self.filter = copy;
         self.is_copy = true;
     }
@@ -212,7 +217,7 @@ impl Checked for Rotating {
         (0..self.live.len()).for_each(|_| self.rotated());
         // The next time is the first one.
         self.clock = self.clock.map(|clock| Clock { now: 0, due: None, ..clock });
-        assert_eq!(self.filter.len_estimate(), 0.0);
+        assert_eq!(self.filter.figures().items.value, 0.0);
     }
 
     fn check(&self) {
@@ -224,9 +229,9 @@ impl Checked for Rotating {
 
     fn check_all(&self) {
         self.check();
-        let items = self.filter.len_estimate();
+        let items = self.filter.figures().items.value;
         check_figures(self.filter.false_positive_rate(), items, self.filter.saturation());
-        let expected: f64 = self.live.iter().map(Blocked::len_estimate).sum();
+        let expected: f64 = self.live.iter().map(|slice| slice.figures().items.value).sum();
         // Both are infinite if a generation has all bits set.
         let agree = items == expected || (items - expected).abs() <= expected * 1e-9;
         assert!(agree, "{items}, not {expected}");

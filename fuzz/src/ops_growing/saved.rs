@@ -16,8 +16,9 @@ pub(super) fn saved_and_loaded<F: Saved + Filter>(
     assert!(saved(&loaded) == bytes, "the second save has other bytes");
     let differs = |&hash: &u64| loaded.contains_hash(hash) != filter.contains_hash(hash);
     assert_eq!(hashes.into_iter().find(differs), None, "the loaded filter gives another answer");
-    let figures =
-        |filter: &F| (filter.len_estimate(), filter.false_positive_rate(), filter.saturation());
+    let figures = |filter: &F| {
+        (filter.figures().items.value, filter.false_positive_rate(), filter.saturation())
+    };
     assert_eq!(figures(&loaded), figures(filter), "the loaded filter reports other figures");
     loaded
 }

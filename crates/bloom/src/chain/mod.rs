@@ -9,7 +9,6 @@
 //! | `claim.rs` | the two kinds of insert, with the proofs of what they return |
 //! | `many.rs`, `figures.rs` | batches; estimates |
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
@@ -108,22 +107,6 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         on_result: impl FnMut(usize, bool),
     ) {
         run_batches(Contains::new(&self.slices), hashes, on_result);
-    }
-
-    /// Inserts many items and collects the results. Pulls all hashes before it inserts the first: a panic in the
-    /// iterator loses no result.
-    pub(crate) fn insert_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let hashes: Vec<u64> = hashes.collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.insert_many_with(hashes, |_, new| results.push(new));
-        results
-    }
-
-    /// Queries many items and collects the results.
-    pub(crate) fn contains_many(&self, hashes: impl Iterator<Item = u64>) -> Vec<bool> {
-        let mut results = Vec::with_capacity(hashes.size_hint().0);
-        self.contains_many_with(hashes, |_, hit| results.push(hit));
-        results
     }
 
     /// Hashes items. The user's code runs here, before anything is locked.

@@ -104,7 +104,9 @@ fn batches_equal_single_operations() {
         });
         let hashes: Vec<u64> = items.map(|item| hasher.hash_item(&item)).collect();
         let expected: Vec<bool> = hashes.iter().map(|&hash| single.insert_hash(hash)).collect();
-        assert_eq!(batched.insert_many(hashes.iter().copied()), expected);
+        let mut results = Vec::new();
+        batched.insert_many_with(hashes.iter().copied(), |_, new| results.push(new));
+        assert_eq!(results, expected);
         assert_eq!(single.slices.len(), 4);
         assert_eq!(single.slices.len(), batched.slices.len());
         for (one, other) in single.slices.iter().zip(batched.slices.iter()) {
@@ -114,7 +116,9 @@ fn batches_equal_single_operations() {
         }
         let queries: Vec<u64> = (20_000..200_000_u64).map(|item| hasher.hash_item(&item)).collect();
         let expected: Vec<bool> = queries.iter().map(|&hash| single.contains_hash(hash)).collect();
-        assert_eq!(batched.contains_many(queries.into_iter()), expected);
+        let mut results = Vec::new();
+        batched.contains_many_with(queries, |_, hit| results.push(hit));
+        assert_eq!(results, expected);
     }
     check::<Free>();
     check::<Locked>();

@@ -104,7 +104,7 @@ pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64;
 /// use tamis::hash::Rapid;
 /// use tamis::ScalableBloomFilter;
 ///
-/// let filter = ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1024, Rapid::with_seed(1))?;
+/// let filter = ScalableBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1024).build()?;
 /// filter.insert_many_with(0..10_000_u64, |_, _| ());
 ///
 /// // Copy the filter, word by word.
@@ -275,7 +275,8 @@ mod tests {
     /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are planned.
     #[test]
     fn a_loaded_filter_can_be_cleared() {
-        let filter = Filter::with_capacity_and_hasher(1024, Rapid::with_seed(1)).unwrap();
+        let filter =
+            Filter::builder_with_hasher(Rapid::with_seed(1)).capacity(1024).build().unwrap();
         let (sizes, growth) = (slices(&filter), Growth { first_capacity: u64::MAX, ..GROWTH });
         let lines = Lines::zeroed(sizes[0].geometry.lines()).unwrap();
         let mut loaded = load(growth, vec![(sizes[0], lines)]).unwrap();

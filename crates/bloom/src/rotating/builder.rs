@@ -267,28 +267,6 @@ impl<T: ?Sized> RotatingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Builds an empty filter for a window of `items` items at a false-positive rate of 1 %, with the given hasher. A
-    /// capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let seen = RotatingBloomFilter::<str, _>::with_capacity_and_hasher(1000, Rapid::with_seed(1))?;
-    /// assert!(seen.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn with_capacity_and_hasher(items: usize, hasher: S) -> Result<Self, BuildError> {
-        RotatingBuilder::new(hasher).capacity(items).build()
-    }
-
     /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
     ///
     /// # Examples

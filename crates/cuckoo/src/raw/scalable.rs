@@ -15,7 +15,7 @@
 //! use tamis::hash::Rapid;
 //!
 //! let hasher = Rapid::with_seed(1);
-//! let filter = ScalableCuckooFilter::<u64, _>::with_capacity_and_hasher(1000, hasher.clone())?;
+//! let filter = ScalableCuckooFilter::<u64, _>::builder_with_hasher(hasher.clone()).capacity(1000).build()?;
 //! filter.try_extend(0..20_000)?;
 //!
 //! let parts = scalable::try_copy(&filter)?;

@@ -123,8 +123,9 @@ fn a_local_filter_answers_repeats() {
     runtime.block_on(async {
         let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
         let remote = builder.create().await.unwrap();
-        let local =
-            ScalableBloomFilter::<u64, _>::with_capacity_and_hasher(1000, remote.hasher().clone());
+        let local = ScalableBloomFilter::<u64, _>::builder_with_hasher(remote.hasher().clone())
+            .capacity(1000)
+            .build();
         let front = AsyncLocalFirst::new(remote, local.unwrap()).unwrap();
         assert_eq!(front.insert(&1).await, Ok(true));
         let new = front.insert_many([1_u64, 2, 3, 2]).await;

@@ -57,9 +57,9 @@ async fn metrics(State(guarded): State<Arc<Guarded>>) -> String {
         writeln!(text, "# TYPE guard_{name}_error gauge\nguard_{name}_error {standard_error}")
             .expect("writing to a string cannot fail");
     };
-    gauge("items", filter.len_estimate_sampled(SAMPLE));
-    gauge("saturation", filter.saturation_sampled(SAMPLE));
-    gauge("false_positive_rate", filter.false_positive_rate_sampled(SAMPLE));
+    gauge("items", filter.figures_sampled(SAMPLE).items);
+    gauge("saturation", filter.figures_sampled(SAMPLE).saturation);
+    gauge("false_positive_rate", filter.figures_sampled(SAMPLE).false_positive_rate);
     let reads = guarded.store_reads.load(Ordering::Relaxed);
     writeln!(text, "# TYPE guard_store_reads counter\nguard_store_reads {reads}")
         .expect("writing to a string cannot fail");
