@@ -7,7 +7,9 @@ use std::io;
 use tamis_core::BuildError;
 use tamis_hash::Algorithm;
 
-use crate::{Kind, Policy, foreign};
+use crate::foreign;
+use crate::kind::Kind;
+use crate::policy::Policy;
 
 /// The reason why a file or a stream cannot be read as the filter that was asked for.
 ///

@@ -1,6 +1,6 @@
 //! The options of saving and loading: a policy, and whether a live file may be loaded.
 
-use crate::Policy;
+use crate::policy::Policy;
 
 /// The policy of a file, and whether a live file may be loaded. Each function of this crate is also a method here; the
 /// functions use the default options: no policy, and no live file.

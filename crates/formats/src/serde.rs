@@ -10,7 +10,12 @@ use base64::read::DecoderReader;
 use serde_core::de::{self, Deserialize, Deserializer, Visitor};
 use serde_core::ser::{self, Serialize, Serializer};
 
-use crate::{Info, LoadError, Options, SaveError, Saved, encoded_len};
+use crate::error::LoadError;
+use crate::filters::saved::Saved;
+use crate::io::info::Info;
+use crate::io::write::encoded_len;
+use crate::options::Options;
+use crate::save_error::SaveError;
 
 /// Serializes a filter as the bytes of a file: for `#[serde(with = "tamis::formats::serde")]`.
 ///

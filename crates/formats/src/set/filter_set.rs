@@ -10,9 +10,12 @@ use tamis_hash::{AnyStable, HashItem, StableHasher};
 use tamis_sync::MapFile;
 
 use super::cache::Cache;
-use super::{SetError, SetFilter, SetInfo};
-use crate::file::File;
-use crate::{LoadError, Options};
+use super::error::SetError;
+use super::filter::SetFilter;
+use super::info::SetInfo;
+use crate::error::LoadError;
+use crate::io::file::File;
+use crate::options::Options;
 
 /// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the most recently used ones.
 ///

@@ -6,13 +6,16 @@ use std::path::Path;
 
 use tamis_hash::Algorithm;
 
-use super::SetError;
+use super::error::SetError;
 use super::filter::check;
 use super::index::{Index, Place, header_checksum};
 use super::trailer::{TRAILER, Trailer};
-use crate::file::{At, File, fill};
-use crate::header::{HEADER, Header};
-use crate::{Info, LoadError, Policy};
+use crate::error::LoadError;
+use crate::io::file::{At, File};
+use crate::io::info::Info;
+use crate::layout::fill::fill;
+use crate::layout::header::{HEADER, Header};
+use crate::policy::Policy;
 
 /// A description of a set of filters, from its index. No filter is loaded.
 ///

@@ -4,8 +4,9 @@ use core::error::Error;
 use core::fmt;
 use std::io;
 
-use super::{MAX_NAME, SetError};
-use crate::SaveError;
+use super::error::SetError;
+use super::limits::MAX_NAME;
+use crate::save_error::SaveError;
 
 /// The reason why a filter was not added to a set, or why a set was not written.
 ///

@@ -9,11 +9,17 @@ use tamis_core::Filter;
 use tamis_hash::{Algorithm, StableHasher};
 
 use super::index::{Place, header_checksum};
+use super::info::SetInfo;
+use super::limits::{ALIGN, MAX_NAME};
+use super::save_error::SetSaveError;
 use super::trailer::Trailer;
-use super::{ALIGN, MAX_NAME, SetInfo, SetSaveError};
-use crate::checksum::checksum;
-use crate::header::HEADER;
-use crate::{Info, LoadError, Mappable, Options, SaveError};
+use crate::error::LoadError;
+use crate::filters::saved::Mappable;
+use crate::io::info::Info;
+use crate::layout::checksum::checksum;
+use crate::layout::header::HEADER;
+use crate::options::Options;
+use crate::save_error::SaveError;
 
 /// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
 /// file.

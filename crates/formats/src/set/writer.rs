@@ -6,9 +6,12 @@ use std::path::Path;
 
 use tamis_core::Filter;
 
-use super::{SetInfo, SetSaveError, SetStream};
-use crate::replace::{Target, Temporary};
-use crate::{Mappable, Options};
+use super::info::SetInfo;
+use super::save_error::SetSaveError;
+use super::stream::SetStream;
+use crate::filters::saved::Mappable;
+use crate::io::replace::{Target, Temporary};
+use crate::options::Options;
 
 /// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
 ///
