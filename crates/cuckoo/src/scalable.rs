@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, Sampled};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
+use crate::error::InsertError;
 use crate::growing::Growing;
 use crate::shared::collect_results;
-use crate::{InsertError, Sampled};
 
 /// A concurrent cuckoo filter that grows, and from which items can be removed.
 ///

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
+use tamis_core::{BuildError, Filter, Sampled, WithRate};
 use tamis_hash::HashItem;
 
-use crate::{
-    BuildError, Filter, InsertError, Sampled, ScalableBuilder, ScalableCuckooFilter, WithRate,
-};
+use crate::error::InsertError;
+use crate::scalable::ScalableCuckooFilter;
+use crate::scalable_builder::ScalableBuilder;
 
 /// Returns a [`snapshot`](Self::snapshot).
 impl<T: ?Sized, S: Clone> Clone for ScalableCuckooFilter<T, S> {

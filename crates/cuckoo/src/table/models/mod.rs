@@ -11,9 +11,10 @@ use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_loo
 use tamis_sync::thread::{Arc, spawn};
 
 use super::{BatchRead, Classes, StripeGuard, Table};
+use crate::error::InsertError;
+use crate::evict;
 use crate::geometry::Geometry;
 use crate::place::Class;
-use crate::{InsertError, evict};
 
 mod inserts;
 mod once;

@@ -8,9 +8,10 @@ use tamis_sync::schedule::{check, must_fail};
 use tamis_sync::thread::{Arc, spawn};
 
 use super::Table;
+use crate::error::InsertError;
+use crate::evict;
 use crate::geometry::Geometry;
 use crate::place::Class;
-use crate::{InsertError, evict};
 
 /// With this few buckets of two slots each, inserts have to relocate other items, and some fail.
 const BUCKETS: u64 = 4;
