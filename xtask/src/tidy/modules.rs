@@ -1,15 +1,17 @@
 //! Reads the modules of a crate and resolves paths to the files that define their items.
 
+mod uses;
+
 use std::collections::BTreeMap;
 
 use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
 
-use super::uses::{self, Kind, Use};
-use crate::tidy::source::Source;
-use crate::tidy::syntax::is_test;
+use self::uses::{Kind, Use};
+use super::source::Source;
+use super::syntax::is_test;
 
 /// Sources by their paths.
-pub(super) type Sources<'s> = BTreeMap<&'s str, &'s Source>;
+type Sources<'s> = BTreeMap<&'s str, &'s Source>;
 
 /// All modules of a crate. The first is the root.
 pub(super) struct Modules<'s> {
@@ -52,9 +54,23 @@ pub(super) struct Edge<'s> {
     pub(super) path: String,
 }
 
+/// Reads the crates whose roots are among the sources. An error is a violation.
+pub(super) fn of_crates(sources: &[Source]) -> Vec<Result<Modules<'_>, String>> {
+    let by_path = sources.iter().map(|source| (source.path.as_str(), source)).collect();
+    let roots = sources.iter().filter(|source| is_root(&source.path));
+    roots.map(|root| Modules::read(root, &by_path)).collect()
+}
+
+/// Returns whether the file is the root of a library or a program. Roots outside `src` are tests or have one file.
+fn is_root(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else { return false };
+    folder.ends_with("/src") && ["lib.rs", "main.rs"].contains(&name)
+        || folder.ends_with("src/bin") && name.ends_with(".rs")
+}
+
 impl<'s> Modules<'s> {
-    /// Reads the crate with this root. The error is a violation of the rule.
-    pub(super) fn read(root: &'s Source, sources: &Sources<'s>) -> Result<Self, String> {
+    /// Reads the crate with this root. The error is a violation.
+    fn read(root: &'s Source, sources: &Sources<'s>) -> Result<Self, String> {
         let mut modules = Self { all: Vec::new() };
         modules.read_file(root, None, sources)?;
         Ok(modules)
@@ -68,7 +84,7 @@ impl<'s> Modules<'s> {
     ) -> Result<usize, String> {
         let path = source.path.as_str();
         let syntax = syn::parse_file(&source.text).map_err(|error| {
-            source.violation(error.span().start().line, "circles", &format!("mend it: {error}"))
+            source.violation(error.span().start().line, "modules", &format!("mend it: {error}"))
         })?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         // The children of the root and of `mod.rs` are in the same folder; those of `a.rs` are in the folder `a`.
@@ -122,7 +138,7 @@ impl<'s> Modules<'s> {
                     }
                     None => {
                         return Err(format!(
-                            "{file}: circles: the file of `mod {name}` is not found"
+                            "{file}: modules: the file of `mod {name}` is not found"
                         ));
                     }
                 },
@@ -147,6 +163,51 @@ impl<'s> Modules<'s> {
             }
         }
         edges
+    }
+
+    /// Returns every use of an item through a re-export of a module above the user, by which `to` is the file of that
+    /// module.
+    pub(super) fn detours(&self) -> Vec<Edge<'s>> {
+        let mut detours = Vec::new();
+        for (id, module) in self.all.iter().enumerate() {
+            for Use { line, path, .. } in &module.uses {
+                let Some(by) = self.reexporter(id, path) else { continue };
+                let (from, to) = (module.file, self.all[by].file);
+                if from != to && self.is_inside(id, by) {
+                    detours.push(Edge { from, line: *line, to, path: path.join("::") });
+                }
+            }
+        }
+        detours
+    }
+
+    /// Returns the first module that re-exports a part of a path to its users, if the path starts at the root or at a
+    /// parent.
+    fn reexporter(&self, from: usize, path: &[String]) -> Option<usize> {
+        let mut at = match path.first().map(String::as_str) {
+            Some("crate") => 0,
+            Some("super") => self.all[from].parent?,
+            _ => return None,
+        };
+        for name in &path[1..] {
+            match name.as_str() {
+                "self" => continue,
+                "super" => at = self.all[at].parent?,
+                _ => {
+                    let names = self.all[at].names.get(name)?;
+                    let child = names.iter().find_map(|name| match name {
+                        Name::Module(child) => Some(*child),
+                        _ => None,
+                    });
+                    let Some(child) = child else {
+                        let imports = |name: &Name| matches!(name, Name::Import(_));
+                        return names.iter().all(imports).then_some(at);
+                    };
+                    at = child;
+                }
+            }
+        }
+        None
     }
 
     /// Returns the modules that define the items that the module `id` uses here.
