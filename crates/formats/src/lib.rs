@@ -14,8 +14,8 @@
 //! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
 //! | query a set of filters, each loaded or mapped on demand | [`FilterSet`] | |
 //!
-//! [`Options`] offers the same functions with a [`Policy`], the name of the normal form that the items had before they
-//! were hashed.
+//! [`Options`] offers the same functions with a [`Normalization`], the name of the normal form that the items had
+//! before they were hashed.
 //!
 //! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in the file. A loaded
 //! filter gives the same answers as the saved one on every platform. If it is saved again, the file has the same bytes.
@@ -23,8 +23,8 @@
 //! # The format
 //!
 //! `spec/v1.md` in this crate describes every byte, in enough detail to write a reader in another language. A file has
-//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the policy, the counts, a checksum of the header
-//! and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
+//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the normalization, the counts, a checksum of the
+//! header and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
 //! body before it uses that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
 //!
 //! Checksums detect damage. They do not prove the origin of a file: anyone can compute them.
@@ -62,8 +62,8 @@ pub mod foreign;
 mod io;
 mod kind;
 mod layout;
+mod normalization;
 mod options;
-mod policy;
 mod save_error;
 #[cfg(feature = "serde")]
 pub mod serde;
@@ -86,8 +86,8 @@ pub use crate::io::save::save;
 pub use crate::io::shards::TableParts;
 pub use crate::io::write::{encoded_len, write};
 pub use crate::kind::Kind;
+pub use crate::normalization::{Normalization, NormalizationError};
 pub use crate::options::Options;
-pub use crate::policy::{Policy, PolicyError};
 pub use crate::save_error::SaveError;
 pub use crate::set::{FilterSet, SetError, SetFilter, SetInfo, SetSaveError, SetStream, SetWriter};
 pub use crate::sizes::chain::ChainSizes;

@@ -14,8 +14,8 @@ use crate::layout::body::Body;
 use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
 use crate::layout::source::{Computed, Copied, Passing, Source};
+use crate::normalization::Normalization;
 use crate::options::Options;
-use crate::policy::Policy;
 use crate::sizes::geometry::Geometry;
 
 /// What only this crate needs of a filter type.
@@ -327,15 +327,19 @@ cuckoo! {
 }
 
 /// Returns the header of a file that holds these lines of a filter, without the checksum of the table.
-pub(crate) fn header_of<F: Saved>(filter: &F, policy: Policy, lines: &impl Source) -> Header {
+pub(crate) fn header_of<F: Saved>(
+    filter: &F,
+    normalization: Normalization,
+    lines: &impl Source,
+) -> Header {
     // In a pass the number is known at the end.
-    header_with(filter, policy, lines.geometry(), lines.items().unwrap_or(0))
+    header_with(filter, normalization, lines.geometry(), lines.items().unwrap_or(0))
 }
 
 /// As [`header_of`], with these sizes and this number of items.
 pub(crate) fn header_with<F: Saved>(
     filter: &F,
-    policy: Policy,
+    normalization: Normalization,
     geometry: Geometry,
     items: u64,
 ) -> Header {
@@ -346,7 +350,7 @@ pub(crate) fn header_with<F: Saved>(
         algorithm: hasher.algorithm(),
         key: hasher.key(),
         hash_probe: hasher.hash_probe(),
-        policy,
+        normalization,
         geometry,
         capacity: filter.built_for(),
         items,
@@ -359,8 +363,11 @@ pub(crate) fn expect<F: Saved>(header: &Header, options: &Options) -> Result<F::
     if header.kind != F::KIND {
         return Err(other_kind::<F>(header));
     }
-    if header.policy != options.policy {
-        return Err(LoadError::OtherPolicy { found: header.policy, expected: options.policy });
+    if header.normalization != options.normalization {
+        return Err(LoadError::OtherNormalization {
+            found: header.normalization,
+            expected: options.normalization,
+        });
     }
     if header.is_live && !options.live {
         return Err(LoadError::Live);

@@ -11,7 +11,7 @@ use crate::io::file::File;
 use crate::kind::Kind;
 use crate::layout::fill::fill;
 use crate::layout::header::{HEADER, Header};
-use crate::policy::Policy;
+use crate::normalization::Normalization;
 use crate::sizes::geometry::Geometry;
 
 /// A description of a file, from its header. The body is not read.
@@ -116,19 +116,19 @@ impl Info {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Info, Options, Policy};
+    /// use tamis::formats::{Info, Options, Normalization};
     /// use tamis::{BloomFilter, hash::Rapid};
     ///
     /// let filter = BloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(1)).build()?;
-    /// let policy = Policy::new("url-v1")?;
+    /// let normalization = Normalization::new("url-v1")?;
     /// let mut bytes = Vec::new();
-    /// Options::new().policy(policy).write(&filter, &mut bytes)?;
-    /// assert_eq!(Info::read(&bytes[..])?.policy(), policy);
+    /// Options::new().normalization(normalization).write(&filter, &mut bytes)?;
+    /// assert_eq!(Info::read(&bytes[..])?.normalization(), normalization);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub const fn policy(&self) -> Policy {
-        self.0.policy
+    pub const fn normalization(&self) -> Normalization {
+        self.0.normalization
     }
 
     /// Returns the sizes of the filter.

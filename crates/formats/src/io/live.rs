@@ -145,7 +145,7 @@ impl<F: SavedBloom> Live<F> {
     /// # Errors
     ///
     /// As [`create_file`](Self::create_file); and [`SaveError::Existing`] if the file exists and is not a live filter
-    /// with these parts and this policy.
+    /// with these parts and this normalization.
     ///
     /// # Examples
     ///
@@ -213,7 +213,8 @@ impl<F: SavedBloom> Live<F> {
     /// # Errors
     ///
     /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds another filter than
-    /// asked for, if it is not live, if it has a policy (use [`Options::open_live`] then), or on a big-endian processor.
+    /// asked for, if it is not live, if it has a normalization (use [`Options::open_live`] then), or on a
+    /// big-endian processor.
     ///
     /// # Examples
     ///
@@ -262,8 +263,8 @@ impl<F: SavedBloom> Live<F> {
 }
 
 impl Options {
-    /// Maps the filter in a live file with this policy, as [`Live::open`] does. Live files are accepted whether or not
-    /// [`live`](Self::live) is set.
+    /// Maps the filter in a live file with this normalization, as [`Live::open`] does. Live files are accepted
+    /// whether or not [`live`](Self::live) is set.
     ///
     /// # Errors
     ///
@@ -273,7 +274,7 @@ impl Options {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Live, LoadError, MapFile, Options, Parts, Policy};
+    /// use tamis::formats::{Live, LoadError, MapFile, Options, Parts, Normalization};
     /// use tamis::{BlockedBloomFilter, hash::Rapid};
     ///
     /// # let folder = tempfile::tempdir()?;
@@ -282,14 +283,14 @@ impl Options {
     ///
     /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
     /// let parts = Parts { geometry: builder.geometry()?, capacity: 1000, hasher: Rapid::with_seed(7) };
-    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let options = Options::new().normalization(Normalization::new("url-v1")?);
     /// let file = Live::<Urls>::create_file(&path, &parts, &options)?;
     /// // SAFETY: no process makes the file shorter.
     /// let open = || unsafe { file.try_clone().map(|file| MapFile::new(file)) };
     /// let urls = options.open_live::<Urls>(open()?)?;
-    /// assert_eq!(urls.info().policy().name(), "url-v1");
+    /// assert_eq!(urls.info().normalization().name(), "url-v1");
     /// // A program that does not normalize URLs must not use this filter.
-    /// assert!(matches!(Live::<Urls>::open(open()?), Err(LoadError::OtherPolicy { .. })));
+    /// assert!(matches!(Live::<Urls>::open(open()?), Err(LoadError::OtherNormalization { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_live<F: SavedBloom>(&self, file: MapFile) -> Result<Live<F>, LoadError> {
@@ -341,7 +342,7 @@ fn live_header<F: SavedBloom>(
         algorithm: parts.hasher.algorithm(),
         key: parts.hasher.key(),
         hash_probe: parts.hasher.hash_probe(),
-        policy: options.policy,
+        normalization: options.normalization,
         geometry,
         capacity: parts.capacity.max(1) as u64,
         items: 0,
@@ -397,7 +398,7 @@ fn open_file(path: &Path) -> Result<File, SaveError> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(SaveError::NotAFile) }
 }
 
-/// Checks that a file is a live filter with these parts and this policy.
+/// Checks that a file is a live filter with these parts and this normalization.
 fn expect_live<F: SavedBloom>(
     file: &File,
     parts: &Parts<F::Hasher>,

@@ -71,7 +71,8 @@ pub fn map<F: Mappable>(file: MapFile) -> Result<Mapped<F>, LoadError> {
 }
 
 impl Options {
-    /// Maps the filter in a file with this policy, as [`map`](crate::map) does. A live file is an error in any case.
+    /// Maps the filter in a file with this normalization, as [`map`](crate::map) does. A live file is an error in any
+    /// case.
     ///
     /// # Errors
     ///

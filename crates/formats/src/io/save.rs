@@ -64,7 +64,7 @@ pub fn save<F: Saved>(filter: &F, path: impl AsRef<Path>) -> Result<(), SaveErro
 }
 
 impl Options {
-    /// Saves a filter with this policy, as [`save`](crate::save) does.
+    /// Saves a filter with this normalization, as [`save`](crate::save) does.
     ///
     /// # Errors
     ///
@@ -87,12 +87,12 @@ impl Options {
         filter: &F,
     ) -> Result<(), SaveError> {
         let passing = filter.passing().map_err(alloc)?;
-        if write_lines(file, header_of(filter, self.policy, &passing), passing)? {
+        if write_lines(file, header_of(filter, self.normalization, &passing), passing)? {
             return Ok(());
         }
         // The lines do not belong together. Those of a copy do: begin again with one.
         let still = filter.still().map_err(alloc)?;
-        write_lines(file, header_of(filter, self.policy, &still), still)?;
+        write_lines(file, header_of(filter, self.normalization, &still), still)?;
         Ok(())
     }
 }

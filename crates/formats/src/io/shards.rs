@@ -21,7 +21,7 @@ use crate::save_error::SaveError;
 use crate::sizes::geometry::Geometry;
 use crate::sizes::table::TableSizes;
 
-/// What the header of a table says, apart from its policy.
+/// What the header of a table says, apart from its normalization.
 ///
 /// # Examples
 ///
@@ -102,7 +102,7 @@ impl Options {
             algorithm: hasher.algorithm(),
             key: hasher.key(),
             hash_probe: hasher.hash_probe(),
-            policy: self.policy,
+            normalization: self.normalization,
             geometry,
             capacity: *capacity,
             items: *items,
@@ -129,12 +129,15 @@ impl Options {
         mut store: impl FnMut(u64, &[u64; 8]) -> Option<u32>,
     ) -> Result<TableParts, LoadError> {
         let (file, header) = open(path.as_ref())?;
-        let Header { kind, policy, algorithm, key, capacity, items, .. } = header.clone();
+        let Header { kind, normalization, algorithm, key, capacity, items, .. } = header.clone();
         let Geometry::Table(sizes) = header.geometry else {
             return Err(LoadError::OtherKind { found: kind, expected: Kind::Table });
         };
-        if policy != self.policy {
-            return Err(LoadError::OtherPolicy { found: policy, expected: self.policy });
+        if normalization != self.normalization {
+            return Err(LoadError::OtherNormalization {
+                found: normalization,
+                expected: self.normalization,
+            });
         }
         let hasher = AnyStable::from_key(algorithm, key).ok_or(LoadError::Key)?;
         let from = &mut file.at(HEADER as u64);

@@ -68,7 +68,7 @@ impl Whole {
 
 impl Options {
     /// Saves a filter of another system in a file of Tamis, as [`save`](crate::save) saves a filter of Tamis: atomically,
-    /// with checksums and with the policy. The filter is copied.
+    /// with checksums and with the normalization. The filter is copied.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Options {
             algorithm: hasher.algorithm(),
             key: hasher.key(),
             hash_probe: hasher.hash_probe(),
-            policy: self.policy,
+            normalization: self.normalization,
             geometry,
             capacity: 1,
             items: 0,
@@ -219,9 +219,9 @@ impl Options {
         let Geometry::Foreign(sizes) = header.geometry else {
             return Err(LoadError::OtherKind { found: header.kind, expected: Kind::Foreign });
         };
-        if header.policy != self.policy {
-            let (found, expected) = (header.policy, self.policy);
-            return Err(LoadError::OtherPolicy { found, expected });
+        if header.normalization != self.normalization {
+            let (found, expected) = (header.normalization, self.normalization);
+            return Err(LoadError::OtherNormalization { found, expected });
         }
         Ok(sizes)
     }

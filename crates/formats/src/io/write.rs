@@ -11,8 +11,8 @@ use crate::layout::checksum::checksum;
 use crate::layout::header::Header;
 use crate::layout::source::Source;
 use crate::layout::table::Table;
+use crate::normalization::Normalization;
 use crate::options::Options;
-use crate::policy::Policy;
 use crate::save_error::SaveError;
 
 /// Writes a filter to a stream: a pipe, a socket, an object store. The bytes are those of a file.
@@ -54,11 +54,11 @@ pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
 /// See [`write()`].
 #[must_use]
 pub fn encoded_len<F: Saved>(filter: &F) -> u64 {
-    header_with(filter, Policy::NONE, filter.sizes(), 0).file_len()
+    header_with(filter, Normalization::NONE, filter.sizes(), 0).file_len()
 }
 
 impl Options {
-    /// Writes a filter to a stream with this policy, as [`write`](crate::write()) does.
+    /// Writes a filter to a stream with this normalization, as [`write`](crate::write()) does.
     ///
     /// # Errors
     ///
@@ -66,10 +66,10 @@ impl Options {
     ///
     /// # Examples
     ///
-    /// See [`Info::policy`](crate::Info::policy).
+    /// See [`Info::normalization`](crate::Info::normalization).
     pub fn write<F: Saved>(&self, filter: &F, to: impl Write) -> Result<(), SaveError> {
         let still = filter.still().map_err(alloc)?;
-        write_source(to, header_of(filter, self.policy, &still), still)
+        write_source(to, header_of(filter, self.normalization, &still), still)
     }
 }
 

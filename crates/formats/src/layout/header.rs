@@ -8,7 +8,7 @@ use tamis_sync::LINE_BYTES;
 use crate::error::LoadError;
 use crate::kind::Kind;
 use crate::layout::checksum::checksum;
-use crate::policy::Policy;
+use crate::normalization::Normalization;
 use crate::sizes::geometry::Geometry;
 use crate::sizes::numbers::{Numbers, require};
 
@@ -62,7 +62,7 @@ pub struct Header {
     pub(crate) algorithm: Algorithm,
     pub(crate) key: [u8; 16],
     pub(crate) hash_probe: u64,
-    pub(crate) policy: Policy,
+    pub(crate) normalization: Normalization,
     pub(crate) geometry: Geometry,
     pub(crate) capacity: u64,
     pub(crate) items: u64,
@@ -116,7 +116,7 @@ impl Header {
         put(at::ALGORITHM, &algorithm.to_le_bytes());
         put(at::KEY, &self.key);
         put(at::HASH_PROBE, &self.hash_probe.to_le_bytes());
-        put(at::POLICY, &self.policy.to_bytes());
+        put(at::POLICY, &self.normalization.to_bytes());
         put(at::SIZE, &size.to_le_bytes());
         put(at::PROBES, &probes_or_slots.to_le_bytes());
         put(at::WORDS, &words_or_fingerprint_bits.to_le_bytes());
@@ -184,7 +184,8 @@ impl Header {
         if found != expected {
             return Err(LoadError::HashProbe { found, expected });
         }
-        let policy = Policy::of_bytes(array_at(bytes, at::POLICY)).ok_or(LoadError::PolicyBytes)?;
+        let normalization = Normalization::of_bytes(array_at(bytes, at::POLICY))
+            .ok_or(LoadError::NormalizationBytes)?;
         // The sizes, by the rules of the builders.
         let numbers = Numbers {
             size: u64_at(bytes, at::SIZE),
@@ -229,7 +230,7 @@ impl Header {
             algorithm,
             key,
             hash_probe,
-            policy,
+            normalization,
             geometry,
             capacity,
             items,
@@ -278,7 +279,7 @@ impl fmt::Debug for Header {
             .field("kind", &self.kind)
             .field("is_live", &self.is_live)
             .field("algorithm", &self.algorithm)
-            .field("policy", &self.policy)
+            .field("normalization", &self.normalization)
             .field("geometry", &self.geometry)
             .field("capacity", &self.capacity)
             .field("items", &self.items)

@@ -182,7 +182,7 @@ fn frozen<F: Mappable>(
     info: &Info,
     lines: impl FnOnce(&Header) -> Result<Lines, LoadError>,
 ) -> Result<Frozen<F>, LoadError> {
-    let hasher = expect::<F>(&info.0, &Options::new().policy(info.policy()))?;
+    let hasher = expect::<F>(&info.0, &Options::new().normalization(info.normalization()))?;
     F::frozen_of_body(&info.0, hasher, lines(&info.0)?)
 }
 

@@ -15,7 +15,7 @@ use crate::io::file::{At, File};
 use crate::io::info::Info;
 use crate::layout::fill::fill;
 use crate::layout::header::{HEADER, Header};
-use crate::policy::Policy;
+use crate::normalization::Normalization;
 
 /// A description of a set of filters, from its index. No filter is loaded.
 ///
@@ -42,7 +42,7 @@ use crate::policy::Policy;
 pub struct SetInfo {
     file: File,
     index: Index,
-    /// The description of filter 0, whose hash and policy all filters have.
+    /// The description of filter 0, whose hash and normalization all filters have.
     first: Option<Info>,
 }
 
@@ -139,14 +139,14 @@ impl SetInfo {
         self.index.position(name.as_ref())
     }
 
-    /// Returns the policy of all filters, or [`Policy::NONE`] if there is no filter.
+    /// Returns the normalization of all filters, or [`Normalization::NONE`] if there is no filter.
     ///
     /// # Examples
     ///
     /// See [`Options::create_set`](crate::Options::create_set).
     #[must_use]
-    pub fn policy(&self) -> Policy {
-        self.first.as_ref().map_or(Policy::NONE, Info::policy)
+    pub fn normalization(&self) -> Normalization {
+        self.first.as_ref().map_or(Normalization::NONE, Info::normalization)
     }
 
     /// Returns the hash algorithm of all filters, or `None` if there is no filter.
@@ -192,9 +192,9 @@ impl SetInfo {
             if !info.has_hash_of(first) {
                 return Err(wrong(LoadError::OtherHash));
             }
-            let (found, expected) = (info.policy(), first.policy());
+            let (found, expected) = (info.normalization(), first.normalization());
             if found != expected {
-                return Err(wrong(LoadError::OtherPolicy { found, expected }));
+                return Err(wrong(LoadError::OtherNormalization { found, expected }));
             }
         }
         if info.is_live() {

@@ -42,7 +42,7 @@ pub enum SetSaveError {
     },
     /// The filter has another hash algorithm or another seed than the filters in the set.
     OtherHash,
-    /// The filter to copy cannot be read from its set, or has another policy than this set.
+    /// The filter to copy cannot be read from its set, or has another normalization than this set.
     Copy(SetError),
     /// A part of a filter was written before an error, so that nothing can follow.
     Broken,
