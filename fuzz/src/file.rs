@@ -248,7 +248,7 @@ fn bucket_bits(slots: u8, width: u8) -> u64 {
 fn repair_items(header: &mut [u8; HEADER], body: &[u8], has_table: bool) {
     let bytes = file(header, body, has_table);
     let Ok(info) = Info::read(&bytes[..]) else { return };
-    let options = Options::new().policy(info.policy());
+    let options = Options::new().normalization(info.normalization());
     let error = match info.kind() {
         Kind::Table => table::load(&bytes, &options).err(),
         kind => with_kind!(kind, F => options.read_frozen::<F>(&bytes[..]).err()),

@@ -72,10 +72,10 @@ pub(crate) fn verdicts<F: Ways>(bytes: &[u8], options: &Options) -> [Option<Load
 
 fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8]) {
     let info = Info::read(bytes).ok();
-    let policy = info.as_ref().map_or_else(Default::default, Info::policy);
+    let normalization = info.as_ref().map_or_else(Default::default, Info::normalization);
     let text = |error: &Option<LoadError>| format!("{error:?}");
     for live in [false, true] {
-        let options = Options::new().policy(policy).live(live);
+        let options = Options::new().normalization(normalization).live(live);
         let [load, frozen, read, map] = verdicts::<F>(bytes, &options);
         let is_writable = !matches!(load, Some(LoadError::Unsupported { .. }));
         assert!(!is_writable || text(&frozen) == text(&load), "{frozen:?} frozen, {load:?} loaded");

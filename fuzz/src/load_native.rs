@@ -23,7 +23,7 @@ pub fn load_native(data: &[u8]) {
 }
 
 fn check<F: Saved<Hasher = AnyStable>>(bytes: &[u8], info: &Info, reader: Result<Reader, String>) {
-    let options = Options::new().policy(info.policy()).live(info.is_live());
+    let options = Options::new().normalization(info.normalization()).live(info.is_live());
     // A stream may go on after the filter, and a file may not.
     let is_longer = bytes.len() as u64 > info.file_len();
     let frozen = options.read_frozen::<F>(bytes);

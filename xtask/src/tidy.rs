@@ -5,7 +5,9 @@ mod chance;
 mod circles;
 mod comments;
 mod files;
+mod imports;
 mod measured;
+mod modules;
 mod orderings;
 mod source;
 mod syntax;
@@ -51,6 +53,7 @@ fn violations(sh: &Shell) -> Result<Vec<String>> {
     let mut violations: Vec<String> =
         sources.iter().flat_map(|source| RULES.iter().flat_map(|rule| rule(source))).collect();
     violations.extend(circles::check(&sources));
+    violations.extend(imports::check(&sources));
     violations.extend(targets::check(&sources));
     violations.extend(arrows::check(&workspace::packages(sh)?));
     Ok(violations)

@@ -153,8 +153,8 @@ impl AnyFilter {
     }
 
     /// Saves the filter: the file of this name is then this filter, or what it was before.
-    pub(crate) fn save(&self, path: &Path, policy: formats::Policy) -> Result<(), Error> {
-        let options = formats::Options::new().policy(policy);
+    pub(crate) fn save(&self, path: &Path, policy: formats::Normalization) -> Result<(), Error> {
+        let options = formats::Options::new().normalization(policy);
         let save = || match self {
             Self::Bloom(filter) => options.save(filter, path),
             Self::Blocked(filter) => options.save(filter, path),

@@ -34,18 +34,18 @@ impl Form {
     pub const PLAIN: Self = Self { url: Policy::None, ignore_case: false };
 
     /// The form as a saved filter names it: `crawl-1`, `ignore-case`, or `crawl-1+ignore-case`.
-    pub(crate) fn saved(self) -> tamis::formats::Policy {
+    pub(crate) fn saved(self) -> tamis::formats::Normalization {
         let name = match (self.url, self.ignore_case) {
-            (Policy::None, false) => return tamis::formats::Policy::NONE,
+            (Policy::None, false) => return tamis::formats::Normalization::NONE,
             (url, false) => url.name().to_owned(),
             (Policy::None, true) => IGNORE_CASE.to_owned(),
             (url, true) => format!("{}+{IGNORE_CASE}", url.name()),
         };
-        tamis::formats::Policy::new(&name).expect("names are short, in plain letters")
+        tamis::formats::Normalization::new(&name).expect("names are short, in plain letters")
     }
 
     /// The form that a saved filter names, if it is one of these.
-    pub(crate) fn of_saved(saved: tamis::formats::Policy) -> Option<Self> {
+    pub(crate) fn of_saved(saved: tamis::formats::Normalization) -> Option<Self> {
         let urls = Policy::value_variants().iter();
         let mut forms =
             urls.flat_map(|&url| [false, true].map(|ignore_case| Self { url, ignore_case }));
@@ -66,7 +66,7 @@ impl Form {
 }
 
 /// The options that ask for the form of this name in a saved filter, for a message.
-pub(crate) fn shown(saved: tamis::formats::Policy) -> String {
+pub(crate) fn shown(saved: tamis::formats::Normalization) -> String {
     match Form::of_saved(saved).map(Form::options).as_deref() {
         None => format!("--url {}", saved.name()),
         Some([]) => "--url none".to_owned(),
@@ -75,7 +75,7 @@ pub(crate) fn shown(saved: tamis::formats::Policy) -> String {
 }
 
 /// The URL policy of a form that a saved filter names, and whether the form ignores case.
-pub(crate) fn split(saved: tamis::formats::Policy) -> (String, bool) {
+pub(crate) fn split(saved: tamis::formats::Normalization) -> (String, bool) {
     match Form::of_saved(saved) {
         Some(Form { url, ignore_case }) => (url.name().to_owned(), ignore_case),
         None => (saved.name().to_owned(), false),

@@ -2,8 +2,10 @@
 
 use core::fmt;
 
+use tamis_core::BuildError;
+
+use crate::geometry::Geometry;
 use crate::shared::Shared;
-use crate::{BuildError, Geometry};
 
 /// The false-positive rate of a filter for which none is given.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;

@@ -1,6 +1,6 @@
 //! Inserts: a copy is added to an empty slot, or other copies are relocated first to make one.
 
-use crate::InsertError;
+use crate::error::InsertError;
 use crate::place::Class;
 use crate::search::Search;
 use crate::table::{Buckets, Table};

@@ -1,13 +1,13 @@
 //! The traits that both filter types implement: for the builder, and for generic code of users.
 
-use tamis_core::{Figures, Hashed, HashedCopies};
+use tamis_core::{BuildError, Figures, Filter, Hashed, HashedCopies, OnceFilter, WithRate};
 use tamis_hash::HashItem;
 
-use crate::builder::{Buildable, sealed};
+use crate::builder::{Buildable, Builder, sealed};
+use crate::error::InsertError;
+use crate::multiset::CuckooFilter;
+use crate::once::OnceCuckooFilter;
 use crate::shared::Shared;
-use crate::{
-    BuildError, Builder, CuckooFilter, Filter, InsertError, OnceCuckooFilter, OnceFilter, WithRate,
-};
 
 macro_rules! filters {
     ($($name:ident: $insert:ident => $insert_many_with:ident, $inserted:ty, |$stored:ident| $result:expr;)*) => {$(

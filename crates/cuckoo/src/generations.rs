@@ -55,16 +55,18 @@
 
 use alloc::vec::Vec;
 
+use tamis_core::BuildError;
 use tamis_hash::split;
 use tamis_sync::{
     AllocError, Counter, LINE_BYTES, Lines, Ordering, PairAccess, Slots, StripeGuard, Stripes, Word,
 };
 
+use crate::error::InsertError;
+use crate::evict;
 use crate::nesting::nested;
 use crate::place::{Class, GOLDEN};
 use crate::plan::Plan;
 use crate::table::Table;
-use crate::{BuildError, InsertError, evict};
 
 mod copies;
 #[cfg(all(test, tamis_loom))]

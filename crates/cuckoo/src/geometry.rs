@@ -2,13 +2,12 @@
 
 use core::fmt;
 
+use tamis_core::BuildError;
 use tamis_sync::{LINE_BITS, LINE_BYTES};
 
-use crate::BuildError;
 use crate::bucket::{Shape, shapes};
-use crate::nesting;
 use crate::place::Class;
-use crate::sizing;
+use crate::{nesting, sizing};
 
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
 pub(crate) const MAX_BUCKETS: u64 = 1 << 56;

@@ -4,15 +4,16 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::{AsItem, Figures, Sampled};
+use tamis_core::{AsItem, BuildError, Figures, Sampled};
 use tamis_hash::HashItem;
 use tamis_sync::{AllocError, BATCH, BatchWork, out_of_memory, run_batches};
 
+use crate::error::InsertError;
 use crate::generations::Generations;
 use crate::place::Class;
 use crate::plan::Plan;
 use crate::shared::bytes;
-use crate::{BuildError, InsertError, occupancy, sizing};
+use crate::{occupancy, sizing};
 
 /// A growing filter.
 pub(crate) struct Growing<T: ?Sized, S> {

@@ -9,9 +9,10 @@ use tamis_sync::{BATCH, BatchWork, run_batches};
 
 use crate::batch::Classes;
 use crate::bucket::with_known_shape;
+use crate::error::InsertError;
+use crate::evict;
 use crate::shared::Shared;
 use crate::table::{BatchRead, Table};
-use crate::{InsertError, evict};
 
 /// Requests the buckets of a batch.
 fn prefetch_batch(table: &Table, classes: &Classes) {

@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, ByHash, Figures, Hashed as _};
+use tamis_core::{AsItem, BuildError, ByHash, Figures, Hashed as _};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+use crate::builder::Builder;
+use crate::error::{InsertError, MergeError};
+use crate::geometry::Geometry;
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Geometry, InsertError, MergeError};
 
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///

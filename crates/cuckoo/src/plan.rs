@@ -1,12 +1,13 @@
 //! The sizes of all generations of a filter that grows, computed before the first. Pure arithmetic.
 
 use libm::{ceil, expm1, log1p, sqrt};
+use tamis_core::BuildError;
 use tamis_hash::{fastrange, split};
 
 use crate::bucket::{Shape, shapes};
-use crate::geometry::MAX_BUCKETS;
+use crate::geometry::{Geometry, MAX_BUCKETS};
 use crate::place::Class;
-use crate::{BuildError, Geometry, sizing};
+use crate::sizing;
 
 /// The fewest buckets of generation 0. The low bits of `F` divide generation `j` into `2^j` parts of `N` buckets, which
 /// no item leaves: in smaller parts the number of items would vary more, and the fullest would be full sooner.

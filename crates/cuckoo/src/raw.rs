@@ -59,16 +59,17 @@
 use core::fmt;
 use core::ops::Range;
 
-use tamis_core::Frozen;
+use tamis_core::{BuildError, Filter, Frozen};
 pub use tamis_sync::{AllocError, LINE_WORDS, Lines};
 use tamis_sync::{LINE_BITS, PairAccess};
 
 use crate::bucket::{Shape, with_known_shape};
+use crate::builder::Buildable;
 use crate::builder::sealed::Sealed;
+use crate::geometry::Geometry;
 use crate::line_len::checked_len_of_line;
 use crate::shared::{self, Shared};
 use crate::table::{self, Table};
-use crate::{BuildError, Buildable, Filter, Geometry};
 
 pub mod scalable;
 
@@ -478,8 +479,9 @@ mod tests {
 
     use super::*;
     use crate::bucket::SHAPES;
+    use crate::multiset::CuckooFilter;
+    use crate::once::OnceCuckooFilter;
     use crate::place::Class;
-    use crate::{CuckooFilter, OnceCuckooFilter};
 
     const BUCKETS: u64 = 1002;
 

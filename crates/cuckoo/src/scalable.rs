@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 use tamis_core::{AsItem, ByHash, Figures, Hashed as _, HashedCopies as _};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
-use crate::InsertError;
+use crate::error::InsertError;
 use crate::growing::Growing;
 
 /// A concurrent cuckoo filter that grows, and from which items can be removed.

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use tamis_core::BuildError;
 use tamis_hash::DefaultHashBuilder;
 
-use crate::BuildError;
 use crate::builder::DEFAULT_RATE;
 use crate::growing::Growing;
 use crate::plan::Plan;

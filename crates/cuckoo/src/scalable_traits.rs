@@ -2,10 +2,12 @@
 
 use core::fmt;
 
-use tamis_core::{Figures, Hashed, HashedCopies};
+use tamis_core::{BuildError, Figures, Filter, Hashed, HashedCopies, WithRate};
 use tamis_hash::HashItem;
 
-use crate::{BuildError, Filter, InsertError, ScalableBuilder, ScalableCuckooFilter, WithRate};
+use crate::error::InsertError;
+use crate::scalable::ScalableCuckooFilter;
+use crate::scalable_builder::ScalableBuilder;
 
 /// Copies the filter while other threads use it. The copy has every item whose insert happened before, and
 /// no item twice that is relocated.

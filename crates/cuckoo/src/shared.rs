@@ -5,13 +5,15 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::{Figures, Sampled};
+use tamis_core::{BuildError, Figures, Sampled};
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{AllocError, Counter, out_of_memory};
 
 use crate::bucket::{Shape, with_known_shape};
+use crate::error::{InsertError, MergeError};
+use crate::geometry::Geometry;
 use crate::table::Table;
-use crate::{BuildError, Geometry, InsertError, MergeError, evict, occupancy, sizing};
+use crate::{evict, occupancy, sizing};
 
 /// A filter: its table, its number of copies, and its hasher. Each public type wraps one.
 ///

@@ -24,17 +24,12 @@ use crate::line_len::len_of_line;
 use crate::place::Class;
 use crate::unpaired;
 
-#[path = "copy.rs"]
 mod copy;
 #[cfg(all(test, tamis_loom))]
-#[path = "models/mod.rs"]
 mod models;
-#[path = "pages.rs"]
 mod pages;
-#[path = "pass.rs"]
 pub(crate) mod pass;
 #[cfg(all(test, tamis_shuttle))]
-#[path = "schedules.rs"]
 mod schedules;
 
 /// The lock bit, in the first word of a stripe's cache line.

@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, BuildError};
 use tamis_hash::HashItem;
 use tamis_sync::out_of_memory;
 
-use crate::{BuildError, Builder, CuckooFilter, OnceCuckooFilter};
+use crate::builder::Builder;
+use crate::multiset::CuckooFilter;
+use crate::once::OnceCuckooFilter;
 
 macro_rules! collection {
     ($($name:ident)*) => {$(

@@ -7,7 +7,9 @@ use std::io;
 use tamis_core::BuildError;
 use tamis_hash::Algorithm;
 
-use crate::{Kind, Policy, foreign};
+use crate::foreign;
+use crate::kind::Kind;
+use crate::normalization::Normalization;
 
 /// The reason why a file or a stream cannot be read as the filter that was asked for.
 ///
@@ -104,8 +106,8 @@ pub enum LoadError {
         /// The hash that the algorithm and the key of the file give.
         expected: u64,
     },
-    /// The policy is not printable ASCII followed by zeros.
-    PolicyBytes,
+    /// The normalization is not printable ASCII followed by zeros.
+    NormalizationBytes,
     /// No builder gives these sizes.
     Sizes(BuildError),
     /// The capacity is 0, or this platform cannot represent it.
@@ -185,12 +187,12 @@ pub enum LoadError {
         /// The algorithm of the type asked for.
         expected: Option<Algorithm>,
     },
-    /// The file has another policy.
-    OtherPolicy {
-        /// The policy in the file.
-        found: Policy,
-        /// The policy in the options.
-        expected: Policy,
+    /// The file has another normalization.
+    OtherNormalization {
+        /// The normalization in the file.
+        found: Normalization,
+        /// The normalization in the options.
+        expected: Normalization,
     },
     /// The filter in the file has other sizes than the filter to combine it with.
     OtherSizes,
@@ -285,8 +287,8 @@ impl fmt::Display for LoadError {
                 "the file was written with another hash function: its hash probe is {found:#018x}, and here \
                  the same algorithm and seed give {expected:#018x}"
             ),
-            Self::PolicyBytes => {
-                f.write_str("the header is wrong: the policy is not printable ASCII and then zeros")
+            Self::NormalizationBytes => {
+                f.write_str("the header is wrong: the normalization is not printable ASCII and then zeros")
             }
             Self::Sizes(error) => write!(f, "the header is wrong: {error}"),
             Self::Capacity { found } => {
@@ -325,7 +327,7 @@ impl fmt::Display for LoadError {
                 write!(f, "the filter in the file hashes with {}", found.name())?;
                 expected.map_or(Ok(()), |expected| write!(f, ", not with {}", expected.name()))
             }
-            Self::OtherPolicy { found, expected } => write!(
+            Self::OtherNormalization { found, expected } => write!(
                 f,
                 "the items in the file have {}, and here they have {}",
                 Named(found),
@@ -397,14 +399,14 @@ fn checksums(f: &mut fmt::Formatter<'_>, of: &str, found: u64, expected: u64) ->
     )
 }
 
-/// A policy in a message.
-struct Named<'p>(&'p Policy);
+/// A normalization in a message.
+struct Named<'p>(&'p Normalization);
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.name() {
-            "" => f.write_str("no policy"),
-            name => write!(f, "the policy `{name}`"),
+            "" => f.write_str("no normalization"),
+            name => write!(f, "the normalization `{name}`"),
         }
     }
 }

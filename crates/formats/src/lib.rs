@@ -14,8 +14,8 @@
 //! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
 //! | query a set of filters, each loaded or mapped on demand | [`FilterSet`] | |
 //!
-//! [`Options`] offers the same functions with a [`Policy`], the name of the normal form that the items had before they
-//! were hashed.
+//! [`Options`] offers the same functions with a [`Normalization`], the name of the normal form that the items had
+//! before they were hashed.
 //!
 //! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in the file. A loaded
 //! filter gives the same answers as the saved one on every platform. If it is saved again, the file has the same bytes.
@@ -23,8 +23,8 @@
 //! # The format
 //!
 //! `spec/v1.md` in this crate describes every byte, in enough detail to write a reader in another language. A file has
-//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the policy, the counts, a checksum of the header
-//! and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
+//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the normalization, the counts, a checksum of the
+//! header and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
 //! body before it uses that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
 //!
 //! Checksums detect damage. They do not prove the origin of a file: anyone can compute them.
@@ -56,75 +56,46 @@
 #[doc(hidden)]
 pub extern crate self as formats;
 
-mod body;
-mod chain_sizes;
-mod checksum;
-mod directory;
-mod early_sync;
 mod error;
-mod file;
+mod filters;
 pub mod foreign;
-mod foreign_sizes;
-mod generation_entry;
-mod generation_sizes;
-mod geometry;
-mod header;
-mod info;
+mod io;
 mod kind;
-mod line_bytes;
-mod line_check;
-mod live;
-mod load;
-mod map;
-mod merge;
-mod numbers;
+mod layout;
+mod normalization;
 mod options;
-mod policy;
-mod read;
-#[doc(hidden)]
-pub mod replace;
-mod save;
 mod save_error;
-mod saved;
-mod saved_chain;
-mod saved_generations;
-mod saved_window;
 #[cfg(feature = "serde")]
 pub mod serde;
 mod set;
-mod shards;
-mod slice_entry;
-mod source;
-mod table;
-mod table_sizes;
-mod window_sizes;
-mod wrapped;
-mod write;
+mod sizes;
 
 pub use tamis_sync::MapFile;
 
-pub use crate::chain_sizes::ChainSizes;
 pub use crate::error::LoadError;
-pub use crate::foreign_sizes::ForeignSizes;
-pub use crate::generation_sizes::GenerationSizes;
-pub use crate::geometry::Geometry;
-pub use crate::info::Info;
+pub use crate::filters::saved::{Mappable, Mergeable, Saved, SavedBloom};
+pub use crate::io::info::Info;
+pub use crate::io::live::{Live, Parts};
+pub use crate::io::load::{load, load_frozen};
+pub use crate::io::map::{Mapped, map};
+pub use crate::io::merge::{merge_from, merge_read};
+pub use crate::io::read::{read, read_frozen};
+#[doc(hidden)]
+pub use crate::io::replace;
+pub use crate::io::save::save;
+pub use crate::io::shards::TableParts;
+pub use crate::io::write::{encoded_len, write};
 pub use crate::kind::Kind;
-pub use crate::live::{Live, Parts};
-pub use crate::load::{load, load_frozen};
-pub use crate::map::{Mapped, map};
-pub use crate::merge::{merge_from, merge_read};
+pub use crate::normalization::{Normalization, NormalizationError};
 pub use crate::options::Options;
-pub use crate::policy::{Policy, PolicyError};
-pub use crate::read::{read, read_frozen};
-pub use crate::save::save;
 pub use crate::save_error::SaveError;
-pub use crate::saved::{Mappable, Mergeable, Saved, SavedBloom};
 pub use crate::set::{FilterSet, SetError, SetFilter, SetInfo, SetSaveError, SetStream, SetWriter};
-pub use crate::shards::TableParts;
-pub use crate::table_sizes::TableSizes;
-pub use crate::window_sizes::WindowSizes;
-pub use crate::write::{encoded_len, write};
+pub use crate::sizes::chain::ChainSizes;
+pub use crate::sizes::foreign::ForeignSizes;
+pub use crate::sizes::generations::GenerationSizes;
+pub use crate::sizes::geometry::Geometry;
+pub use crate::sizes::table::TableSizes;
+pub use crate::sizes::window::WindowSizes;
 #[doc(hidden)]
 pub use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,

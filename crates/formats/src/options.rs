@@ -1,33 +1,33 @@
-//! The options of saving and loading: a policy, and whether a live file may be loaded.
+//! The options of saving and loading: a normalization, and whether a live file may be loaded.
 
-use crate::Policy;
+use crate::normalization::Normalization;
 
-/// The policy of a file, and whether a live file may be loaded. Each function of this crate is also a method here; the
-/// functions use the default options: no policy, and no live file.
+/// The normalization of a file, and whether a live file may be loaded. Each function of this crate is also a method
+/// here; the functions use the default options: no normalization, and no live file.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::formats::{LoadError, Options, Policy, load};
+/// use tamis::formats::{LoadError, Options, Normalization, load};
 /// use tamis::{BlockedBloomFilter, hash::Rapid};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("urls.tamis");
 /// let urls = BlockedBloomFilter::<str>::builder().capacity(99).hasher(Rapid::with_seed(1)).build()?;
-/// let options = Options::new().policy(Policy::new("url-v1")?);
+/// let options = Options::new().normalization(Normalization::new("url-v1")?);
 /// options.save(&urls, &path)?;
 ///
 /// let again: BlockedBloomFilter<str, Rapid> = options.load(&path)?;
 /// // A program that does not normalize URLs must not use this filter.
 /// let error = load::<BlockedBloomFilter<str, Rapid>>(&path).unwrap_err();
-/// assert!(matches!(error, LoadError::OtherPolicy { .. }));
+/// assert!(matches!(error, LoadError::OtherNormalization { .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "options do nothing until a method uses them"]
 pub struct Options {
-    pub(crate) policy: Policy,
+    pub(crate) normalization: Normalization,
     pub(crate) live: bool,
 }
 
@@ -38,20 +38,20 @@ impl Options {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Options, Policy};
-    /// assert_eq!(Options::new(), Options::default().policy(Policy::NONE).live(false));
+    /// use tamis::formats::{Options, Normalization};
+    /// assert_eq!(Options::new(), Options::default().normalization(Normalization::NONE).live(false));
     /// ```
     pub const fn new() -> Self {
-        Self { policy: Policy::NONE, live: false }
+        Self { normalization: Normalization::NONE, live: false }
     }
 
-    /// Sets the policy: a file that is written contains it, and a file that is read must contain it.
+    /// Sets the normalization: a file that is written contains it, and a file that is read must contain it.
     ///
     /// # Examples
     ///
     /// See [`Options`].
-    pub const fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+    pub const fn normalization(mut self, normalization: Normalization) -> Self {
+        self.normalization = normalization;
         self
     }
 

@@ -6,7 +6,8 @@ use std::io;
 
 use tamis_core::BuildError;
 
-use crate::{Kind, LoadError};
+use crate::error::LoadError;
+use crate::kind::Kind;
 
 /// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what is then at its path.
 ///

@@ -10,7 +10,12 @@ use base64::read::DecoderReader;
 use serde_core::de::{self, Deserialize, Deserializer, Visitor};
 use serde_core::ser::{self, Serialize, Serializer};
 
-use crate::{Info, LoadError, Options, SaveError, Saved, encoded_len};
+use crate::error::LoadError;
+use crate::filters::saved::Saved;
+use crate::io::info::Info;
+use crate::io::write::encoded_len;
+use crate::options::Options;
+use crate::save_error::SaveError;
 
 /// Serializes a filter as the bytes of a file: for `#[serde(with = "tamis::formats::serde")]`.
 ///
@@ -96,7 +101,7 @@ impl<'de, F: Saved> Deserialize<'de> for Serde<F> {
 }
 
 impl Options {
-    /// Serializes a filter with this policy, as [`serde::serialize`](crate::serde::serialize) does.
+    /// Serializes a filter with this normalization, as [`serde::serialize`](crate::serde::serialize) does.
     ///
     /// # Errors
     ///
@@ -107,10 +112,10 @@ impl Options {
     /// ```
     /// # use tamis_formats as tamis;
     /// use tamis::{BloomFilter, hash::Rapid};
-    /// use tamis::formats::{Options, Policy};
+    /// use tamis::formats::{Options, Normalization};
     ///
     /// let filter = BloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(1)).build()?;
-    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let options = Options::new().normalization(Normalization::new("url-v1")?);
     /// let mut json = Vec::new();
     /// options.serialize(&filter, &mut serde_json::Serializer::new(&mut json))?;
     ///

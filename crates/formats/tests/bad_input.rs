@@ -12,7 +12,7 @@ use crate::common::{
 use crate::reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Info, LoadError, Options, Policy, merge_read, read, save};
+use tamis_formats::{Info, LoadError, Normalization, Options, merge_read, read, save};
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
 
@@ -64,10 +64,10 @@ refused! {
     another_algorithm: Bloom, small_bloom, |bytes| bytes.u32(28, 2).sum_header() => "HashProbe", "another hash function";
     another_hash_probe: Bloom, small_bloom, |bytes| bytes.u64(48, 7).sum_header()
         => "HashProbe { found: 7", "its hash probe is 0x0000000000000007";
-    policy_not_ascii: Bloom, small_bloom, |bytes| bytes.put(56, "é").sum_header() => "PolicyBytes", "printable ASCII";
-    policy_with_a_gap: Bloom, small_bloom, |bytes| bytes.put(56, b"a\0b").sum_header() => "PolicyBytes", "zeros";
-    policy_with_a_control: Bloom, small_bloom, |bytes| bytes.put(56, b"a\x7F").sum_header() => "PolicyBytes", "ASCII";
-    policy_with_another_control: Bloom, small_bloom, |bytes| bytes.put(56, b"\x1Fa").sum_header() => "PolicyBytes", "ASCII";
+    policy_not_ascii: Bloom, small_bloom, |bytes| bytes.put(56, "é").sum_header() => "NormalizationBytes", "printable ASCII";
+    policy_with_a_gap: Bloom, small_bloom, |bytes| bytes.put(56, b"a\0b").sum_header() => "NormalizationBytes", "zeros";
+    policy_with_a_control: Bloom, small_bloom, |bytes| bytes.put(56, b"a\x7F").sum_header() => "NormalizationBytes", "ASCII";
+    policy_with_another_control: Bloom, small_bloom, |bytes| bytes.put(56, b"\x1Fa").sum_header() => "NormalizationBytes", "ASCII";
     reserved_bytes: Bloom, small_bloom, |bytes| bytes.put(247, [1]).sum_header() => "NotZero { offset: 247 }", "offset 247";
     // Sizes of a Bloom filter that no builder gives.
     bits_0: Bloom, small_bloom, |bytes| bytes.sizes(0, 7, 0, 0) => "Sizes(Bits)", "the number of bits is 0";
@@ -353,11 +353,11 @@ fn another_filter_than_asked_for() {
         "the filter in the file hashes with rapidhash-v3, not with siphash-1-3"
     );
     assert!(read::<OnceBloomFilter<u64, AnyStable>>(&bytes[..]).is_ok());
-    let options = Options::new().policy(Policy::new("url-v1").unwrap());
+    let options = Options::new().normalization(Normalization::new("url-v1").unwrap());
     let error = options.read::<Once>(&bytes[..]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the items in the file have no policy, and here they have the policy `url-v1`"
+        "the items in the file have no normalization, and here they have the normalization `url-v1`"
     );
 }
 
@@ -380,17 +380,17 @@ fn a_merge_of_other_sizes_or_another_seed() {
 }
 
 #[test]
-fn names_of_policies() {
+fn names_of_normalizations() {
     for name in ["", " ", "~", "a b", "url-v1", &"x".repeat(32)] {
-        assert_eq!(Policy::new(name).unwrap().name(), name);
+        assert_eq!(Normalization::new(name).unwrap().name(), name);
     }
     for (name, error) in [
-        ("\x1F", "the policy contains '\\u{1f}'; only printable ASCII is possible"),
-        ("a\x7F", "the policy contains '\\u{7f}'; only printable ASCII is possible"),
-        ("\0", "the policy contains '\\0'; only printable ASCII is possible"),
-        (&"x".repeat(33), "the policy has 33 bytes; at most 32 are possible"),
+        ("\x1F", "the normalization contains '\\u{1f}'; only printable ASCII is possible"),
+        ("a\x7F", "the normalization contains '\\u{7f}'; only printable ASCII is possible"),
+        ("\0", "the normalization contains '\\0'; only printable ASCII is possible"),
+        (&"x".repeat(33), "the normalization has 33 bytes; at most 32 are possible"),
     ] {
-        assert_eq!(Policy::new(name).unwrap_err().to_string(), error);
+        assert_eq!(Normalization::new(name).unwrap_err().to_string(), error);
     }
 }
 

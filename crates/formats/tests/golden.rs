@@ -13,7 +13,7 @@ use tamis_bloom::{
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_formats::foreign::{Format, Key};
 use tamis_formats::{
-    Info, Live, LoadError, Options, Parts, Policy, load_frozen, read_frozen, save,
+    Info, Live, LoadError, Normalization, Options, Parts, load_frozen, read_frozen, save,
 };
 use tamis_hash::{HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 use twox_hash::XxHash3_64;
@@ -69,13 +69,13 @@ fn golden(name: &str) -> Vec<u8> {
 fn check<F: Ways>(
     name: &str,
     hasher: F::Hasher,
-    policy: &str,
+    normalization: &str,
     new: impl FnOnce(F::Hasher) -> Option<F>,
 ) where
     F::Hasher: HashItem<u64>,
 {
     let name = format!("{name}.tamis");
-    let options = Options::new().policy(Policy::new(policy).unwrap());
+    let options = Options::new().normalization(Normalization::new(normalization).unwrap());
     let new = new(hasher.clone()).map(|filter| crate::common::filled(filter, ITEMS));
     if let (Some(filter), true, false) =
         (&new, env::var_os("TAMIS_BLESS").is_some(), path(&name).exists())
@@ -87,7 +87,7 @@ fn check<F: Ways>(
     }
     let bytes = golden(&name);
     let info = Info::open(path(&name)).unwrap();
-    assert_eq!((info.kind(), info.policy().name()), (F::KIND, policy), "{name}");
+    assert_eq!((info.kind(), info.normalization().name()), (F::KIND, normalization), "{name}");
     assert_eq!(info.algorithm(), hasher.algorithm(), "{name}");
     assert_eq!(info.file_len(), bytes.len() as u64, "{name}");
     // The answers, also by the second reader.
@@ -95,7 +95,7 @@ fn check<F: Ways>(
     let mapped = F::mapped(&options, map_file(&path(&name))).map(Result::unwrap);
     let second = Reader::new(&bytes).unwrap();
     assert_eq!(frozen.hasher().key(), hasher.key(), "{name}");
-    assert_eq!((second.key, second.policy.as_str()), (hasher.key(), policy), "{name}");
+    assert_eq!((second.key, second.policy.as_str()), (hasher.key(), normalization), "{name}");
     let mut hits = 0;
     for item in 0..2000_u64 {
         let hash = hasher.hash_item(&item);
@@ -199,7 +199,7 @@ fn live_file() {
 /// A filter of another system, with the parts of its file as the specification says them.
 #[test]
 fn file_of_another_system() {
-    let options = Options::new().policy(Policy::new("url-v1").unwrap());
+    let options = Options::new().normalization(Normalization::new("url-v1").unwrap());
     let mut filter = Format::SparkV2.build(30, Some(0.1), Some(7)).unwrap();
     for item in 0..ITEMS as i64 {
         filter.insert(Key::I64(item)).unwrap();
@@ -247,20 +247,20 @@ fn the_second_reader_has_the_tables_of_the_specification() {
     }
 }
 
-/// The plain functions take a file without a policy, and only such a file.
+/// The plain functions take a file without a normalization, and only such a file.
 #[test]
-fn a_file_with_a_policy_needs_it() {
+fn a_file_with_a_normalization_needs_it() {
     type Blocked = BlockedBloomFilter<u64, Xxh3>;
     let error = load_frozen::<Blocked>(path("blocked-1.tamis")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the items in the file have the policy `url-v1`, and here they have no policy"
+        "the items in the file have the normalization `url-v1`, and here they have no normalization"
     );
-    let error = Options::new().policy(Policy::new("x").unwrap());
+    let error = Options::new().normalization(Normalization::new("x").unwrap());
     let error = error.load_frozen::<BloomFilter<u64, Rapid>>(path("bloom.tamis")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the items in the file have no policy, and here they have the policy `x`"
+        "the items in the file have no normalization, and here they have the normalization `x`"
     );
     assert!(read_frozen::<BloomFilter<u64, Rapid>>(&golden("bloom.tamis")[..]).is_ok());
     let folder = tempfile::tempdir().unwrap();

@@ -9,8 +9,8 @@ use crate::common::{Blocked, Bloom, Once, bytes_of};
 use tamis_bloom::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter};
 use tamis_core::BuildError;
 use tamis_formats::{
-    Info, Kind, Live, LoadError, MapFile, Options, Parts, Policy, SaveError, SavedBloom, load,
-    load_frozen, map, merge_from, read, save,
+    Info, Kind, Live, LoadError, MapFile, Normalization, Options, Parts, SaveError, SavedBloom,
+    load, load_frozen, map, merge_from, read, save,
 };
 use tamis_hash::Rapid;
 
@@ -198,11 +198,11 @@ fn an_existing_filter_must_have_the_same_parts() {
         open(&Parts { hasher: Rapid::with_seed(8), ..small.clone() }, &options),
         "OtherHash"
     );
-    let policy = options.policy(Policy::new("url-v1").unwrap());
-    assert!(open(&small, &policy).starts_with("OtherPolicy"));
+    let normalization = options.normalization(Normalization::new("url-v1").unwrap());
+    assert!(open(&small, &normalization).starts_with("OtherNormalization"));
     assert!(matches!(
-        policy.open_live::<Once>(writable(&path)),
-        Err(LoadError::OtherPolicy { .. })
+        normalization.open_live::<Once>(writable(&path)),
+        Err(LoadError::OtherNormalization { .. })
     ));
     assert!(matches!(Live::<Bloom>::open(writable(&path)), Err(LoadError::OtherKind { .. })));
     // A saved file is not live.

@@ -9,7 +9,7 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
-    Info, Options, Policy, Saved, load, merge_from, merge_read, read, save, write,
+    Info, Normalization, Options, Saved, load, merge_from, merge_read, read, save, write,
 };
 use tamis_hash::{AnyStable, HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 
@@ -289,9 +289,10 @@ fn items_of_every_type_with_every_hasher() {
 }
 
 #[test]
-fn a_policy_is_kept() {
+fn a_normalization_is_kept() {
     let filter = crate::common::small_bloom();
-    let options = Options::new().policy(Policy::new("abcdefghijklmnopqrstuvwxyz 01234").unwrap());
+    let options = Options::new()
+        .normalization(Normalization::new("abcdefghijklmnopqrstuvwxyz 01234").unwrap());
     let mut bytes = Vec::new();
     options.write(&filter, &mut bytes).unwrap();
     check_answers(&filter, &bytes, &options);

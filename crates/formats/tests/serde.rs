@@ -12,7 +12,7 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::serde::Serde;
-use tamis_formats::{LoadError, Options, Policy, Saved, read, write};
+use tamis_formats::{LoadError, Normalization, Options, Saved, read, write};
 use tamis_hash::{Rapid, SipHash13};
 
 type Blocked = BlockedBloomFilter<u64, Rapid>;
@@ -225,7 +225,7 @@ fn a_value_of_another_type_is_refused() {
 }
 
 #[test]
-fn a_filter_of_another_type_or_policy_is_refused() {
+fn a_filter_of_another_type_or_normalization_is_refused() {
     let bytes = bytes_of(&blocked(1));
     both_refuse::<BloomFilter<u64, Rapid>>(
         &bytes,
@@ -233,9 +233,9 @@ fn a_filter_of_another_type_or_policy_is_refused() {
     );
     both_refuse::<BlockedBloomFilter<u64, SipHash13>>(&bytes, "hashes with");
     let mut bytes = Vec::new();
-    let options = Options::new().policy(Policy::new("url-v1").unwrap());
+    let options = Options::new().normalization(Normalization::new("url-v1").unwrap());
     options.write(&blocked(1), &mut bytes).unwrap();
-    both_refuse::<Blocked>(&bytes, "the policy `url-v1`");
+    both_refuse::<Blocked>(&bytes, "the normalization `url-v1`");
 }
 
 #[test]

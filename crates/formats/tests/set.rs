@@ -151,7 +151,7 @@ fn a_mapped_set_gives_the_answers_of_a_loaded_one() {
             Err(SetError::NoFilter { filter: 40, len: 40 })
         ));
     }
-    // An empty set, and a policy.
+    // An empty set, and a normalization.
     SetWriter::<u64>::create(&path).unwrap().finish().unwrap();
     assert!(mapped(&path, 0).which(&1).unwrap().is_empty());
     // The set that was replaced is still there.

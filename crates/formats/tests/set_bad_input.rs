@@ -10,7 +10,7 @@ use crate::sets::{
     small,
 };
 use tamis_bloom::BloomFilter;
-use tamis_formats::{FilterSet, LoadError, MapFile, Options, Policy, SetError, write};
+use tamis_formats::{FilterSet, LoadError, MapFile, Normalization, Options, SetError, write};
 use tamis_hash::{Rapid, Xxh3};
 use tempfile::TempDir;
 
@@ -255,7 +255,7 @@ fn filters_of_another_set_are_refused() {
     refused(&parts, |e| matches!(e, SetError::OtherHeader { filter: 1, .. }));
     parts.entries[0].header_checksum ^= 1;
     refused(&parts, |e| matches!(e, SetError::OtherHeader { filter: 0, .. }));
-    // Another seed, algorithm or policy.
+    // Another seed, algorithm or normalization.
     let wrong = |second: Vec<u8>| Parts::of(&[("a", bytes_of_cuckoo(1)), ("b", second)]);
     refused(
         &wrong(bytes_of_cuckoo(2)),
@@ -266,17 +266,17 @@ fn filters_of_another_set_are_refused() {
     let mut bytes = Vec::new();
     write(&xxh3, &mut bytes).unwrap();
     refused(&wrong(bytes), |e| matches!(e, SetError::Filter { error: LoadError::OtherHash, .. }));
-    let policy = Options::new().policy(Policy::new("url-v1").unwrap());
-    refused(&wrong(bytes_with(&policy, 1)), |e| {
-        matches!(e, SetError::Filter { filter: 1, error: LoadError::OtherPolicy { .. }, .. })
+    let normalization = Options::new().normalization(Normalization::new("url-v1").unwrap());
+    refused(&wrong(bytes_with(&normalization, 1)), |e| {
+        matches!(e, SetError::Filter { filter: 1, error: LoadError::OtherNormalization { .. }, .. })
     });
-    // The policy of all filters is not the one asked for.
-    let parts = Parts::of(&[("a", bytes_with(&policy, 1))]);
+    // The normalization of all filters is not the one asked for.
+    let parts = Parts::of(&[("a", bytes_with(&normalization, 1))]);
     refused(&parts, |e| {
-        matches!(e, SetError::Filter { filter: 0, error: LoadError::OtherPolicy { .. }, .. })
+        matches!(e, SetError::Filter { filter: 0, error: LoadError::OtherNormalization { .. }, .. })
     });
     let (_folder, path) = file(&parts.bytes());
-    assert_eq!(policy.open_set::<u64>(&path, 0).unwrap().which(&12).unwrap(), [0]);
+    assert_eq!(normalization.open_set::<u64>(&path, 0).unwrap().which(&12).unwrap(), [0]);
 }
 
 /// A live filter has no checksums.

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Write};
 
 use crate::sets::{blocked, cuckoo, open_all, right, small};
 use tamis_formats::{
-    FilterSet, LoadError, Options, Policy, SetError, SetInfo, SetSaveError, SetStream, SetWriter,
+    FilterSet, LoadError, Normalization, Options, SetError, SetInfo, SetSaveError, SetStream,
+    SetWriter,
 };
 
 #[test]
@@ -123,16 +124,19 @@ fn the_path_has_the_old_set_until_the_new_one_is_complete() {
 }
 
 #[test]
-fn a_policy_is_that_of_every_filter() {
+fn a_normalization_is_that_of_every_filter() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("set");
-    let policy = Policy::new("lower-case").unwrap();
-    let mut set = Options::new().policy(policy).create_set(&path).unwrap();
+    let normalization = Normalization::new("lower-case").unwrap();
+    let mut set = Options::new().normalization(normalization).create_set(&path).unwrap();
     set.add("one", &blocked(1)).unwrap();
     set.add("two", &cuckoo(1)).unwrap();
     set.finish().unwrap();
     let info = SetInfo::open(&path).unwrap();
-    assert_eq!((info.policy(), info.info(1).unwrap().policy()), (policy, policy));
+    assert_eq!(
+        (info.normalization(), info.info(1).unwrap().normalization()),
+        (normalization, normalization)
+    );
 }
 
 /// A set that is extended has the bytes of one that was written in one go, and so has one from which a filter was left out.
@@ -189,15 +193,15 @@ fn a_copy_that_is_refused_leaves_the_set_as_before() {
     set.copy_from(&old, 0).unwrap();
     assert!(matches!(set.add("two", &cuckoo(2)), Err(SetSaveError::OtherHash)));
 
-    // Another policy.
-    let policy = Policy::new("lower-case").unwrap();
-    let mut set = Options::new().policy(policy).set_stream::<u64, _>(Vec::new());
+    // Another normalization.
+    let normalization = Normalization::new("lower-case").unwrap();
+    let mut set = Options::new().normalization(normalization).set_stream::<u64, _>(Vec::new());
     match set.copy_from(&old, 1) {
         Err(SetSaveError::Copy(SetError::Filter {
             filter: 1,
-            error: LoadError::OtherPolicy { found, expected },
+            error: LoadError::OtherNormalization { found, expected },
             ..
-        })) => assert_eq!((found, expected), (Policy::NONE, policy)),
+        })) => assert_eq!((found, expected), (Normalization::NONE, normalization)),
         other => panic!("{other:?}"),
     }
     assert!(set.is_empty());

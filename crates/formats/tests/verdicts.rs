@@ -43,7 +43,7 @@ fn check<F: Ways>(path: &Path, filter: &F, at: usize, len: usize, value: u64, in
     assert!(by_load == by_read && by_load == by_map, "{by_load}, {by_read}, {by_map}");
     let second = Reader::new(&bytes).map(drop);
     match Options::new().live(true).load::<F>(path) {
-        // A filter that is taken has the same bytes when saved again, apart from the policy, which is asked for.
+        // A filter that is taken has the same bytes when saved again, apart from the normalization, which is asked for.
         Ok(again) => {
             assert_eq!(second, Ok(()));
             assert!(by_load == "Live" || bytes_of(&again) == bytes);
@@ -51,7 +51,7 @@ fn check<F: Ways>(path: &Path, filter: &F, at: usize, len: usize, value: u64, in
         // Right bytes of another filter than asked for.
         Err(
             LoadError::OtherKind { .. }
-            | LoadError::OtherPolicy { .. }
+            | LoadError::OtherNormalization { .. }
             | LoadError::OtherAlgorithm { .. },
         ) => {}
         Err(error) => assert!(second.is_err(), "{error}: the second reader takes it"),

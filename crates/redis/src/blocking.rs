@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use tamis_core::AsItem;
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::Error;
@@ -304,12 +304,12 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # use tamis_redis::RedisBloomFilter;
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// println!("{} shards, made for {} items", seen.shards(), seen.capacity());
-    /// println!("grows: {}, normal form: {:?}", seen.grows(), seen.policy());
+    /// println!("grows: {}, normal form: {:?}", seen.grows(), seen.normalization());
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     #[must_use]
-    pub fn policy(&self) -> Policy {
-        self.filter.policy()
+    pub fn normalization(&self) -> Normalization {
+        self.filter.normalization()
     }
 
     /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a
@@ -317,7 +317,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Examples
     ///
-    /// See [`policy`](Self::policy).
+    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
@@ -338,7 +338,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Examples
     ///
-    /// See [`policy`](Self::policy).
+    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.filter.shards()
@@ -348,7 +348,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Examples
     ///
-    /// See [`policy`](Self::policy).
+    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn grows(&self) -> bool {
         self.filter.grows()
@@ -370,8 +370,8 @@ impl<T: ?Sized> fmt::Debug for RedisBloomFilter<T> {
 builder! {
     /// Creates or opens a [`RedisBloomFilter`].
     ///
-    /// The parameters of the filter (capacity, rate, shards, growth, hasher, policy) count when it is created. When it is
-    /// opened, those that were given must be those of the filter.
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count when it is created.
+    /// When it is opened, those that were given must be those of the filter.
     ///
     /// # Examples
     ///

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tamis_hash::AnyStable;
 
 use crate::Error;
@@ -136,8 +136,8 @@ macro_rules! builder {
             /// # Examples
             ///
             /// See [the example of the type](Self).
-            pub const fn policy(mut self, policy: Policy) -> Self {
-                self.options.policy = Some(policy);
+            pub const fn normalization(mut self, normalization: Normalization) -> Self {
+                self.options.normalization = Some(normalization);
                 self
             }
 
@@ -232,8 +232,8 @@ pub(crate) use builder;
 builder! {
     /// Creates or opens an [`AsyncRedisBloomFilter`].
     ///
-    /// The parameters of the filter (capacity, rate, shards, growth, hasher, policy) count when it is created. When it is
-    /// opened, those that were given must be those of the filter.
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count when it is created.
+    /// When it is opened, those that were given must be those of the filter.
     ///
     /// # Examples
     ///

@@ -6,7 +6,7 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::yield_now;
@@ -69,7 +69,7 @@ impl Server {
             identity: Identity::of_random(5),
             sizes: Sizes::new(1000, 0.01, false, Some(2)).unwrap(),
             hasher: tamis_hash::Rapid::with_seed(1).into(),
-            policy: Policy::NONE,
+            normalization: Normalization::NONE,
             window: None,
             ready: true,
         };

@@ -1,7 +1,7 @@
 //! The descriptor: what a client must know about a filter, as JSON in one key.
 
 use serde::{Deserialize, Serialize};
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 
 use crate::Error;
@@ -25,7 +25,7 @@ pub(crate) struct Descriptor {
     pub(crate) identity: Identity,
     pub(crate) sizes: Sizes,
     pub(crate) hasher: AnyStable,
-    pub(crate) policy: Policy,
+    pub(crate) normalization: Normalization,
     /// What the filter remembers, if it forgets. The sizes are those of each epoch then.
     pub(crate) window: Option<Window>,
     /// Whether all keys of the first generation exist. Before, only the client that creates the filter uses it.
@@ -99,7 +99,7 @@ impl Descriptor {
             hash: self.hasher.algorithm().name().to_owned(),
             key: format!("{:032x}", u128::from_be_bytes(self.hasher.key())),
             probe: self.hasher.hash_probe(),
-            policy: self.policy.name().to_owned(),
+            policy: self.normalization.name().to_owned(),
             generations: generations.iter().map(numbers).collect(),
             window: self.window,
         };
@@ -152,12 +152,13 @@ impl Descriptor {
         if hasher.hash_probe() != fields.probe {
             return Err(wrong(format!("hash {:?} has another probe", fields.hash)));
         }
-        let policy = Policy::new(&fields.policy).map_err(|error| wrong(error.to_string()))?;
+        let normalization =
+            Normalization::new(&fields.policy).map_err(|error| wrong(error.to_string()))?;
         let identity = Identity::of_u64(fields.identity)
             .ok_or_else(|| wrong(format!("identity {}", fields.identity)))?;
         let sizes = Sizes { shards: fields.shards, rate: fields.rate, generations };
         let window = fields.window.map(Window::checked).transpose()?;
-        Ok(Self { identity, sizes, hasher, policy, window, ready: fields.ready })
+        Ok(Self { identity, sizes, hasher, normalization, window, ready: fields.ready })
     }
 }
 
@@ -183,7 +184,7 @@ mod tests {
             identity: Identity::of_random(77),
             sizes: Sizes::new(5000, 1e-4, true, None).unwrap(),
             hasher,
-            policy: Policy::new("url-v1").unwrap(),
+            normalization: Normalization::new("url-v1").unwrap(),
             window: None,
             ready: true,
         }

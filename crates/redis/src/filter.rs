@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tamis_core::AsItem;
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::figures::{self, Figures};
@@ -313,8 +313,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     ///
     /// See [`AsyncRedisBloomFilter`].
     #[must_use]
-    pub fn policy(&self) -> Policy {
-        self.shared.descriptor.policy
+    pub fn normalization(&self) -> Normalization {
+        self.shared.descriptor.normalization
     }
 
     /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a

@@ -61,7 +61,7 @@ proptest! {
             identity: Identity::of_random(5),
             sizes: Sizes::new(1000, 0.01, true, Some(3)).unwrap(),
             hasher: tamis_hash::Rapid::with_seed(1).into(),
-            policy: tamis_formats::Policy::NONE,
+            normalization: tamis_formats::Normalization::NONE,
             window: None,
             ready: true,
         };

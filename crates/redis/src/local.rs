@@ -5,7 +5,7 @@ use core::fmt;
 use std::path::Path;
 
 use tamis_bloom::{BlockedBloomFilter, Geometry, ScalableBloomFilter, raw};
-use tamis_formats::{Options, Policy, SaveError};
+use tamis_formats::{Normalization, Options, SaveError};
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::sizes::LINE_WORDS;
@@ -30,7 +30,7 @@ use crate::sizes::LINE_WORDS;
 /// ```
 pub struct Local<T: ?Sized> {
     pub(crate) filter: Kind<T>,
-    policy: Policy,
+    normalization: Normalization,
 }
 
 /// The filter.
@@ -46,8 +46,8 @@ pub(crate) enum Kind<T: ?Sized> {
 }
 
 impl<T: ?Sized> Local<T> {
-    pub(crate) const fn new(filter: Kind<T>, policy: Policy) -> Self {
-        Self { filter, policy }
+    pub(crate) const fn new(filter: Kind<T>, normalization: Normalization) -> Self {
+        Self { filter, normalization }
     }
 
     /// Returns whether the filter may contain an item. `false` is certain for what it contained when it was pulled.
@@ -96,7 +96,7 @@ impl<T: ?Sized> Local<T> {
     where
         AnyStable: HashItem<T>,
     {
-        let options = Options::new().policy(self.policy);
+        let options = Options::new().normalization(self.normalization);
         match &self.filter {
             Kind::Blocked(filter) => options.save(filter, path),
             Kind::Scalable(filter) => options.save(filter, path),
@@ -163,8 +163,8 @@ impl<T: ?Sized> Local<T> {
     ///
     /// See [`Local`].
     #[must_use]
-    pub const fn policy(&self) -> Policy {
-        self.policy
+    pub const fn normalization(&self) -> Normalization {
+        self.normalization
     }
 
     /// Returns the geometries of the generations.

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use tamis_formats::Policy;
+use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     pub(crate) grows: Option<bool>,
     pub(crate) window: Option<Duration>,
     pub(crate) hasher: Option<AnyStable>,
-    pub(crate) policy: Option<Policy>,
+    pub(crate) normalization: Option<Normalization>,
     pub(crate) confirm: Option<Confirm>,
     pub(crate) settings: Settings,
 }
@@ -54,7 +54,7 @@ impl Options {
             grows: None,
             window: None,
             hasher: None,
-            policy: None,
+            normalization: None,
             confirm: None,
             settings: Settings {
                 timeout: Duration::from_secs(5),
@@ -92,7 +92,7 @@ impl Options {
             identity: Identity::of_random(identity),
             sizes,
             hasher: self.hasher.clone().unwrap_or_else(|| Xxh3::with_seed(seed).into()),
-            policy: self.policy.unwrap_or_default(),
+            normalization: self.normalization.unwrap_or_default(),
             window,
             ready: false,
         })
@@ -198,8 +198,8 @@ impl Options {
         require("window", found_span, window.map(span))?;
         require(
             "policy",
-            format!("{:?}", found.policy.name()),
-            self.policy.map(|policy| format!("{:?}", policy.name())),
+            format!("{:?}", found.normalization.name()),
+            self.normalization.map(|normalization| format!("{:?}", normalization.name())),
         )?;
         let Some(hasher) = &self.hasher else { return Ok(()) };
         let algorithm = |hasher: &AnyStable| hasher.algorithm().name().to_owned();

@@ -127,7 +127,7 @@ where
     let hasher = filter.descriptor.hasher.clone();
     let slices: Vec<_> = slices.collect();
     let made = raw::from_slices(growth, hasher, slices).map_err(of_lines)?;
-    Ok(Local::new(LocalKind::Scalable(made), filter.descriptor.policy))
+    Ok(Local::new(LocalKind::Scalable(made), filter.descriptor.normalization))
 }
 
 fn blocked<T: ?Sized>(
@@ -141,7 +141,7 @@ where
     let capacity = usize::try_from(generation.capacity).map_err(|_| BuildError::TooLarge)?;
     let hasher = filter.descriptor.hasher.clone();
     let made = raw::from_lines(generation.geometry, capacity, hasher, lines).map_err(of_lines)?;
-    Ok(Local::new(LocalKind::Blocked(made), filter.descriptor.policy))
+    Ok(Local::new(LocalKind::Blocked(made), filter.descriptor.normalization))
 }
 
 fn lines_of(generation: &Generation) -> Result<Lines, Error> {

@@ -36,7 +36,7 @@ where
     if local.hasher().hash_probe() != filter.descriptor.hasher.hash_probe() {
         return Err(Error::Mismatch { field: "hash or seed" });
     }
-    if local.policy() != filter.descriptor.policy {
+    if local.normalization() != filter.descriptor.normalization {
         return Err(Error::Mismatch { field: "policy" });
     }
     // Find the generation of each part, before anything is sent.

@@ -5,35 +5,23 @@
 //! count, nor do `mod` declarations and re-exports of a module's own children. A method call names no file, so it does
 //! not count either.
 
-mod modules;
-mod uses;
-
 use std::collections::BTreeMap;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::prelude::DiGraphMap;
 
-use self::modules::{Edge, Modules, Sources};
+use super::modules::{self, Edge};
 use super::source::Source;
 
 /// Returns a violation per circle in the crates whose roots are among the sources.
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
-    let by_path: Sources<'_> =
-        sources.iter().map(|source| (source.path.as_str(), source)).collect();
-    let roots = sources.iter().filter(|source| is_root(&source.path));
-    roots
-        .flat_map(|root| match Modules::read(root, &by_path) {
+    let crates = modules::of_crates(sources).into_iter();
+    crates
+        .flat_map(|modules| match modules {
             Ok(modules) => circles(&modules.edges()),
             Err(violation) => vec![violation],
         })
         .collect()
-}
-
-/// Returns whether the file is the root of a library or a program. Roots outside `src` are tests or have one file.
-fn is_root(path: &str) -> bool {
-    let Some((folder, name)) = path.rsplit_once('/') else { return false };
-    folder.ends_with("/src") && ["lib.rs", "main.rs"].contains(&name)
-        || folder.ends_with("src/bin") && name.ends_with(".rs")
 }
 
 /// Returns a violation per strongly connected component with more than one file.

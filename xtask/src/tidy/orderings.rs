@@ -102,7 +102,8 @@ mod tests {
         assert_eq!(few_files_own_them(&source("crates/bloom/src/counters.rs", text)).len(), 0);
         assert_eq!(few_files_own_them(&source("crates/cuckoo/src/table.rs", text)).len(), 0);
         assert_eq!(
-            few_files_own_them(&source("crates/cuckoo/src/models/relocations.rs", text)).len(),
+            few_files_own_them(&source("crates/cuckoo/src/table/models/relocations.rs", text))
+                .len(),
             0
         );
     }

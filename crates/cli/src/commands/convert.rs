@@ -32,7 +32,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
             args.require_tamis(&header)?;
             header.require_other(&args.output)?;
             let filter = AnyFilter::load(&header)?;
-            let policy = header.info.policy();
+            let policy = header.info.normalization();
             args.save(|path| filter.save(path, policy))?;
             args.report(|report, name| report.describe(&filter.described(), name));
         }

@@ -45,7 +45,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let hasher = before.hasher(&args)?;
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let failed = |error| unsaved(&args.output, error);
-    let options = Options::new().policy(records.key.form.saved());
+    let options = Options::new().normalization(records.key.form.saved());
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
     let (filter_bytes, false_files) = before.copy(&mut set).map_err(failed)?;
 

@@ -137,7 +137,7 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
         _ => "",
     };
     let capacity = format!("{}{growth}", counted(info.capacity(), "item"));
-    let (url, ignore_case) = policy::split(info.policy());
+    let (url, ignore_case) = policy::split(info.normalization());
     let live = if info.is_live() { "yes: other programs may be changing it" } else { "no" };
     let mut rows = vec![
         ("file", format!("{name}, {}", bytes(info.file_len()))),
@@ -168,7 +168,7 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
 }
 
 fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
-    let (url, ignore_case) = policy::split(info.policy());
+    let (url, ignore_case) = policy::split(info.normalization());
     let mut value = json!({
         "file": name,
         "file_bytes": info.file_len(),

@@ -43,7 +43,7 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
 
     let mut filter = AnyFilter::load(first)?;
     others.iter().try_for_each(|other| filter.merge(other))?;
-    filter.save(&args.output, first.info.policy())?;
+    filter.save(&args.output, first.info.normalization())?;
 
     let mut report = report(args);
     report.describe(&filter.described(), &args.output);

@@ -123,7 +123,7 @@ pub(super) fn open(path: &Path, form: Form) -> Result<FilterSet<[u8]>, Error> {
         Header::of_set(path, info.info(0).map_err(unreadable)?).require_form(form)?;
     }
     // Each filter is used once, so none is kept.
-    Options::new().policy(info.policy()).open_set(path, 0).map_err(unreadable)
+    Options::new().normalization(info.normalization()).open_set(path, 0).map_err(unreadable)
 }
 
 pub(super) fn unreadable(path: &Path, error: SetError) -> Error {

@@ -50,12 +50,12 @@ impl<'p> Header<'p> {
 
     /// The options with which this filter, and no other, is loaded or merged.
     pub(super) fn options(&self) -> Options {
-        Options::new().policy(self.info.policy()).live(self.info.is_live())
+        Options::new().normalization(self.info.normalization()).live(self.info.is_live())
     }
 
     /// Returns an error if the items of the filter had another normal form than the keys of this command.
     pub(crate) fn require_form(&self, form: Form) -> Result<(), Error> {
-        let (found, given) = (self.info.policy(), form.saved());
+        let (found, given) = (self.info.normalization(), form.saved());
         if found == given {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl<'p> Header<'p> {
         if !ours.has_hash_of(theirs) {
             return differs(format!("another seed than {name}"));
         }
-        if ours.policy() != theirs.policy() {
+        if ours.normalization() != theirs.normalization() {
             let (ours, theirs) = (policy_name(ours), policy_name(theirs));
             return differs(format!("the URL policy {ours}, but {name} has {theirs}"));
         }
@@ -231,7 +231,7 @@ fn unreadable(name: String, source: LoadError) -> Error {
 
 /// The name of the policy of a filter.
 fn policy_name(info: &Info) -> String {
-    match info.policy().name() {
+    match info.normalization().name() {
         "" => "none".to_owned(),
         name => name.to_owned(),
     }

@@ -77,7 +77,7 @@ fn building(words: &[&str], like: &Info, more: &[&str]) -> String {
 /// A command with the policy of a filter, more options and the records.
 fn command(words: &[&str], like: &Info, more: &[&str]) -> String {
     let mut command = format!("tamis {}", words.join(" "));
-    let form = Form::of_saved(like.policy()).unwrap_or(Form::PLAIN);
+    let form = Form::of_saved(like.normalization()).unwrap_or(Form::PLAIN);
     form.options().iter().chain(more).for_each(|word| command += &format!(" {word}"));
     command + " FILE..."
 }

@@ -83,8 +83,8 @@ fn an_ordinary_filter_keeps_its_bytes_through_files_and_pipes() {
         .hasher(Rapid::with_seed(1))
         .build()
         .expect("small");
-    let policy = tamis::formats::Policy::new("other-v9").expect("short");
-    Options::new().policy(policy).save(&filter, files.path("g")).expect("saved");
+    let policy = tamis::formats::Normalization::new("other-v9").expect("short");
+    Options::new().normalization(policy).save(&filter, files.path("g")).expect("saved");
     for name in ["f", "t", "g"] {
         let saved = fs::read(files.path(name)).expect("saved");
         files.run(&["convert", "-q", "-o", "copy", name, "--from", "tamis", "--to", "tamis"]);

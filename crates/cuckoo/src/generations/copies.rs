@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tamis_sync::{AllocError, Lines, StripeGuard};
 
 use super::{Generation, Generations};
-use crate::Geometry;
+use crate::geometry::Geometry;
 
 /// The buckets of a generation: its sizes, the lines, and the number of fingerprints in them.
 pub(crate) type Copied = (Geometry, Lines, u64);

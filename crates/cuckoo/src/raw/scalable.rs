@@ -30,15 +30,18 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use tamis_core::BuildError;
 use tamis_sync::{AllocError, LINE_WORDS, Lines, PairAccess};
 
 use super::{LinesError, len_in};
 use crate::bucket::{Shape, with_known_shape};
 use crate::generations::{Generation, Generations};
+use crate::geometry::Geometry;
 use crate::growing::Growing;
 use crate::plan::MAX_GENERATIONS;
+use crate::scalable::ScalableCuckooFilter;
 use crate::table::Table;
-use crate::{BuildError, Geometry, ScalableCuckooFilter, plan as sizes, shared};
+use crate::{plan as sizes, shared};
 
 /// The bits of a whole fingerprint: at least those of the narrowest slot, at most those of the widest.
 const WIDTHS: Range<u32> = 8..43;

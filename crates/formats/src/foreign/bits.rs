@@ -10,7 +10,7 @@ use std::io;
 
 use zerocopy::FromZeros;
 
-use super::Error;
+use super::error::Error;
 
 /// An array of bits.
 #[derive(Clone)]

@@ -12,7 +12,11 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 
 /// A `BloomFilter` of the Go package bits-and-blooms.
 ///

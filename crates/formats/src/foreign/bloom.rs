@@ -3,7 +3,9 @@
 use core::any::Any;
 
 use super::bits::BitArray;
-use super::{Error, Filter, Key};
+use super::error::Error;
+use super::filter::Filter;
+use super::key::Key;
 
 /// The rule by which a system finds the places of a key. A header knows it; it has no bits.
 pub(super) trait Places {

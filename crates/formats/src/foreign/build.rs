@@ -2,16 +2,26 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use super::bits_and_blooms::BitsAndBloomsFilter;
 use super::bloom::{bits_for, check_rate, round};
-use super::leveldb::probes;
+use super::datasketches::DataSketchesFilter;
+use super::error::Error;
+use super::format::Format;
+use super::go_cuckoo::GoCuckooFilter;
+use super::guava::{GuavaFilter, GuavaStrategy};
+use super::hadoop::{HadoopFilter, HadoopHash};
+use super::hadoop_counting::HadoopCountingFilter;
+use super::leveldb::{LevelDbFilter, probes};
+use super::orc::OrcFilter;
+use super::parquet::ParquetFilter;
+use super::pybloom::PybloomFilter;
+use super::pybloom_scalable::PybloomScalableFilter;
+use super::rbloom::RbloomFilter;
+use super::redis_bloom::RedisBloomFilter;
+use super::redis_cuckoo::RedisCuckooFilter;
 use super::registry::AnyFilter;
-use super::rocksdb::probes_of_blocks;
-use super::{
-    BitsAndBloomsFilter, DataSketchesFilter, Error, Format, GoCuckooFilter, GuavaFilter,
-    GuavaStrategy, HadoopCountingFilter, HadoopFilter, HadoopHash, LevelDbFilter, OrcFilter,
-    ParquetFilter, PybloomFilter, PybloomScalableFilter, RbloomFilter, RedisBloomFilter,
-    RedisCuckooFilter, RocksDbFilter, SparkFilter, SparkVersion,
-};
+use super::rocksdb::{RocksDbFilter, probes_of_blocks};
+use super::spark::{SparkFilter, SparkVersion};
 
 /// The rate of a system that has no default.
 const RATE: f64 = 0.01;

@@ -1,6 +1,6 @@
 //! Reads the numbers of a header from bytes. No length in the bytes is trusted.
 
-use super::Error;
+use super::error::Error;
 
 /// The bytes of a filter, and how many of them were read.
 pub(crate) struct Cursor<'b> {

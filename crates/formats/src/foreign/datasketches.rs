@@ -12,7 +12,11 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Format, Key, KeyType, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::{Key, KeyType};
+use super::rates;
 
 /// The most words: an array of Java holds them and the preamble, and its length is an `i32`.
 const MAX_WORDS: i64 = i32::MAX as i64 - 4;

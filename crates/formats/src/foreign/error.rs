@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::{Format, KeyType};
+use super::format::Format;
+use super::key::KeyType;
 
 /// The reason why bytes are not a filter of a system, or why the system has no such filter or key.
 ///

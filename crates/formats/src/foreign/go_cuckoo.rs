@@ -9,9 +9,12 @@
 use std::io;
 
 use super::cursor::in_range;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::metro::metro_hash_64;
 use super::slots::Slots;
-use super::{Error, Filter, Format, Key};
 
 const SEED: u64 = 1337;
 const BUCKET_SIZE: u8 = 4;

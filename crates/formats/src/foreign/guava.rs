@@ -11,7 +11,11 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 
 /// How Guava derives the places of a key from its hash.
 ///

@@ -11,8 +11,12 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, max_probes};
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
 use super::hadoop_hash::{jenkins, murmur};
-use super::{Error, Filter, Format, Key, rates};
+use super::key::Key;
+use super::rates;
 
 /// The hash of a filter of Hadoop.
 ///

@@ -11,8 +11,12 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::Places;
 use super::cursor::Cursor;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
 use super::hadoop::{HadoopHash, Rule};
-use super::{Error, Filter, Format, Key, rates};
+use super::key::Key;
+use super::rates;
 
 /// A counter with this value stays as it is.
 const MAX: u8 = 15;

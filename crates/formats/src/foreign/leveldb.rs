@@ -10,8 +10,12 @@ use std::io;
 
 use super::bits::BitArray;
 use super::bloom::{self, Places};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::leveldb_hash::hash;
-use super::{Error, Filter, Format, Key, rates};
+use super::rates;
 
 /// The greatest `k`. A reader takes filters of a greater one as full: they are for encodings to come.
 const MAX_PROBES: u8 = 30;

@@ -11,8 +11,12 @@ use std::io;
 
 use super::bits::BitArray;
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::leveldb::{LevelDbFilter, bytes_contain, rate_of_bytes};
-use super::{Error, Filter, Format, Key, rates};
+use super::rates;
 
 /// The logarithm of the bytes of a stretch.
 const BASE: u8 = 11;

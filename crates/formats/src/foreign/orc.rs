@@ -13,7 +13,11 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate, max_probes, round};
 use super::cursor::{Cursor, in_range, unsigned_in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 
 const TAG_K: u8 = 0x08;
 const TAG_BITS: u8 = 0x1a;

@@ -13,8 +13,12 @@ use twox_hash::XxHash64;
 use super::bits::BitArray;
 use super::bloom::{self, Places};
 use super::cursor::in_range;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::{Key, KeyType};
 use super::parquet_header::{self, Parts};
-use super::{Error, Filter, Format, Key, KeyType, rates};
+use super::rates;
 
 /// The bytes of a block.
 const BLOCK: u64 = 32;

@@ -10,10 +10,11 @@
 //! `parquet.thrift` of `apache/parquet-format`.
 
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
+use super::key::KeyType;
 use super::parquet::ParquetFilter;
 use super::parquet_header;
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
-use super::{Error, KeyType};
 
 const MAGIC: i64 = i32::from_le_bytes(*b"PAR1") as i64;
 

@@ -4,9 +4,13 @@ use std::io;
 
 use super::bits::BitArray;
 use super::cursor::in_range;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::parquet::ParquetFilter;
 use super::parquet_file::ParquetColumn;
-use super::{Error, Filter, Format, Key, rates};
+use super::rates;
 
 /// The most columns that an error lists, and the most bytes of its list.
 const MAX_COLUMNS: usize = 16;

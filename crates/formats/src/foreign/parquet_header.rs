@@ -6,8 +6,8 @@
 //!
 //! It is a structure in Thrift's compact protocol. Source: `parquet.thrift` of `apache/parquet-format`.
 
-use super::Error;
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
 use super::thrift::{I32, STRUCT, Thrift};
 
 /// The parts of bytes that begin with a header.

@@ -15,7 +15,11 @@ use twox_hash::XxHash3_128;
 use super::bits::BitArray;
 use super::bloom::{self, Places, bits_for, check_rate};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 
 /// The binary logarithm of the smallest rate, without its sign.
 const MAX_SLICES: i64 = 1074;

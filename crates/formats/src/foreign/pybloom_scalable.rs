@@ -11,8 +11,12 @@ use std::io;
 
 use super::bloom::check_rate;
 use super::cursor::{Cursor, MAX_UNSIGNED, in_range, unsigned_in_range};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::pybloom::PybloomFilter;
-use super::{Error, Filter, Format, Key, rates};
+use super::rates;
 
 /// The quotient of the rates of two successive filters.
 const RATIO: f64 = 0.9;

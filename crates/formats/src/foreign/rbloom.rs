@@ -13,7 +13,11 @@ use sha2::{Digest, Sha256};
 use super::bits::BitArray;
 use super::bloom::{self, bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, unsigned_in_range};
-use super::{Error, Filter, Format, Key, rates};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 
 /// A `Bloom` of rbloom.
 ///

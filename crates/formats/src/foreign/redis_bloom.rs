@@ -14,8 +14,12 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::check_rate;
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 use super::redis_chunks::{join, split};
-use super::{Error, Filter, Format, Key, rates};
 
 /// The option of a filter that does not grow.
 const NON_SCALING: u32 = 8;

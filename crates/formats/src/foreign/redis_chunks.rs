@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::iter;
 
-use super::Error;
 use super::cursor::in_range;
+use super::error::Error;
 
 /// The most bytes of a chunk.
 const MAX_CHUNK: usize = 16 << 20;

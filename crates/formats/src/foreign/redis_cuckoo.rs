@@ -14,9 +14,13 @@ use std::io;
 use zerocopy::{AllocError, FromZeros};
 
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
+use super::rates;
 use super::redis_chunks::{join, split};
 use super::slots::Slots;
-use super::{Error, Filter, Format, Key, rates};
 
 /// The bytes of the header.
 const HEADER: u64 = 38;

@@ -1,11 +1,26 @@
 //! Reads and converts a filter whose format is known when the program runs.
 
-use super::{
-    BitsAndBloomsFilter, DataSketchesFilter, Error, Filter, Format, GoCuckooFilter, GuavaFilter,
-    HadoopCountingFilter, HadoopFilter, LevelDbFilter, LevelDbFilterBlock, OrcFilter,
-    ParquetFileFilter, ParquetFilter, PybloomFilter, PybloomScalableFilter, RbloomFilter,
-    RedisBloomFilter, RedisCuckooFilter, RocksDbFilter, SparkFilter,
-};
+use super::bits_and_blooms::BitsAndBloomsFilter;
+use super::datasketches::DataSketchesFilter;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::go_cuckoo::GoCuckooFilter;
+use super::guava::GuavaFilter;
+use super::hadoop::HadoopFilter;
+use super::hadoop_counting::HadoopCountingFilter;
+use super::leveldb::LevelDbFilter;
+use super::leveldb_block::LevelDbFilterBlock;
+use super::orc::OrcFilter;
+use super::parquet::ParquetFilter;
+use super::parquet_file_filter::ParquetFileFilter;
+use super::pybloom::PybloomFilter;
+use super::pybloom_scalable::PybloomScalableFilter;
+use super::rbloom::RbloomFilter;
+use super::redis_bloom::RedisBloomFilter;
+use super::redis_cuckoo::RedisCuckooFilter;
+use super::rocksdb::RocksDbFilter;
+use super::spark::SparkFilter;
 
 /// How a Parquet file begins.
 const PARQUET_MAGIC: &[u8] = b"PAR1";

@@ -13,10 +13,14 @@ use std::io;
 use super::bits::BitArray;
 use super::bloom::{self, Places};
 use super::cursor::in_range;
+use super::error::Error;
+use super::filter::Filter;
+use super::format::Format;
+use super::key::Key;
 use super::leveldb::probes;
 use super::leveldb_hash::hash;
+use super::rates;
 use super::xxph3::xxph3;
-use super::{Error, Filter, Format, Key, rates};
 
 /// The bytes after the bits.
 const TRAILER: usize = 5;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use zerocopy::FromZeros;
 
-use super::Error;
+use super::error::Error;
 
 /// The bytes of a table. A bucket is its number; it must be in the table.
 #[derive(Clone)]

@@ -3,8 +3,8 @@
 //! Each element of a list takes at least one byte, and structures are nested to a limit. So neither a length nor a depth
 //! in the bytes costs more than the bytes that are there. Source: `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
 
-use super::Error;
 use super::cursor::{Cursor, in_range};
+use super::error::Error;
 
 /// The deepest nesting: that of Parquet is 7.
 const MAX_DEPTH: i64 = 32;

@@ -4,7 +4,7 @@ use core::error::Error;
 use core::fmt;
 use std::io;
 
-use crate::LoadError;
+use crate::error::LoadError;
 
 /// The reason why a set of filters cannot be opened, or one of its filters cannot be loaded.
 ///

@@ -10,11 +10,14 @@ use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{AnyStable, HashItem};
 use tamis_sync::{Lines, MapFile};
 
-use crate::header::Header;
-use crate::load::read_body;
-use crate::merge::check_rest;
-use crate::saved::expect;
-use crate::{Info, Kind, LoadError, Mappable, Options};
+use crate::error::LoadError;
+use crate::filters::saved::{Mappable, expect};
+use crate::io::info::Info;
+use crate::io::load::read_body;
+use crate::io::merge::check_rest;
+use crate::kind::Kind;
+use crate::layout::header::Header;
+use crate::options::Options;
 
 /// One filter of a [`FilterSet`](crate::FilterSet), of any kind, for queries only.
 ///
@@ -179,7 +182,7 @@ fn frozen<F: Mappable>(
     info: &Info,
     lines: impl FnOnce(&Header) -> Result<Lines, LoadError>,
 ) -> Result<Frozen<F>, LoadError> {
-    let hasher = expect::<F>(&info.0, &Options::new().policy(info.policy()))?;
+    let hasher = expect::<F>(&info.0, &Options::new().normalization(info.normalization()))?;
     F::frozen_of_body(&info.0, hasher, lines(&info.0)?)
 }
 

@@ -10,9 +10,12 @@ use tamis_hash::{AnyStable, HashItem, StableHasher};
 use tamis_sync::MapFile;
 
 use super::cache::Cache;
-use super::{SetError, SetFilter, SetInfo};
-use crate::file::File;
-use crate::{LoadError, Options};
+use super::error::SetError;
+use super::filter::SetFilter;
+use super::info::SetInfo;
+use crate::error::LoadError;
+use crate::io::file::File;
+use crate::options::Options;
 
 /// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the most recently used ones.
 ///
@@ -48,7 +51,7 @@ where
     /// # Errors
     ///
     /// [`SetError`] if the file cannot be read, if the trailer, the index or the first header is wrong, or if the set has
-    /// a policy.
+    /// a normalization.
     ///
     /// # Examples
     ///
@@ -324,7 +327,7 @@ impl<T: ?Sized> FilterSet<T> {
         self.info.verify(filter).map(drop)
     }
 
-    /// Returns the names, the policy and the other parts of the index.
+    /// Returns the names, the normalization and the other parts of the index.
     ///
     /// # Examples
     ///
@@ -388,7 +391,7 @@ where
 }
 
 impl Options {
-    /// Opens a set of filters that has this policy, as [`FilterSet::open`] does.
+    /// Opens a set of filters that has this normalization, as [`FilterSet::open`] does.
     ///
     /// # Errors
     ///
@@ -408,7 +411,7 @@ impl Options {
         self.set_of(SetInfo::open(path)?, None, budget)
     }
 
-    /// Opens a set of filters that has this policy, whose filters are mapped, as [`FilterSet::map`] does.
+    /// Opens a set of filters that has this normalization, whose filters are mapped, as [`FilterSet::map`] does.
     ///
     /// # Errors
     ///
@@ -440,9 +443,9 @@ impl Options {
         let Some(first) = info.first() else {
             return Ok(FilterSet { info, hasher: None, mapped, cache });
         };
-        let (found, expected) = (first.policy(), self.policy);
+        let (found, expected) = (first.normalization(), self.normalization);
         if found != expected {
-            return Err(info.wrong(0, LoadError::OtherPolicy { found, expected }));
+            return Err(info.wrong(0, LoadError::OtherNormalization { found, expected }));
         }
         // The header is correct, so its key is one of the algorithm.
         let hasher = AnyStable::from_key(first.0.algorithm, first.0.key);

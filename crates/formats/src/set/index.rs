@@ -3,10 +3,11 @@
 use core::fmt;
 use core::ops::Range;
 
+use super::error::SetError;
+use super::limits::{ALIGN, ENTRY, MAX_NAME};
 use super::trailer::Trailer;
-use super::{ALIGN, ENTRY, MAX_NAME, SetError};
-use crate::checksum::checksum;
-use crate::header::HEADER;
+use crate::layout::checksum::checksum;
+use crate::layout::header::HEADER;
 
 /// The length of the smallest filter: a header with a table, and one line.
 const MIN_LEN: u64 = ALIGN + 64;

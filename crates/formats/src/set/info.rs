@@ -6,13 +6,16 @@ use std::path::Path;
 
 use tamis_hash::Algorithm;
 
-use super::SetError;
+use super::error::SetError;
 use super::filter::check;
 use super::index::{Index, Place, header_checksum};
 use super::trailer::{TRAILER, Trailer};
-use crate::file::{At, File, fill};
-use crate::header::{HEADER, Header};
-use crate::{Info, LoadError, Policy};
+use crate::error::LoadError;
+use crate::io::file::{At, File};
+use crate::io::info::Info;
+use crate::layout::fill::fill;
+use crate::layout::header::{HEADER, Header};
+use crate::normalization::Normalization;
 
 /// A description of a set of filters, from its index. No filter is loaded.
 ///
@@ -39,7 +42,7 @@ use crate::{Info, LoadError, Policy};
 pub struct SetInfo {
     file: File,
     index: Index,
-    /// The description of filter 0, whose hash and policy all filters have.
+    /// The description of filter 0, whose hash and normalization all filters have.
     first: Option<Info>,
 }
 
@@ -136,14 +139,14 @@ impl SetInfo {
         self.index.position(name.as_ref())
     }
 
-    /// Returns the policy of all filters, or [`Policy::NONE`] if there is no filter.
+    /// Returns the normalization of all filters, or [`Normalization::NONE`] if there is no filter.
     ///
     /// # Examples
     ///
     /// See [`Options::create_set`](crate::Options::create_set).
     #[must_use]
-    pub fn policy(&self) -> Policy {
-        self.first.as_ref().map_or(Policy::NONE, Info::policy)
+    pub fn normalization(&self) -> Normalization {
+        self.first.as_ref().map_or(Normalization::NONE, Info::normalization)
     }
 
     /// Returns the hash algorithm of all filters, or `None` if there is no filter.
@@ -189,9 +192,9 @@ impl SetInfo {
             if !info.has_hash_of(first) {
                 return Err(wrong(LoadError::OtherHash));
             }
-            let (found, expected) = (info.policy(), first.policy());
+            let (found, expected) = (info.normalization(), first.normalization());
             if found != expected {
-                return Err(wrong(LoadError::OtherPolicy { found, expected }));
+                return Err(wrong(LoadError::OtherNormalization { found, expected }));
             }
         }
         if info.is_live() {

@@ -4,8 +4,9 @@ use core::error::Error;
 use core::fmt;
 use std::io;
 
-use super::{MAX_NAME, SetError};
-use crate::SaveError;
+use super::error::SetError;
+use super::limits::MAX_NAME;
+use crate::save_error::SaveError;
 
 /// The reason why a filter was not added to a set, or why a set was not written.
 ///
@@ -41,7 +42,7 @@ pub enum SetSaveError {
     },
     /// The filter has another hash algorithm or another seed than the filters in the set.
     OtherHash,
-    /// The filter to copy cannot be read from its set, or has another policy than this set.
+    /// The filter to copy cannot be read from its set, or has another normalization than this set.
     Copy(SetError),
     /// A part of a filter was written before an error, so that nothing can follow.
     Broken,

@@ -9,11 +9,17 @@ use tamis_core::Filter;
 use tamis_hash::{Algorithm, StableHasher};
 
 use super::index::{Place, header_checksum};
+use super::info::SetInfo;
+use super::limits::{ALIGN, MAX_NAME};
+use super::save_error::SetSaveError;
 use super::trailer::Trailer;
-use super::{ALIGN, MAX_NAME, SetInfo, SetSaveError};
-use crate::checksum::checksum;
-use crate::header::HEADER;
-use crate::{Info, LoadError, Mappable, Options, SaveError};
+use crate::error::LoadError;
+use crate::filters::saved::Mappable;
+use crate::io::info::Info;
+use crate::layout::checksum::checksum;
+use crate::layout::header::HEADER;
+use crate::options::Options;
+use crate::save_error::SaveError;
 
 /// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
 /// file.
@@ -95,8 +101,8 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if it has another policy;
-    /// and as [`add`](Self::add). If nothing was written, the set is as before.
+    /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if it has another
+    /// normalization; and as [`add`](Self::add). If nothing was written, the set is as before.
     ///
     /// # Examples
     ///
@@ -104,9 +110,11 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     pub fn copy_from(&mut self, set: &SetInfo, filter: usize) -> Result<(), SetSaveError> {
         // First all checks, so that a damaged filter changes nothing.
         let info = set.verify(filter)?;
-        let (found, expected) = (info.policy(), self.options.policy);
+        let (found, expected) = (info.normalization(), self.options.normalization);
         if found != expected {
-            return Err(set.wrong(filter, LoadError::OtherPolicy { found, expected }).into());
+            return Err(set
+                .wrong(filter, LoadError::OtherNormalization { found, expected })
+                .into());
         }
         let Info(header) = &info;
         let bytes = set.bytes(filter)?;
@@ -210,17 +218,17 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
 }
 
 impl Options {
-    /// Starts a set of filters with this policy, as [`SetStream::new`] does.
+    /// Starts a set of filters with this normalization, as [`SetStream::new`] does.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Options, Policy, SetStream};
+    /// use tamis::formats::{Options, Normalization, SetStream};
     ///
-    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let options = Options::new().normalization(Normalization::new("url-v1")?);
     /// let set: SetStream<str, _> = options.set_stream(std::io::stdout().lock());
-    /// # Ok::<(), tamis::formats::PolicyError>(())
+    /// # Ok::<(), tamis::formats::NormalizationError>(())
     /// ```
     pub fn set_stream<T: ?Sized, W: Write>(&self, to: W) -> SetStream<T, W> {
         SetStream {

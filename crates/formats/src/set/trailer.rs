@@ -1,7 +1,8 @@
 //! The last bytes of a set: from bytes and back, with all checks that need no index.
 
-use super::{ENTRY, MAX_NAME, SMALLEST, SetError};
-use crate::checksum::checksum;
+use super::error::SetError;
+use super::limits::{ENTRY, MAX_NAME, SMALLEST};
+use crate::layout::checksum::checksum;
 
 /// The length of a trailer in bytes.
 pub(super) const TRAILER: usize = 64;

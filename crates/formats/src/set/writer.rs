@@ -6,9 +6,12 @@ use std::path::Path;
 
 use tamis_core::Filter;
 
-use super::{SetInfo, SetSaveError, SetStream};
-use crate::replace::{Target, Temporary};
-use crate::{Mappable, Options};
+use super::info::SetInfo;
+use super::save_error::SetSaveError;
+use super::stream::SetStream;
+use crate::filters::saved::Mappable;
+use crate::io::replace::{Target, Temporary};
+use crate::options::Options;
 
 /// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
 ///
@@ -109,7 +112,7 @@ impl<T: ?Sized> SetWriter<T> {
     /// let hasher = old.hasher().ok_or("the set is empty")?.clone();
     /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(hasher).build()?;
     /// filter.insert("oak");
-    /// let mut set = Options::new().policy(old.info().policy()).create_set(&path)?;
+    /// let mut set = Options::new().normalization(old.info().normalization()).create_set(&path)?;
     /// for number in 0..old.len() {
     ///     set.copy_from(old.info(), number)?;
     /// }
@@ -168,7 +171,7 @@ impl<T: ?Sized> SetWriter<T> {
 }
 
 impl Options {
-    /// Creates a set of filters with this policy, as [`SetWriter::create`] does.
+    /// Creates a set of filters with this normalization, as [`SetWriter::create`] does.
     ///
     /// # Errors
     ///
@@ -178,18 +181,18 @@ impl Options {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::{FilterSet, Options, Policy, SetInfo, SetWriter};
+    /// use tamis::formats::{FilterSet, Options, Normalization, SetInfo, SetWriter};
     /// use tamis::{BlockedBloomFilter, hash::Rapid};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("segments.set");
-    /// let options = Options::new().policy(Policy::new("url-v1")?);
+    /// let options = Options::new().normalization(Normalization::new("url-v1")?);
     /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
     /// let mut set: SetWriter<str> = options.create_set(&path)?;
     /// set.add("00.sst", &filter)?;
     /// set.finish()?;
     ///
-    /// assert_eq!(SetInfo::open(&path)?.policy().name(), "url-v1");
+    /// assert_eq!(SetInfo::open(&path)?.normalization().name(), "url-v1");
     /// assert!(FilterSet::<str>::open(&path, 0).is_err());
     /// assert!(options.open_set::<str>(&path, 0)?.which("a")?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

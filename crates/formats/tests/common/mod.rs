@@ -278,7 +278,7 @@ where
         mapped.contains_hashes(hashes.iter().copied(), |_, hit| several.push(hit));
         assert!(several == answers, "map gives other answers to many");
     }
-    // The options are those of the file, so that the plain functions refuse a file with a policy.
+    // The options are those of the file, so that the plain functions refuse a file with a normalization.
     if *options == Options::new() {
         assert!(load_frozen::<F>(&path).is_ok() && read_frozen::<F>(bytes).is_ok());
     }

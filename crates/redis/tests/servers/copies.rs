@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tamis_bloom::{BlockedBloomFilter, RotatingBloomFilter, ScalableBloomFilter};
-use tamis_formats::{Kind, Options, Policy};
+use tamis_formats::{Kind, Normalization, Options};
 use tamis_hash::{AnyStable, Rapid};
 use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter, Error, LocalFirst, RedisBloomFilter};
 
@@ -21,10 +21,10 @@ fn absent() -> Vec<u64> {
 fn a_saved_copy_gives_the_same_answers() {
     let Some(server) = Server::start() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let policy = Policy::new("numbers").unwrap();
+    let normalization = Normalization::new("numbers").unwrap();
     for (name, grows) in [("growing", true), ("fixed", false)] {
         let builder = RedisBloomFilter::<u64>::builder(&server.url(), name).capacity(20_000);
-        let builder = builder.false_positive_rate(0.02).policy(policy);
+        let builder = builder.false_positive_rate(0.02).normalization(normalization);
         let filter = if grows { builder } else { builder.fixed() }.create().unwrap();
         let items: Vec<u64> = (0..if grows { 90_000 } else { 20_000 }).collect();
         assert!(filter.insert_many(&items).iter().all(Result::is_ok));
@@ -39,8 +39,8 @@ fn a_saved_copy_gives_the_same_answers() {
         copy.save(&path).unwrap();
         let info = tamis_formats::Info::open(&path).unwrap();
         let kind = if grows { Kind::ScalableBloom } else { Kind::BlockedBloom };
-        assert_eq!((info.kind(), info.policy()), (kind, policy));
-        let options = Options::new().policy(policy);
+        assert_eq!((info.kind(), info.normalization()), (kind, normalization));
+        let options = Options::new().normalization(normalization);
         let loaded: Box<dyn Fn(&u64) -> bool> = if grows {
             let filter: ScalableBloomFilter<u64, AnyStable> = options.load(&path).unwrap();
             Box::new(move |item| filter.contains(item))

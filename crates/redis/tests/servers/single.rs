@@ -80,7 +80,7 @@ fn parameters_are_those_of_the_filter() {
     assert_eq!((filter.capacity(), filter.shards(), filter.grows()), (2000, 17, true));
     assert_eq!(made.create().unwrap_err(), Error::Exists);
     assert!(made.open().is_ok() && made.open_or_create().is_ok() && builder().open().is_ok());
-    let policy = tamis_formats::Policy::new("url-v1").unwrap();
+    let normalization = tamis_formats::Normalization::new("url-v1").unwrap();
     for (wrong, field) in [
         (builder().capacity(2001), "capacity"),
         (builder().false_positive_rate(0.02), "false-positive rate"),
@@ -88,7 +88,7 @@ fn parameters_are_those_of_the_filter() {
         (builder().fixed(), "growth"),
         (builder().hasher(Rapid::with_seed(4)), "seed"),
         (builder().hasher(Xxh3::with_seed(3)), "hash"),
-        (builder().policy(policy), "policy"),
+        (builder().normalization(normalization), "policy"),
     ] {
         let error = wrong.open().unwrap_err();
         assert!(

@@ -1,7 +1,7 @@
 //! Filters of other systems in files of Tamis: every vector comes back byte for byte.
 
 use tamis_formats::foreign::Format;
-use tamis_formats::{Geometry, Info, Kind, LoadError, Options, Policy};
+use tamis_formats::{Geometry, Info, Kind, LoadError, Normalization, Options};
 
 use crate::registry::{all, read_by_name};
 
@@ -9,7 +9,7 @@ use crate::registry::{all, read_by_name};
 fn every_vector_comes_back_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrapped");
-    let options = Options::new().policy(Policy::new("url-v1").unwrap());
+    let options = Options::new().normalization(Normalization::new("url-v1").unwrap());
     for (vector, format) in all() {
         let (name, bytes, filter) = (vector.name(), vector.bytes(), read_by_name(&vector));
         options.save_foreign(&*filter, &path).unwrap();
@@ -29,7 +29,7 @@ fn every_vector_comes_back_byte_for_byte() {
         let Geometry::Foreign(sizes) = info.geometry() else { panic!("{name}: {info:?}") };
         assert_eq!((info.kind(), sizes.format()), (Kind::Foreign, format), "{name}");
         assert_eq!(sizes.len(), bytes.len() as u64, "{name}");
-        assert_eq!((info.items(), info.policy().name()), (None, "url-v1"), "{name}");
+        assert_eq!((info.items(), info.normalization().name()), (None, "url-v1"), "{name}");
         // A stream has the same bytes, and others may follow.
         let mut stream = Vec::new();
         options.write_foreign(&*filter, &mut stream).unwrap();
@@ -39,7 +39,7 @@ fn every_vector_comes_back_byte_for_byte() {
         assert!(options.read_foreign(&mut rest).unwrap().to_bytes() == bytes, "{name}");
         assert_eq!(rest, [7], "{name}");
         let error = Options::new().load_foreign(&path).unwrap_err();
-        assert!(matches!(error, LoadError::OtherPolicy { .. }), "{name}: {error}");
+        assert!(matches!(error, LoadError::OtherNormalization { .. }), "{name}: {error}");
     }
 }
 

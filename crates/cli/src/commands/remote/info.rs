@@ -15,7 +15,7 @@ use crate::units::{bytes, counted, grouped};
 pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<String, Error> {
     let filter = address.open(&args.server, false)?;
     let figures = filter.figures().map_err(|source| address.refused(source))?;
-    let (url, ignore_case) = policy::split(filter.policy());
+    let (url, ignore_case) = policy::split(filter.normalization());
     let hash = filter.hasher().algorithm().name();
     if args.json {
         let value = json!({

@@ -80,7 +80,7 @@ impl NewArgs {
     /// Opens the filter, or creates it. The options that are given must be those of a filter that exists.
     fn open_remote(&self, address: &Address, records: &Records) -> Result<Filter, Error> {
         let asked = address.builder(&self.server, self.records.quiet);
-        let mut asked = asked.policy(records.key.form.saved());
+        let mut asked = asked.normalization(records.key.form.saved());
         if let Some(capacity) = self.capacity {
             asked = asked.capacity(capacity);
         }

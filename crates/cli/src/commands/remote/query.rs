@@ -23,7 +23,8 @@ pub(in crate::commands) fn query(
     Roles::of(&args.files).print_to(args.output.as_deref())?;
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress)?;
-    let asked = address.builder(&args.server, args.records.quiet).policy(records.key.form.saved());
+    let asked =
+        address.builder(&args.server, args.records.quiet).normalization(records.key.form.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
     let decider = RemoteLookup::new(&filter, args.invert);
     let (mut report, found) = args.run(inputs, records, &decider, start)?;

@@ -1,0 +1,432 @@
+//! The filter types that can be saved, and what the format needs from each.
+
+use tamis_bloom::{
+    self as bloom, BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter,
+};
+use tamis_core::{Filter, Frozen};
+use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
+use tamis_hash::{Algorithm, HashItem, ItemHasher, StableHasher};
+use tamis_sync::{AllocError, Lines};
+
+use crate::error::LoadError;
+use crate::kind::Kind;
+use crate::layout::body::Body;
+use crate::layout::header::Header;
+use crate::layout::line_bytes::Words;
+use crate::layout::source::{Computed, Copied, Passing, Source};
+use crate::normalization::Normalization;
+use crate::options::Options;
+use crate::sizes::geometry::Geometry;
+
+/// What only this crate needs of a filter type.
+pub(crate) mod sealed {
+    use super::*;
+
+    pub trait Sealed: Filter<Hasher: StableHasher> + Sized {
+        /// What the body of a file is read into.
+        #[doc(hidden)]
+        type Body: Body;
+
+        #[doc(hidden)]
+        fn sizes(&self) -> Geometry;
+
+        /// Returns the capacity for the header.
+        #[doc(hidden)]
+        fn built_for(&self) -> u64 {
+            self.capacity() as u64
+        }
+
+        /// Returns the lines to be read once, in order, while other threads insert.
+        #[doc(hidden)]
+        fn passing(&self) -> Result<impl Source, AllocError>;
+
+        /// Returns lines that stay as they are.
+        #[doc(hidden)]
+        fn still(&self) -> Result<impl Source, AllocError>;
+
+        #[doc(hidden)]
+        fn of_body(
+            header: &Header,
+            hasher: Self::Hasher,
+            body: Self::Body,
+        ) -> Result<Self, LoadError>;
+
+        #[doc(hidden)]
+        fn frozen_of_body(
+            header: &Header,
+            hasher: Self::Hasher,
+            body: Self::Body,
+        ) -> Result<Frozen<Self>, LoadError>;
+    }
+
+    /// A filter whose body is one array, which can be used where it is.
+    pub trait OneArray: Sealed<Body = Lines> {}
+
+    pub trait Union: Sealed {
+        /// Sets all bits of a line, or adds its counters.
+        #[doc(hidden)]
+        fn union_line(&self, line: u64, words: Words);
+    }
+}
+
+use sealed::{OneArray, Sealed, Union};
+
+/// A filter type that can be saved: each filter of Tamis with a [`StableHasher`].
+///
+/// The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use std::path::Path;
+///
+/// use tamis::formats::{LoadError, Saved, SaveError, encoded_len, load, save};
+///
+/// fn reduce<F: Saved>(filter: &F, path: &Path) -> Result<u64, SaveError> {
+///     save(filter, path)?;
+///     Ok(encoded_len(filter))
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be saved",
+    note = "a filter that is saved has a hasher that never changes: `Rapid`, `Xxh3`, `Xxh64`, `SipHash13`, or `AnyStable`"
+)]
+pub trait Saved: Sealed {
+    /// The kind of a file that holds such a filter.
+    const KIND: Kind;
+}
+
+/// A filter type whose file can be used in place: see [`map`](crate::map) and [`FilterSet`](crate::FilterSet).
+///
+/// These are the filters of fixed size. The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use std::fs::File;
+///
+/// use tamis::formats::{LoadError, MapFile, Mappable, Mapped, map};
+///
+/// fn map_sealed<F: Mappable>(file: File) -> Result<Mapped<F>, LoadError> {
+///     map(MapFile::sealed(file)?)
+/// }
+/// ```
+///
+/// A filter that grows has several arrays, and cannot be mapped:
+///
+/// ```compile_fail,E0277
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{MapFile, map};
+/// use tamis::{ScalableCuckooFilter, hash::Rapid};
+///
+/// fn map_growing(file: MapFile) {
+///     let _ = map::<ScalableCuckooFilter<str, Rapid>>(file);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be used in its file",
+    note = "a filter that grows has several arrays and locks: load it instead"
+)]
+pub trait Mappable: Saved + OneArray {}
+
+/// A filter type of which a saved one can be merged into another: see [`merge_from`](crate::merge_from).
+///
+/// The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{LoadError, Mergeable, merge_read};
+///
+/// fn merge_both<F: Mergeable>(filter: &F, one: &[u8], other: &[u8]) -> Result<(), LoadError> {
+///     merge_read(filter, one)?;
+///     merge_read(filter, other)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be merged from a file",
+    note = "Bloom filters of a fixed size can be merged, with or without counters"
+)]
+pub trait Mergeable: Saved + Union {}
+
+/// A Bloom filter type that can be saved. A saved one can be merged into another, and processes can share one.
+///
+/// The trait is sealed.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use std::path::PathBuf;
+///
+/// use tamis::formats::{LoadError, SavedBloom, merge_from};
+///
+/// fn merge_all<F: SavedBloom>(filter: &F, paths: &[PathBuf]) -> Result<(), LoadError> {
+///     paths.iter().try_for_each(|path| merge_from(filter, path))
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Bloom filter that can be saved",
+    note = "a cuckoo filter cannot be merged from a file, and processes cannot share one: its inserts take locks, and a \
+            killed process would leave one locked"
+)]
+pub trait SavedBloom: Mappable + Mergeable {}
+
+/// Reads a line of a Bloom filter, without the bits that no item can set. A damaged live file may have such bits behind
+/// the last bit of the filter, and a reader would refuse the file that is saved from it.
+fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: u64) -> Words {
+    let words = bloom::raw::read_line(filter, line);
+    if line + 1 < bloom::raw::lines(geometry) {
+        return words;
+    }
+    let of_items = bloom::raw::item_bits(geometry, line);
+    core::array::from_fn(|word| words[word] & of_items[word])
+}
+
+/// Copies the lines of a Bloom filter.
+fn copy_of<F: bloom::Buildable>(
+    filter: &F,
+    geometry: bloom::Geometry,
+) -> Result<Copied, AllocError> {
+    let mut lines = Lines::zeroed(bloom::raw::lines(geometry))?;
+    for (number, to) in (0..).zip(lines.iter_mut()) {
+        let words = item_words(filter, geometry, number);
+        to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
+    }
+    Ok(Copied::new(lines, 0, Geometry::Bloom(geometry)))
+}
+
+macro_rules! bloom {
+    ($($name:ident, $kind:ident;)*) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
+            type Body = Lines;
+
+            fn sizes(&self) -> Geometry {
+                Geometry::Bloom(self.geometry())
+            }
+
+            fn passing(&self) -> Result<impl Source, AllocError> {
+                // Bits are only set, so a line read later has every bit that it had before.
+                let geometry = self.geometry();
+                let line = move |line| item_words(self, geometry, line);
+                Ok(Computed { line, items: 0, geometry: Geometry::Bloom(geometry) })
+            }
+
+            fn still(&self) -> Result<impl Source, AllocError> {
+                copy_of(self, self.geometry())
+            }
+
+            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
+                let Geometry::Bloom(geometry) = header.geometry else {
+                    return Err(other_kind::<Self>(header));
+                };
+                bloom::raw::from_lines(geometry, header.capacity as usize, hasher, lines)
+                    .map_err(|_| other_kind::<Self>(header))
+            }
+
+            fn frozen_of_body(
+                header: &Header,
+                hasher: S,
+                lines: Lines,
+            ) -> Result<Frozen<Self>, LoadError> {
+                Self::of_body(header, hasher, lines).map(Frozen::new)
+            }
+        }
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Union for $name<T, S> {
+            fn union_line(&self, line: u64, words: Words) {
+                bloom::raw::union_line(self, line, words);
+            }
+        }
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Saved for $name<T, S> {
+            const KIND: Kind = Kind::$kind;
+        }
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Mergeable for $name<T, S> {}
+    )*};
+}
+
+bloom! {
+    BloomFilter, Bloom;
+    BlockedBloomFilter, BlockedBloom;
+    OnceBloomFilter, OnceBloom;
+    CountingBloomFilter, CountingBloom;
+}
+
+/// Types whose files can be used in place.
+macro_rules! mappable {
+    ($($name:ident)*) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> OneArray for $name<T, S> {}
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Mappable for $name<T, S> {}
+    )*};
+}
+
+mappable!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BloomFilter<T, S> {}
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BlockedBloomFilter<T, S> {}
+impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for OnceBloomFilter<T, S> {}
+
+macro_rules! cuckoo {
+    ($($name:ident, $kind:ident;)*) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
+            type Body = Lines;
+
+            fn sizes(&self) -> Geometry {
+                Geometry::Cuckoo(self.geometry())
+            }
+
+            // While lines are read one by one, other threads may move fingerprints from later lines to earlier ones. The
+            // pass finds out.
+            fn passing(&self) -> Result<impl Source, AllocError> {
+                Ok(Passing { pass: cuckoo::raw::pass(self), geometry: self.sizes() })
+            }
+
+            fn still(&self) -> Result<impl Source, AllocError> {
+                let (lines, items) = cuckoo::raw::try_copy_lines(self)?;
+                Ok(Copied::new(lines, items, self.sizes()))
+            }
+
+            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
+                let Geometry::Cuckoo(geometry) = header.geometry else {
+                    return Err(other_kind::<Self>(header));
+                };
+                let Header { capacity, items, .. } = *header;
+                cuckoo::raw::from_lines(geometry, capacity as usize, hasher, lines, items)
+                    .map_err(|error| cuckoo_error::<Self>(header, error))
+            }
+
+            fn frozen_of_body(
+                header: &Header,
+                hasher: S,
+                lines: Lines,
+            ) -> Result<Frozen<Self>, LoadError> {
+                let Geometry::Cuckoo(geometry) = header.geometry else {
+                    return Err(other_kind::<Self>(header));
+                };
+                let Header { capacity, items, .. } = *header;
+                cuckoo::raw::frozen_from_lines(geometry, capacity as usize, hasher, lines, items)
+                    .map_err(|error| cuckoo_error::<Self>(header, error))
+            }
+        }
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Saved for $name<T, S> {
+            const KIND: Kind = Kind::$kind;
+        }
+    )*};
+}
+
+cuckoo! {
+    CuckooFilter, Cuckoo;
+    OnceCuckooFilter, OnceCuckoo;
+}
+
+/// Returns the header of a file that holds these lines of a filter, without the checksum of the table.
+pub(crate) fn header_of<F: Saved>(
+    filter: &F,
+    normalization: Normalization,
+    lines: &impl Source,
+) -> Header {
+    // In a pass the number is known at the end.
+    header_with(filter, normalization, lines.geometry(), lines.items().unwrap_or(0))
+}
+
+/// As [`header_of`], with these sizes and this number of items.
+pub(crate) fn header_with<F: Saved>(
+    filter: &F,
+    normalization: Normalization,
+    geometry: Geometry,
+    items: u64,
+) -> Header {
+    let hasher = filter.hasher();
+    Header {
+        kind: F::KIND,
+        is_live: false,
+        algorithm: hasher.algorithm(),
+        key: hasher.key(),
+        hash_probe: hasher.hash_probe(),
+        normalization,
+        geometry,
+        capacity: filter.built_for(),
+        items,
+        table_checksum: 0,
+    }
+}
+
+/// Checks that a file holds what is asked for. Returns the hasher of its filter.
+pub(crate) fn expect<F: Saved>(header: &Header, options: &Options) -> Result<F::Hasher, LoadError> {
+    if header.kind != F::KIND {
+        return Err(other_kind::<F>(header));
+    }
+    if header.normalization != options.normalization {
+        return Err(LoadError::OtherNormalization {
+            found: header.normalization,
+            expected: options.normalization,
+        });
+    }
+    if header.is_live && !options.live {
+        return Err(LoadError::Live);
+    }
+    hasher_of(header)
+}
+
+fn hasher_of<S: StableHasher>(header: &Header) -> Result<S, LoadError> {
+    S::from_key(header.algorithm, header.key).ok_or_else(|| {
+        // The type is one of the algorithms: the one that it can be created with.
+        let mut all = Algorithm::ALL.iter().copied();
+        let expected = all.find(|algorithm| S::from_key(*algorithm, [0; 16]).is_some());
+        LoadError::OtherAlgorithm { found: header.algorithm, expected }
+    })
+}
+
+/// Checks that the filter in a file gives an item the same bits as this filter.
+pub(crate) fn expect_like<F: Saved>(header: &Header, filter: &F) -> Result<(), LoadError> {
+    expect_like_parts(header, filter.sizes(), filter.hasher())
+}
+
+/// As [`expect_like`], for the parts of a filter.
+pub(crate) fn expect_like_parts<S: StableHasher>(
+    header: &Header,
+    geometry: Geometry,
+    hasher: &S,
+) -> Result<(), LoadError> {
+    if header.geometry != geometry {
+        return Err(LoadError::OtherSizes);
+    }
+    if (header.algorithm, header.key) != (hasher.algorithm(), hasher.key()) {
+        return Err(LoadError::OtherHash);
+    }
+    Ok(())
+}
+
+pub(crate) fn other_kind<F: Saved>(header: &Header) -> LoadError {
+    LoadError::OtherKind { found: header.kind, expected: F::KIND }
+}
+
+/// Checks that this processor can write the buckets of the filter in a file.
+pub(crate) fn expect_writable(header: &Header) -> Result<(), LoadError> {
+    match header.geometry {
+        Geometry::Cuckoo(geometry) if !cuckoo::raw::is_supported(geometry) => {
+            let (slots, fingerprint_bits) = (geometry.slots(), geometry.fingerprint_bits());
+            Err(LoadError::Unsupported { slots, fingerprint_bits })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Converts an error that a correct header leaves possible. (The lengths are those of the geometry.)
+pub(crate) fn cuckoo_error<F: Saved>(header: &Header, error: cuckoo::raw::LinesError) -> LoadError {
+    use cuckoo::raw::LinesError;
+    match error {
+        LinesError::Unsupported { slots, fingerprint_bits } => {
+            LoadError::Unsupported { slots, fingerprint_bits }
+        }
+        LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
+        _ => other_kind::<F>(header),
+    }
+}

@@ -1,0 +1,158 @@
+//! Replaces a file, atomically: a temporary file in the same folder is written, synced and renamed.
+//!
+//! | module | its job |
+//! |---|---|
+//! | `temporary` | the temporary file: its name, its lock, and what killed writers have left |
+//! | `access` | who may read and write: as before |
+//! | `registry` | the files that this process removes if a signal ends it |
+//!
+//! For the program `tamis`, which replaces other files in the same way. Other programs use [`save`](crate::save).
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::save_error::SaveError;
+
+mod access;
+mod registry;
+mod temporary;
+
+use self::access::Access;
+pub use self::registry::abandon;
+pub use self::temporary::Temporary;
+
+/// The most symbolic links that are followed.
+const MAX_LINKS: usize = 40;
+
+/// The place of a file that is to be created or replaced.
+#[derive(Debug)]
+pub struct Target {
+    path: PathBuf,
+    folder: PathBuf,
+    name: OsString,
+    /// Who may access the file that exists there.
+    access: Option<Access>,
+}
+
+impl Target {
+    /// Returns the place that a path names, behind symbolic links.
+    ///
+    /// # Errors
+    ///
+    /// [`SaveError`] if the path is that of a folder, a pipe or a device, or if the system cannot find out.
+    pub fn new(path: &Path) -> Result<Self, SaveError> {
+        let path = behind_links(path)?;
+        // A rename would replace a device such as /dev/null with a file.
+        let access = match fs::metadata(&path) {
+            Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
+            Ok(_) => Access::of(&path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let name = path.file_name().ok_or(ErrorKind::NotFound).map_err(io::Error::from)?.to_owned();
+        let folder = folder_of(&path).to_owned();
+        Ok(Self { path, folder, name, access })
+    }
+
+    /// Returns whether there was a file.
+    #[must_use]
+    pub const fn exists(&self) -> bool {
+        self.access.is_some()
+    }
+
+    /// Creates a temporary file in the folder, and removes those that killed writers have left there for this file.
+    ///
+    /// # Errors
+    ///
+    /// That of the system, if the file cannot be created.
+    pub fn temporary(&self) -> io::Result<Temporary> {
+        Temporary::new(&self.folder, &self.name, self.exists())
+    }
+
+    /// Moves the temporary file to the path, over a file that exists there, and makes that durable.
+    ///
+    /// # Errors
+    ///
+    /// That of the system. The path has the old file then, unless only the last sync of the folder failed.
+    pub fn replace(&self, file: Temporary) -> io::Result<()> {
+        self.keep_access(&file)?;
+        file.as_file().sync_all()?;
+        let folder = self.open_folder()?;
+        file.rename(&self.path)?;
+        sync_folder(folder)
+    }
+
+    /// As [`replace`](Self::replace), without the syncs: a crash of the system may leave an incomplete file.
+    ///
+    /// # Errors
+    ///
+    /// That of the system. The path has the old file then.
+    pub fn replace_unsynced(&self, file: Temporary) -> io::Result<()> {
+        self.keep_access(&file)?;
+        file.rename(&self.path).map(drop)
+    }
+
+    /// Moves the temporary file to the path, makes that durable, and returns the file, open.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] if a file exists there, or the error of the system.
+    pub fn create(&self, file: Temporary) -> io::Result<File> {
+        file.as_file().sync_all()?;
+        let folder = self.open_folder()?;
+        let file = file.rename_to_free(&self.path)?;
+        sync_folder(folder)?;
+        Ok(file)
+    }
+
+    /// Gives the temporary file to those who may access the file that it replaces: as that is now, or as it was.
+    fn keep_access(&self, file: &Temporary) -> io::Result<()> {
+        let now = Access::of(&self.path)?;
+        now.as_ref().or(self.access.as_ref()).map_or(Ok(()), |access| access.give(file.as_file()))
+    }
+
+    /// Opens the folder for [`sync_folder`], before the rename: a folder that cannot be read is then an error that
+    /// changes nothing.
+    fn open_folder(&self) -> io::Result<Option<File>> {
+        cfg!(unix).then(|| File::open(&self.folder)).transpose()
+    }
+}
+
+/// Makes a rename in the folder durable, where the system offers that.
+fn sync_folder(folder: Option<File>) -> io::Result<()> {
+    match folder.map_or(Ok(()), |folder| folder.sync_all()) {
+        // The file system does not sync folders.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    }
+}
+
+/// Returns the one name of a file that exists or that is to be created: behind symbolic links, in the folder's canonical
+/// form. A file whose folder cannot be found keeps its name.
+#[must_use]
+pub fn place(path: &Path) -> PathBuf {
+    let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
+    let folder = fs::canonicalize(folder_of(&path));
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| *parent.as_os_str() != *OsStr::new("")).unwrap_or(Path::new("."))
+}
+
+/// Follows symbolic links, also if the last one points to no file.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(to) = fs::read_link(&path) else { return Ok(path) };
+        path.pop();
+        path.push(to);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "too many symbolic links"))
+}

@@ -1,0 +1,155 @@
+//! The table of the program `tamis` as lines: this crate keeps it in a file, the program knows what the lines mean.
+
+use core::fmt;
+use std::path::Path;
+
+use tamis_hash::{AnyStable, ItemHasher, StableHasher};
+use tamis_sync::LINE_BYTES;
+
+use crate::error::LoadError;
+use crate::io::load::open;
+use crate::io::replace::Target;
+use crate::io::save::write_lines;
+use crate::kind::Kind;
+use crate::layout::body;
+use crate::layout::header::{HEADER, Header};
+use crate::layout::line_bytes::words_of;
+use crate::layout::source::Computed;
+use crate::layout::table::Table;
+use crate::options::Options;
+use crate::save_error::SaveError;
+use crate::sizes::geometry::Geometry;
+use crate::sizes::table::TableSizes;
+
+/// What the header of a table says, apart from its normalization.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::{TableParts, TableSizes};
+/// use tamis::hash::Rapid;
+///
+/// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
+/// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
+/// assert!(format!("{parts:?}").contains("capacity: 900"));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone)]
+pub struct TableParts {
+    /// The sizes.
+    pub sizes: TableSizes,
+    /// The hash function of the items.
+    pub hasher: AnyStable,
+    /// The number of items that the table takes before it grows, at least 1.
+    pub capacity: u64,
+    /// The number of items.
+    pub items: u64,
+}
+
+impl fmt::Debug for TableParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableParts")
+            .field("sizes", &self.sizes)
+            .field("hasher", &self.hasher)
+            .field("capacity", &self.capacity)
+            .field("items", &self.items)
+            .finish()
+    }
+}
+
+impl Options {
+    /// Saves a table, as [`save`](crate::save) saves a filter. `line` returns each line of the body: the directory of
+    /// 24 lines, then those of the shards.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](crate::save).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, TableParts, TableSizes};
+    /// use tamis::hash::Rapid;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("seen.tamis");
+    /// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
+    /// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
+    /// Options::new().save_table(&parts, |line| [line; 8], &path)?;
+    ///
+    /// let mut last = [0; 8];
+    /// let found = Options::new().load_table(&path, |line, words| {
+    ///     last = *words;
+    ///     Some(0)
+    /// })?;
+    /// assert_eq!((found.capacity, last), (900, [87; 8]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_table(
+        &self,
+        parts: &TableParts,
+        line: impl Fn(u64) -> [u64; 8],
+        path: impl AsRef<Path>,
+    ) -> Result<(), SaveError> {
+        let TableParts { sizes, hasher, capacity, items } = parts;
+        let target = Target::new(path.as_ref())?;
+        let geometry = Geometry::Table(*sizes);
+        let header = Header {
+            kind: Kind::Table,
+            is_live: false,
+            algorithm: hasher.algorithm(),
+            key: hasher.key(),
+            hash_probe: hasher.hash_probe(),
+            normalization: self.normalization,
+            geometry,
+            capacity: *capacity,
+            items: *items,
+            table_checksum: 0,
+        };
+        let mut file = target.temporary()?;
+        write_lines(file.as_file_mut(), header, Computed { line, items: *items, geometry })?;
+        Ok(target.replace(file)?)
+    }
+
+    /// Loads a table. `store` gets each line of the body in order, and returns the number of items in it, or `None` if no
+    /// table has this line. It is not called with a line of a chunk whose checksum is wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`], also if `store` has returned `None`, or if the sum of the items is another one than in the header.
+    ///
+    /// # Examples
+    ///
+    /// See [`save_table`](Self::save_table).
+    pub fn load_table(
+        &self,
+        path: impl AsRef<Path>,
+        mut store: impl FnMut(u64, &[u64; 8]) -> Option<u32>,
+    ) -> Result<TableParts, LoadError> {
+        let (file, header) = open(path.as_ref())?;
+        let Header { kind, normalization, algorithm, key, capacity, items, .. } = header.clone();
+        let Geometry::Table(sizes) = header.geometry else {
+            return Err(LoadError::OtherKind { found: kind, expected: Kind::Table });
+        };
+        if normalization != self.normalization {
+            return Err(LoadError::OtherNormalization {
+                found: normalization,
+                expected: self.normalization,
+            });
+        }
+        let hasher = AnyStable::from_key(algorithm, key).ok_or(LoadError::Key)?;
+        let from = &mut file.at(HEADER as u64);
+        let table = Table::read(from, &header)?;
+        let mut items_in = |first, bytes: &[[u8; LINE_BYTES]]| {
+            (first..).zip(bytes).try_fold(0, |sum, (line, bytes)| {
+                let found = store(line, &words_of(bytes)).ok_or(line)?;
+                Ok(sum + u64::from(found))
+            })
+        };
+        let items_in = |first, bytes: &[_]| items_in(first, bytes).map_err(body::spare_bits);
+        body::read_chunks(from, &header, &table, items_in, |_, _| ())?;
+        Ok(TableParts { sizes, hasher, capacity, items })
+    }
+}

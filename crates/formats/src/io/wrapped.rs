@@ -1,0 +1,259 @@
+//! Filters of other systems in files of Tamis: their bytes, with a header and checksums.
+
+use core::ops::Range;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use tamis_core::BuildError;
+use tamis_hash::{ItemHasher, Rapid, StableHasher};
+use tamis_sync::LINE_BYTES;
+
+use crate::error::LoadError;
+use crate::foreign::{self, AnyFilter, Filter};
+use crate::io::info::Info;
+use crate::io::load::open;
+use crate::io::replace::Target;
+use crate::io::save::write_lines;
+use crate::io::write::write_source;
+use crate::kind::Kind;
+use crate::layout::body;
+use crate::layout::header::{HEADER, Header};
+use crate::layout::line_bytes::Bytes;
+use crate::layout::source::Source;
+use crate::layout::table::Table;
+use crate::options::Options;
+use crate::save_error::SaveError;
+use crate::sizes::foreign::ForeignSizes;
+use crate::sizes::geometry::Geometry;
+
+/// The bytes of a filter, up to whole lines.
+struct Whole {
+    lines: Vec<[u8; LINE_BYTES]>,
+    geometry: Geometry,
+}
+
+impl Source for Whole {
+    fn chunk<'b>(
+        &'b mut self,
+        lines: Range<u64>,
+        _: &'b mut Vec<[u8; LINE_BYTES]>,
+    ) -> Option<&'b [u8]> {
+        Some(self.lines[lines.start as usize..lines.end as usize].as_flattened())
+    }
+
+    fn items(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+}
+
+impl Whole {
+    fn of(filter: &dyn Filter) -> Result<Self, SaveError> {
+        let sizes = ForeignSizes::new(filter.format(), filter.encoded_len());
+        let sizes = sizes.ok_or(SaveError::Sizes(BuildError::TooLarge))?;
+        let (count, bytes) = (sizes.body_lines(), sizes.body_lines() * LINE_BYTES as u64);
+        let mut lines = Vec::new();
+        let reserved = usize::try_from(count).ok().map(|count| lines.try_reserve_exact(count));
+        if !matches!(reserved, Some(Ok(()))) {
+            return Err(SaveError::Alloc { bytes });
+        }
+        lines.resize(count as usize, [0; LINE_BYTES]);
+        filter.write(&mut lines.as_flattened_mut())?;
+        Ok(Self { lines, geometry: Geometry::Foreign(sizes) })
+    }
+}
+
+impl Options {
+    /// Saves a filter of another system in a file of Tamis, as [`save`](crate::save) saves a filter of Tamis: atomically,
+    /// with checksums and with the normalization. The filter is copied.
+    ///
+    /// # Errors
+    ///
+    /// As [`save`](crate::save).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, Format, Key};
+    /// use tamis::formats::{Info, Kind, Options};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("guava.tamis");
+    /// let mut filter = Format::GuavaMitz64.build(1000, Some(0.01), None)?;
+    /// filter.insert(Key::Text("a"))?;
+    /// Options::new().save_foreign(&*filter, &path)?;
+    /// assert_eq!(Info::open(&path)?.kind(), Kind::Foreign);
+    ///
+    /// let again = Options::new().load_foreign(&path)?;
+    /// assert_eq!(again.to_bytes(), filter.to_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_foreign(
+        &self,
+        filter: &dyn Filter,
+        path: impl AsRef<Path>,
+    ) -> Result<(), SaveError> {
+        let target = Target::new(path.as_ref())?;
+        let whole = Whole::of(filter)?;
+        let mut file = target.temporary()?;
+        write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), whole)?;
+        Ok(target.replace(file)?)
+    }
+
+    /// Writes the file of a filter of another system to a stream. See [`save_foreign`](Self::save_foreign).
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](crate::write()).
+    ///
+    /// # Examples
+    ///
+    /// See [`read_foreign`](Self::read_foreign).
+    pub fn write_foreign(&self, filter: &dyn Filter, to: impl Write) -> Result<(), SaveError> {
+        let whole = Whole::of(filter)?;
+        write_source(to, self.header_of_foreign(whole.geometry), whole)
+    }
+
+    /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has made. Its bytes are
+    /// those that were saved.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](crate::load), and [`LoadError::Foreign`] if the bytes are not a filter of the format in the header. Of
+    /// a Parquet file with the filters of several columns use [`load_foreign_column`](Self::load_foreign_column).
+    ///
+    /// # Examples
+    ///
+    /// See [`save_foreign`](Self::save_foreign).
+    pub fn load_foreign(&self, path: impl AsRef<Path>) -> Result<AnyFilter, LoadError> {
+        self.load_any_column(path.as_ref(), None)
+    }
+
+    /// As [`load_foreign`](Self::load_foreign), for a Parquet file and one of its columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`load_foreign`](Self::load_foreign), also if the file holds something other than a Parquet file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Error, Format};
+    /// use tamis::formats::{LoadError, Options};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("orc.tamis");
+    /// Options::new().save_foreign(&*Format::Orc.build(1000, None, None)?, &path)?;
+    /// let error = Options::new().load_foreign_column(&path, "id").unwrap_err();
+    /// assert!(matches!(error, LoadError::Foreign { error: Error::Column { .. }, .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_foreign_column(
+        &self,
+        path: impl AsRef<Path>,
+        column: &str,
+    ) -> Result<AnyFilter, LoadError> {
+        self.load_any_column(path.as_ref(), Some(column))
+    }
+
+    /// Reads a filter of another system from a stream, and takes exactly the bytes of its file. See
+    /// [`load_foreign`](Self::load_foreign). Memory grows only as bytes arrive.
+    ///
+    /// # Errors
+    ///
+    /// As [`load_foreign`](Self::load_foreign).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::Options;
+    /// use tamis::formats::foreign::{Filter, Format};
+    ///
+    /// let filter = Format::GoCuckoo.build(1000, None, None)?;
+    /// let mut bytes = Vec::new();
+    /// Options::new().write_foreign(&*filter, &mut bytes)?;
+    /// assert_eq!(Options::new().read_foreign(&bytes[..])?.to_bytes(), filter.to_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_foreign(&self, mut from: impl Read) -> Result<AnyFilter, LoadError> {
+        let Info(header) = Info::read(&mut from)?;
+        let sizes = self.expect_foreign(&header)?;
+        unwrap(&mut from, &header, sizes, Vec::new(), None)
+    }
+
+    fn load_any_column(&self, path: &Path, column: Option<&str>) -> Result<AnyFilter, LoadError> {
+        let (file, header) = open(path)?;
+        let sizes = self.expect_foreign(&header)?;
+        // A sparse file takes no space for its length, so the memory comes before the table is read.
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, sizes.len())?;
+        unwrap(&mut file.at(HEADER as u64), &header, sizes, bytes, column)
+    }
+
+    /// Returns the header, without the checksum of the table.
+    fn header_of_foreign(&self, geometry: Geometry) -> Header {
+        // FORMAT: layout 32: the hash is that of the other system, so the fields of a hash are always the same.
+        let hasher = Rapid::with_seed(0);
+        Header {
+            kind: Kind::Foreign,
+            is_live: false,
+            algorithm: hasher.algorithm(),
+            key: hasher.key(),
+            hash_probe: hasher.hash_probe(),
+            normalization: self.normalization,
+            geometry,
+            capacity: 1,
+            items: 0,
+            table_checksum: 0,
+        }
+    }
+
+    /// Checks that a file holds what is asked for.
+    fn expect_foreign(&self, header: &Header) -> Result<ForeignSizes, LoadError> {
+        let Geometry::Foreign(sizes) = header.geometry else {
+            return Err(LoadError::OtherKind { found: header.kind, expected: Kind::Foreign });
+        };
+        if header.normalization != self.normalization {
+            let (found, expected) = (header.normalization, self.normalization);
+            return Err(LoadError::OtherNormalization { found, expected });
+        }
+        Ok(sizes)
+    }
+}
+
+/// Reads what follows a header, with all checks. `bytes` is empty.
+fn unwrap(
+    from: &mut impl Read,
+    header: &Header,
+    sizes: ForeignSizes,
+    mut bytes: Vec<u8>,
+    column: Option<&str>,
+) -> Result<AnyFilter, LoadError> {
+    let table = Table::read(from, header)?;
+    let store = |first: u64, lines: &Bytes| {
+        let lines = lines.as_flattened();
+        let left = sizes.len() - bytes.len() as u64;
+        let (of_filter, padding) = lines.split_at(left.min(lines.len() as u64) as usize);
+        if let Some(at) = padding.iter().position(|byte| *byte != 0) {
+            let before = header.body_offset() + first * LINE_BYTES as u64;
+            return Err(LoadError::NotZero { offset: before + (of_filter.len() + at) as u64 });
+        }
+        reserve(&mut bytes, of_filter.len() as u64)?;
+        bytes.extend_from_slice(of_filter);
+        Ok(0)
+    };
+    body::read_chunks(from, header, &table, store, |_, _| ())?;
+    let format = sizes.format();
+    foreign::read(&[format], &bytes, column).map_err(|error| LoadError::Foreign { format, error })
+}
+
+fn reserve(bytes: &mut Vec<u8>, more: u64) -> Result<(), LoadError> {
+    let reserved = usize::try_from(more).ok().map(|more| bytes.try_reserve(more));
+    if matches!(reserved, Some(Ok(()))) { Ok(()) } else { Err(LoadError::Alloc { bytes: more }) }
+}

@@ -1,0 +1,19 @@
+//! The parts of a file as bytes, each with its checks: the only validator. This wing knows no types of filters.
+//!
+//! | file | job |
+//! |---|---|
+//! | `header.rs`, `table.rs` | the header; the checksums of the chunks |
+//! | `body.rs`, `directory.rs` | the lines: of one array, of several arrays behind a directory |
+//! | `line_check.rs` | what a line may contain |
+//! | `source.rs` | where the lines come from |
+//! | `line_bytes.rs`, `checksum.rs`, `fill.rs` | a line as bytes; checksums; reads that fill a buffer |
+
+pub(crate) mod body;
+pub(crate) mod checksum;
+pub(crate) mod directory;
+pub(crate) mod fill;
+pub(crate) mod header;
+pub(crate) mod line_bytes;
+pub(crate) mod line_check;
+pub(crate) mod source;
+pub(crate) mod table;

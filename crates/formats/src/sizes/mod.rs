@@ -1,0 +1,16 @@
+//! The sizes of a filter: from the numbers of a header, with all checks, and back. This wing knows no bytes.
+//!
+//! | file | job |
+//! |---|---|
+//! | `numbers.rs` | the numbers, and the checks of single ones |
+//! | `geometry.rs` | the sizes of any filter |
+//! | `chain.rs`, `generations.rs`, `window.rs` | those of filters with several arrays |
+//! | `foreign.rs`, `table.rs` | those of a filter of another system, and of the program's table |
+
+pub(crate) mod chain;
+pub(crate) mod foreign;
+pub(crate) mod generations;
+pub(crate) mod geometry;
+pub(crate) mod numbers;
+pub(crate) mod table;
+pub(crate) mod window;
