@@ -74,7 +74,7 @@ enum Command {
     Outside,
     /// Check the packages that would be published, and run their tests outside the workspace
     Package,
-    /// Run the commands in README.md and compare their output with the text
+    /// Run the commands in README.md, the manual and the examples, and compare their output
     Readme,
     /// Fuzz one target or all targets, or replay the regressions (needs no fuzzer)
     Fuzz(fuzz::Args),

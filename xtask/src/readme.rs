@@ -1,10 +1,11 @@
-//! `readme`: runs the commands in README.md and docs/program.md and compares their output with the text.
+//! `readme`: runs the commands that the pages show and compares their output with the text.
 //!
-//! In a fenced block marked `sh`, a line that starts with `$ ` is a command. The lines up to the next command are its
-//! output, standard error after standard output. `...` matches any text. The commands of README.md run in the root; at
-//! the end the files that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted. The commands of
-//! docs/program.md run in a folder of their own, which has the list of homepages, and `tamis` is the program as built for
-//! README.md: without Redis.
+//! In a fenced block marked `sh`, a line that starts with `$ ` is a command. The lines up to the
+//! next command are its output, standard error after standard output. `...` matches any text. The
+//! commands of README.md and of the first lines of the examples run in the root; at the end the
+//! files that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted. The
+//! commands of docs/program.md run in a folder of their own, which has the list of homepages. On
+//! all pages `tamis` is the program built without Redis.
 
 use std::env;
 use std::iter;
@@ -16,6 +17,15 @@ use crate::{Result, workspace};
 
 /// The commands that do not run: `ci` would call itself, and the others change more than files.
 const NOT_RUN: [&str; 4] = ["cargo xtask ci", "cargo install", "cargo add", "git clone"];
+
+/// The pages whose commands run in the root.
+const IN_ROOT: [&str; 5] = [
+    "README.md",
+    "crates/tamis/examples/crawl.rs",
+    "crates/tamis/examples/event_window.rs",
+    "crates/tamis/examples/guard.rs",
+    "crates/tamis/examples/service_guard.rs",
+];
 
 /// The manual of the program.
 const MANUAL: &str = "docs/program.md";
@@ -32,21 +42,24 @@ struct Shown {
 }
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    let shown = page(sh, "README.md")?;
-    let outcome = check_all(sh, "README.md", &shown);
-    for file in shown.iter().flat_map(|shown| output_files(&shown.command)) {
-        sh.remove_path(file)?;
-    }
-    outcome?;
-
-    let shown = page(sh, MANUAL)?;
     cmd!(sh, "cargo build --quiet --release --bin tamis").run()?;
     let program = workspace::target_dir("").join("release");
     let others = sh.var_os("PATH").unwrap_or_default();
     let path = env::join_paths(iter::once(program).chain(env::split_paths(&others)))?;
+    let _path = sh.push_env("PATH", path);
+
+    for name in IN_ROOT {
+        let shown = page(sh, name)?;
+        let outcome = check_all(sh, name, &shown);
+        for file in shown.iter().flat_map(|shown| output_files(&shown.command)) {
+            sh.remove_path(file)?;
+        }
+        outcome?;
+    }
+
+    let shown = page(sh, MANUAL)?;
     let folder = sh.create_temp_dir()?;
     sh.copy_file(LIST, folder.path())?;
-    let _path = sh.push_env("PATH", path);
     let _dir = sh.push_dir(folder.path());
     check_all(sh, MANUAL, &shown)
 }
@@ -86,15 +99,21 @@ fn check(sh: &Shell, page: &str, Shown { line, command, output }: &Shown) -> Res
     Ok(())
 }
 
-/// Returns the commands in the `sh` blocks of the text of a page.
+/// Returns the commands in the `sh` blocks of the text of a page. The text of a Rust file is that of
+/// its `//!` lines.
 fn commands(page: &str, text: &str) -> Result<Vec<Shown>> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut fence: Option<&str> = None;
-    for (line, number) in text.lines().zip(1..) {
+    let text: Vec<&str> = match page.ends_with(".rs") {
+        true => {
+            text.lines().map_while(|line| line.strip_prefix("//!")).map(without_space).collect()
+        }
+        false => text.lines().collect(),
+    };
+    for (&line, number) in text.iter().zip(1..) {
         if let Some(info) = line.strip_prefix("```") {
             fence = if fence.is_none() { Some(info) } else { None };
-            if fence == Some("sh") && !text.lines().nth(number).is_some_and(|l| l.starts_with("$ "))
-            {
+            if fence == Some("sh") && !text.get(number).is_some_and(|l| l.starts_with("$ ")) {
                 return Err(format!("{page}:{number}: a `sh` block must start with `$ `").into());
             }
         } else if fence == Some("sh") {
@@ -107,6 +126,11 @@ fn commands(page: &str, text: &str) -> Result<Vec<Shown>> {
         }
     }
     Ok(shown)
+}
+
+/// Removes the space that separates the text of a doc comment from its mark.
+fn without_space(text: &str) -> &str {
+    text.strip_prefix(' ').unwrap_or(text)
 }
 
 /// Returns whether `printed` is `shown`, where each `...` in `shown` matches any text.
@@ -154,6 +178,13 @@ mod tests {
         let found = commands("page", text).expect("a valid text");
         assert_eq!(found, [shown(6, "a b > c", ""), shown(7, "wc c", "1\n2\n")]);
         assert!(commands("page", "```sh\nls\n```\n").is_err());
+    }
+
+    #[test]
+    fn commands_of_an_example_are_in_its_first_lines() {
+        let text = "//! T\n//!\n//! ```sh\n//! $ a b\n//! 1\n//! ```\n\nfn f() {}\n//! $ no\n";
+        let found = commands("a.rs", text).expect("a valid text");
+        assert_eq!(found, [Shown { line: 4, command: "a b".into(), output: "1\n".into() }]);
     }
 
     #[test]

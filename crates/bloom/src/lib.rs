@@ -3,35 +3,30 @@
 //! A query returns `false` only if no insert of the item happened before it. It may return `true` for an item that was
 //! not inserted: a false positive, at a rate that you choose.
 //!
+//! [One table](https://docs.rs/tamis/latest/tamis/#which-type) helps to choose among all filters of
+//! Tamis, with their bits per item and what they promise when inserts race. This one says how three
+//! of them work:
+//!
 //! | | [`BloomFilter`] | [`BlockedBloomFilter`] | [`OnceBloomFilter`] |
 //! |---|---|---|---|
-//! | choose it for | the least memory | the highest speed | claiming each item once |
 //! | where the bits of an item lie | anywhere | in one cache line | in one cache line |
-//! | bits per item at 1 % / 0.1 % / 1e-6 | 9.6 / 14.4 / 29.0 | 12.0 / 16.8 / 40.7 | 12.0 / 16.9 / 40.8 |
 //! | cache lines per operation | up to one per probe | 1 | 1 |
-//! | concurrent inserts of a new item | at least one returns `true` | at least one returns `true` | **exactly one** returns `true` |
 //! | insert | lock-free | lock-free | lock-free if the bits of an item are in one word (the default at 1 % and above); otherwise locks one line for a few stores |
 //! | contains | wait-free | wait-free | wait-free |
 //!
-//! If items must also be removable, and inserts must never fail, choose [`CountingBloomFilter`]: a blocked filter with a
-//! counter of four bits for each bit, which takes four times its memory (47.8 / 67.4 / 162.7 bits per item). Its inserts
-//! and removals are lock-free, its queries wait-free. The `CuckooFilter` of the crate `tamis` takes about a quarter of
-//! that memory, and its inserts fail when it is full.
-//!
-//! [`ScalableBloomFilter`] and [`OnceScalableBloomFilter`] need no size: they are chains of blocked filters that grow while
-//! threads use them. The first returns `true` to at least one of the concurrent inserts of a new item, the second to
-//! exactly one.
-//!
-//! [`RotatingBloomFilter`] covers a window: the last items, or the last span of time. Choose it for event de-duplication
-//! within a window: exactly one of concurrent inserts of an item returns `true`, also while it forgets. It needs 21 bits
-//! per item of the window at 1 %, looks at all its generations in two cache lines, and locks a stripe for an insert of a
-//! new item.
+//! * A [`CountingBloomFilter`] is a blocked filter with a counter of four bits for each bit. Its
+//!   inserts and removals are lock-free, its queries wait-free.
+//! * [`ScalableBloomFilter`] and [`OnceScalableBloomFilter`] are chains of blocked filters that
+//!   grow while threads use them.
+//! * A [`RotatingBloomFilter`] covers a window: the last items, or the last span of time. A query
+//!   looks at all its generations in two cache lines, and the insert of a new item locks a stripe.
 //!
 //! All types have:
 //!
-//! * no false negatives: a query finds every item whose insert happens before it (in a [`CountingBloomFilter`], as long
-//!   as the item is not removed and only items that were inserted are removed; in a [`RotatingBloomFilter`], if the insert
-//!   returned `true` or was an `insert_or_refresh`, and is in the window);
+//! * no false negatives: a query finds every item whose insert happens before it (in a
+//!   [`CountingBloomFilter`], as long as the item is not removed and only items that were inserted
+//!   are removed; in a [`RotatingBloomFilter`], if the insert returned `true` or was an
+//!   `insert_or_refresh`, and is in the window);
 //! * a false-positive rate that is computed for the actual layout when the filter is built, and reported for the
 //!   current contents at any time;
 //! * any size, up to 2^64 bits;

@@ -105,8 +105,9 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// none, if the item is a false positive. A `false` does not synchronize with the thread that inserted the item:
     /// its other writes may be invisible.
     ///
-    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a new item also locks and
-    /// frees its line in the slice before, and 32 other lines of it, and looks for the item once more.
+    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a new
+    /// item also locks and unlocks its line and 32 others in the previous slice, and looks for the
+    /// item once more.
     ///
     /// # Examples
     ///

@@ -1,7 +1,8 @@
 //! Concurrent cuckoo filters: approximate sets that many threads insert into, query and remove from at once.
 //!
-//! A query may report an item that is absent, at a rate that you choose. It never misses an item that is present. At
-//! rates below 0.1 %, a cuckoo filter needs fewer bits than a blocked Bloom filter, and at most of them fewer than a classic one.
+//! A query may report an item that is absent, at a rate that you choose. It never misses an item
+//! that is present. [One table](https://docs.rs/tamis/latest/tamis/#which-type) helps to choose
+//! among all filters of Tamis. This one says how two of them differ:
 //!
 //! | | [`CuckooFilter`] | [`OnceCuckooFilter`] |
 //! |---|---|---|

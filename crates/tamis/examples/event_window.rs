@@ -2,7 +2,12 @@
 //!
 //! The caller passes the time in, so that the example controls it. A service would pass `start.elapsed()`.
 //!
-//! Run it with `cargo run --release --example event_window`.
+//! ```sh
+//! $ cargo run --release --example event_window
+//! 300000 events, each seen three times by 8 threads
+//! ... first arrivals, ... lost to false positives
+//! the window's memory of them takes ... KiB
+//! ```
 
 use std::collections::HashSet;
 use std::error::Error;

@@ -1,6 +1,11 @@
 //! A guard in front of a slow store: query the filter first, and the store only if it may have the key.
 //!
-//! Run it with `cargo run --release --example guard`.
+//! ```sh
+//! $ cargo run --release --example guard
+//! 20000 requests, 1000 of them for keys that exist
+//! ... reached the store, ... of them for nothing
+//! ...
+//! ```
 
 use std::collections::HashMap;
 use std::error::Error;

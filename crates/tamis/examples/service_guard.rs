@@ -1,6 +1,11 @@
 //! A guard in front of a store that grows and shrinks: no size to guess, and deleted keys leave the filter.
 //!
-//! Run it with `cargo run --release --example service_guard`.
+//! ```sh
+//! $ cargo run --release --example service_guard
+//! 40000 requests, 10000 of them for keys that exist
+//! ... reached the store, ... of them for nothing
+//! the guard has grown to ... tables
+//! ```
 
 use std::collections::HashMap;
 use std::error::Error;

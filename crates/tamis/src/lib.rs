@@ -1,70 +1,9 @@
-//! Concurrent membership filters: compact sets that answer "was this item inserted before?" for many threads at once.
+//! Concurrent membership filters: compact sets that answer "was this item inserted before?" for
+//! many threads at once.
 //!
-//! A filter stores a few bits per item instead of the item itself. The price is false positives: `contains` may return
-//! `true` for an item that was never inserted. You choose the probability of that, the false-positive rate.
-//!
-//! # Which type?
-//!
-//! | You want | Use | If several threads insert one new item at once | Bits per item at 1 % / 1e-4 / 1e-6 / 1e-9 |
-//! |---|---|---|---|
-//! | to skip lookups of absent keys in a store or cache | [`BlockedBloomFilter`] | at least one call returns `true` | 12.0 / 25.6 / 40.7 / 90.0 |
-//! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 25.7 / 40.8 / 90.4 |
-//! | event de-duplication within a window: the last items, or the last hour | [`RotatingBloomFilter`] | **exactly one** call returns `true` while the item is in the window | 21.1 / 39.4 / 68.8 / 151 |
-//! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
-//! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
-//! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more: a bit per doubling that is still to come |
-//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
-//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
-//!
-//! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. Blocked filters insert fastest at every rate, and
-//! answer queries one by one fastest at most rates. In batches of queries, cuckoo filters are as fast or faster from 1e-6
-//! down.
-//!
-//! All types have these properties:
-//!
-//! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the filter.
-//! * **No false negatives.** If an insert happens before a query of the same item, the query returns `true`. (In a
-//!   [`CuckooFilter`] and a [`CountingBloomFilter`] this holds if you remove only items that you inserted, once per
-//!   insert. In a [`RotatingBloomFilter`] it holds in the window for inserts that returned `true`; if every insert must be
-//!   found for a whole window, use [`insert_or_refresh`](RotatingBloomFilter::insert_or_refresh). In a window by items
-//!   each repeat that it stores then counts as a new item.)
-//! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
-//!   `false_positive_rate` returns the rate for its current contents.
-//!
-//! What a false positive costs depends on the use. In front of a store it costs one unnecessary lookup. When workers claim
-//! items, it is an item that no worker claims: choose a low rate, such as 1e-6.
-//!
-//! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a `HashSet` or `DashMap` is
-//! better.
-//!
-//! # Clearing and replacing
-//!
-//! To clear a filter, you need exclusive access, or a [`Swap`]: one thread replaces the filter by an empty one while
-//! others insert and query, and no thread waits.
-//!
-//! # Hashing
-//!
-//! By default a filter hashes items with ahash and random keys. A filter that is saved, or shared between programs,
-//! needs a stable hasher from the module [`hash`].
-//!
-//! # Saving
-//!
-//! With the feature `formats`, the module `formats` saves a filter to a file (`formats::save(&seen, "seen.tamis")?`) and
-//! loads it again, maps a file of any size in constant time, and lets processes share one filter.
-//!
-//! # Changing the type
-//!
-//! Most methods for building, inserting, querying and statistics are the same in all types, so one type can replace another.
-//! Change the name of the type, and handle the `Result` of an insert into a cuckoo filter, which may be full. Cuckoo
-//! filters differ in a few methods: they have `try_extend` instead of `extend`, `merge` instead of `union_with`,
-//! an exact `len`, a `load_factor`, and no `get_mut`.
-//!
-//! Code that is generic over the type uses the traits [`Filter`], [`OnceFilter`] and [`WithRate`]. The type [`Error`]
-//! has a `From` implementation for every error of this crate.
-//!
-//! # Examples
+//! A filter stores a few bits per item instead of the item itself. The price is false positives:
+//! `contains` may return `true` for an item that was never inserted. You choose the probability of
+//! that, the false-positive rate.
 //!
 //! Four workers find the same URL, and one of them fetches it:
 //!
@@ -89,36 +28,68 @@
 //! # Ok::<(), tamis::BuildError>(())
 //! ```
 //!
-//! A function that is generic over the type of filter:
+//! # Which type?
 //!
-//! ```
-//! use tamis::{Error, OnceBloomFilter, OnceCuckooFilter, OnceFilter};
+//! | You want | Use | If several threads insert one new item at once | Bits per item at 1 % / 1e-4 / 1e-6 / 1e-9 |
+//! |---|---|---|---|
+//! | to skip lookups of absent keys in a store or cache | [`BlockedBloomFilter`] | at least one call returns `true` | 12.0 / 25.6 / 40.7 / 90.0 |
+//! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 25.7 / 40.8 / 90.4 |
+//! | event de-duplication within a window: the last items, or the last hour | [`RotatingBloomFilter`] | **exactly one** call returns `true` while the item is in the window | 21.1 / 39.4 / 68.8 / 151 |
+//! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
+//! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
+//! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more: a bit per doubling that is still to come |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
 //!
-//! /// Returns the jobs that this call claimed. No other call gets them.
-//! fn claim<F: OnceFilter<Item = str>>(claimed: &F, jobs: &[String]) -> Result<Vec<String>, F::InsertError>
-//! {
-//!     let mut mine = Vec::new();
-//!     for job in jobs {
-//!         if claimed.try_insert(job.as_str())? {
-//!             mine.push(job.clone());
-//!         }
-//!     }
-//!     Ok(mine)
-//! }
+//! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. [The
+//! guide](guide::figures) compares speed.
 //!
-//! fn main() -> Result<(), Error> {
-//!     let jobs: Vec<String> = ["a", "b", "a"].map(String::from).into();
-//!     assert_eq!(claim(&OnceBloomFilter::with_capacity(100)?, &jobs)?, ["a", "b"]);
-//!     assert_eq!(claim(&OnceCuckooFilter::with_capacity(100)?, &jobs)?, ["a", "b"]);
-//!     Ok(())
-//! }
-//! ```
+//! What a false positive costs depends on the use. In front of a store it costs one unnecessary
+//! lookup. When workers claim items, it is an item that no worker claims: choose a low rate, such
+//! as 1e-6.
+//!
+//! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a
+//! `HashSet` or `DashMap` is better.
+//!
+//! # The guide
+//!
+//! [`guide`] has one short chapter per task: [claim work](guide::claim), [guard a
+//! store](guide::guard), [forget old items](guide::forget), [remove](guide::remove),
+//! [grow](guide::grow), [save, map and share between processes](guide::save), [share between
+//! machines](guide::redis), [choose a hasher](guide::hashers), [do without `std`](guide::no_std),
+//! [write generic code](guide::generic), [estimate memory and time](guide::figures), [replace
+//! another crate](guide::coming_from).
+//!
+//! # What all types have
+//!
+//! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the
+//!   filter.
+//! * **No false negatives.** If an insert happens before a query of the same item, the query
+//!   returns `true`. (In a [`CuckooFilter`] and a [`CountingBloomFilter`] this holds if you remove
+//!   only items that you inserted, once per insert. In a [`RotatingBloomFilter`] it holds in the
+//!   window for inserts that returned `true`; if every insert must be found for a whole window, use
+//!   [`insert_or_refresh`](RotatingBloomFilter::insert_or_refresh). In a window by items each
+//!   repeat that it stores then counts as a new item.)
+//! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
+//!   `false_positive_rate` returns the rate for its current contents.
+//! * **The same names.** Most methods for building, inserting, querying and statistics are the same
+//!   in all types, so one type can replace another. [Generic code](guide::generic) uses the traits
+//!   [`Filter`], [`OnceFilter`] and [`WithRate`], and [`Error`] has a `From` implementation for
+//!   every error of this crate.
+//! * **Any hasher.** The default is ahash with random keys. A filter that is saved, or shared
+//!   between programs, needs a stable hasher from the module [`hash`].
+//! * **Clearing.** It needs exclusive access, or a [`Swap`]: one thread replaces the filter by an
+//!   empty one while others insert and query, and no thread waits.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
 mod error;
+#[cfg(doc)]
+pub mod guide;
 
 pub use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,

@@ -10,8 +10,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Returns what these options select, or an error if they contradict each other. (That there is not both a capacity
-    /// and a window, the command line ensures.)
+    /// Returns what these options select, or an error if they contradict each other. (clap
+    /// rejects a capacity together with a window.)
     pub(crate) fn new(
         kind: Option<FileKind>,
         capacity: Option<u64>,

@@ -90,7 +90,7 @@ impl Options {
         if write_lines(file, header_of(filter, self.normalization, &passing), passing)? {
             return Ok(());
         }
-        // The lines do not belong together. Those of a copy do: begin again with one.
+        // The lines were read at different moments. Those of a copy are of one: begin again with it.
         let still = filter.still().map_err(alloc)?;
         write_lines(file, header_of(filter, self.normalization, &still), still)?;
         Ok(())
@@ -98,7 +98,7 @@ impl Options {
 }
 
 /// Writes a file in one pass over the lines: first the body, then what comes before it. Returns whether the file is
-/// complete: `false` if the lines do not belong together.
+/// complete: `false` if the lines were read at different moments.
 pub(crate) fn write_lines(
     file: &mut (impl Write + Seek),
     mut header: Header,

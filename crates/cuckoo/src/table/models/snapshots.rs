@@ -199,7 +199,8 @@ fn mutants_of_the_orderings_of_a_snapshot() {
     }
 }
 
-// A pass without a copy. Where it reports that its lines do not belong together, its user takes a snapshot.
+// A pass without a copy. Where it reports that its lines were read at different moments, its user
+// takes a snapshot.
 
 /// Copies the table in a pass, and returns the number that the pass reports.
 fn copy_in_a_pass(table: &Table, pass: fn(&Table) -> Pass<'_>) -> Option<(Table, u64)> {
