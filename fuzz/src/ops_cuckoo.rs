@@ -287,7 +287,7 @@ macro_rules! cuckoo {
             }
 
             fn snapshot(&self) -> Self {
-                self.snapshot()
+                self.clone()
             }
 
             fn clear(&mut self) {
