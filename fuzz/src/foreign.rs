@@ -87,18 +87,18 @@ targets! {
     foreign_pybloom = |data| check(data, PybloomFilter::from_bytes, FIXED);
     foreign_pybloom_scalable = |data| check(data, PybloomScalableFilter::from_bytes, PYBLOOM_SCALABLE);
     foreign_rbloom = |data| check(data, RbloomFilter::from_bytes, FIXED);
-    foreign_redis_bloom = |data| check(data, RedisBloomFilter::from_bytes, REDIS_BLOOM);
+    foreign_redis_bloom = |data| check(data, RedisModuleBloomFilter::from_bytes, REDIS_BLOOM);
     foreign_redis_bloom_chunks = |data| check_chunks(
         data,
-        RedisBloomFilter::from_bytes,
-        |chunks| RedisBloomFilter::from_chunks(chunks),
+        RedisModuleBloomFilter::from_bytes,
+        |chunks| RedisModuleBloomFilter::from_chunks(chunks),
         |filter| filter.chunks().collect(),
     );
-    foreign_redis_cuckoo = |data| check(data, RedisCuckooFilter::from_bytes, REDIS_CUCKOO);
+    foreign_redis_cuckoo = |data| check(data, RedisModuleCuckooFilter::from_bytes, REDIS_CUCKOO);
     foreign_redis_cuckoo_chunks = |data| check_chunks(
         data,
-        RedisCuckooFilter::from_bytes,
-        |chunks| RedisCuckooFilter::from_chunks(chunks),
+        RedisModuleCuckooFilter::from_bytes,
+        |chunks| RedisModuleCuckooFilter::from_chunks(chunks),
         |filter| filter.chunks().collect(),
     );
     foreign_rocksdb = |data| check(data, RocksDbFilter::from_bytes, FIXED);

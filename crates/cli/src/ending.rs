@@ -131,7 +131,7 @@ impl List {
         self.add(path, false)
     }
 
-    /// Adds a folder with all that is in it.
+    /// Adds a directory with all that is in it.
     pub(crate) fn folder(&mut self, path: &Path) -> Listed {
         self.add(path, true)
     }

@@ -201,7 +201,7 @@ pub(crate) fn read(path: &Path, formats: &[foreign::Format]) -> Result<Vec<u8>, 
     let failed = |error: std::io::Error| refused(error.to_string());
     // Look before it is opened: to open a pipe waits for its writer.
     let regular = |found: Metadata| {
-        let other = "is a folder, a pipe or a device; expected a file";
+        let other = "is a directory, a pipe or a device; expected a file";
         if found.is_file() { Ok(found.len()) } else { Err(refused(other.into())) }
     };
     regular(fs::metadata(path).map_err(failed)?)?;

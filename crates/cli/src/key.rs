@@ -54,12 +54,12 @@ impl Key {
     /// Makes the whole record, unchanged, its key.
     #[must_use]
     pub const fn record() -> Self {
-        Self::of_part(Part::Record)
+        Self::from_part(Part::Record)
     }
 
     /// Makes this part of the record its key, unchanged.
     #[must_use]
-    pub const fn of_part(part: Part) -> Self {
+    pub const fn from_part(part: Part) -> Self {
         Self { part, form: Form::PLAIN, crlf: false }
     }
 
@@ -229,7 +229,7 @@ mod tests {
 
     fn key(part: Part, policy: Policy, record: &[u8]) -> Result<Vec<u8>, NoKey> {
         let form = Form { url: policy, ignore_case: false };
-        Key { form, ..Key::of_part(part) }.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
+        Key { form, ..Key::from_part(part) }.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
     }
 
     #[test]

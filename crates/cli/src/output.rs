@@ -20,7 +20,7 @@ pub(crate) use self::roles::Roles;
 /// name is not changed.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    /// The file that is written, in the same folder.
+    /// The file that is written, in the same directory.
     written: Temporary,
     target: Target,
 }
@@ -99,7 +99,7 @@ fn kind(path: &Path) -> Result<Kind, String> {
             }
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             if let Some(folder) = folder.filter(|folder| !folder.exists()) {
-                return Err(format!("the folder {} does not exist", shown(folder)));
+                return Err(format!("the directory {} does not exist", shown(folder)));
             }
             if path.is_symlink() {
                 return Err(
@@ -117,14 +117,14 @@ fn write_only(path: &Path) -> Result<File, String> {
     OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())
 }
 
-/// Creates a new file in the folder of `path`.
+/// Creates a new file in the directory of `path`.
 fn place(path: &Path) -> Result<(File, Pending), String> {
     // A file that may not be written is not replaced either.
     if path.exists() {
         write_only(path)?;
     }
     let target = Target::new(path).map_err(|error| error.to_string())?;
-    let failed = |error: io::Error| format!("cannot create a file in its folder: {error}");
+    let failed = |error: io::Error| format!("cannot create a file in its directory: {error}");
     let written = ending::creating(|_| target.temporary()).map_err(failed)?;
     let file = written.as_file().try_clone().map_err(failed)?;
     Ok((file, Pending { written, target }))

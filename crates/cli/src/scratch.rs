@@ -1,4 +1,4 @@
-//! A temporary folder that is removed however the program ends, but for SIGKILL.
+//! A temporary directory that is removed however the program ends, but for SIGKILL.
 
 use std::io;
 use std::path::Path;
@@ -7,12 +7,12 @@ use tempfile::TempDir;
 
 use crate::ending::{self, Listed};
 
-/// The folder. Dropping it removes it with all that is in it.
+/// The directory. Dropping it removes it with all that is in it.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: TempDir,
     /// Removes it if a signal ends the program.
-    #[allow(dead_code, reason = "dropping it takes the folder from the list")]
+    #[allow(dead_code, reason = "dropping it takes the directory from the list")]
     listed: Listed,
 }
 

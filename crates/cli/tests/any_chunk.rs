@@ -62,7 +62,7 @@ proptest! {
         let sizes = [&sizes[..], &[5]].concat();
         let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
         let options = Options {
-            key: Key::of_part(part),
+            key: Key::from_part(part),
             filter,
             capacity,
             separator,

@@ -24,7 +24,7 @@ fn printed(
 ) -> (Vec<u8>, Result<Summary, Error>) {
     // The number of records of a chunk is limited in some runs.
     let most = chunk.is_multiple_of(4).then_some(1 + chunk % 3);
-    let key = Key::of_part(Part::Fields(fields));
+    let key = Key::from_part(Part::Fields(fields));
     let options = Options { key, threads, chunk, most, ..Options::default() };
     let mut output = Vec::new();
     let end = run([Input::new("test", input)], &mut output, &options, &mut ());
@@ -387,7 +387,7 @@ fn an_open_quote_does_not_take_all_memory() {
     let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
     assert!(text.contains("line 2: longer") && text.contains("a quoted field is open"), "{text}");
     let attempt = |chunk, threads| {
-        let key = Key::of_part(Part::Fields(Fields::new(vec![1], b',', CSV)));
+        let key = Key::from_part(Part::Fields(Fields::new(vec![1], b',', CSV)));
         let options = Options { key, max_record: 1000, chunk, threads, ..Options::default() };
         let mut output = Vec::new();
         let inputs = [Input::new("test", input.as_bytes())];

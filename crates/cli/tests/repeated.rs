@@ -61,7 +61,7 @@ proptest! {
         let fields = Fields::new(vec![1], b',', Quotes::Plain);
         let part = if field { Part::Fields(fields) } else { Part::Record };
         let options = Options {
-            key: Key::of_part(part),
+            key: Key::from_part(part),
             repeated: true,
             filter,
             capacity,

@@ -128,7 +128,7 @@ fn a_file_that_cannot_be_read_is_2_and_named() {
         let (code, found, said) =
             which(files.0.path(), &["I", "key", "--verify", "-q", "-j", threads]);
         assert_eq!((code, found.as_str()), (2, "a\nc\nd\ne\n"));
-        let line = "tamis: b: No such file or directory (os error 2); names of an index are relative to the current folder\n";
+        let line = "tamis: b: No such file or directory (os error 2); names of an index are relative to the current directory\n";
         assert_eq!(said, line);
     }
     // A folder, and a pipe that would never end.
@@ -147,7 +147,7 @@ fn a_file_that_cannot_be_read_is_2_and_named() {
         );
         assert!(said.contains("warning: 2 other files could not be read either\n"), "{said}");
         assert!(
-            said.ends_with("current folder\n") && said.contains("\ntamis: b: No such"),
+            said.ends_with("current directory\n") && said.contains("\ntamis: b: No such"),
             "{said}"
         );
     }

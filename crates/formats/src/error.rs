@@ -29,7 +29,7 @@ use crate::normalization::Normalization;
 pub enum LoadError {
     /// The system could not open, read or map the file.
     Io(io::Error),
-    /// The path names a folder, a pipe or a device.
+    /// The path names a directory, a pipe or a device.
     NotAFile,
     /// The first eight bytes are not those of the format.
     Magic {
@@ -256,7 +256,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => error.fmt(f),
-            Self::NotAFile => f.write_str("the path names a folder, a pipe or a device, not a file"),
+            Self::NotAFile => f.write_str("the path names a directory, a pipe or a device, not a file"),
             Self::Magic { found } => {
                 f.write_str("this is not a file of Tamis: it starts with")?;
                 found.iter().try_for_each(|byte| write!(f, " {byte:02x}"))

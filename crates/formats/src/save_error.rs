@@ -28,7 +28,7 @@ use crate::kind::Kind;
 pub enum SaveError {
     /// The system could not create, write or rename the file.
     Io(io::Error),
-    /// The path names a folder, a pipe or a device.
+    /// The path names a directory, a pipe or a device.
     NotAFile,
     /// The allocation of a snapshot failed.
     Alloc {
@@ -60,7 +60,7 @@ impl fmt::Display for SaveError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::NotAFile => {
-                f.write_str("the path names a folder, a pipe or a device, not a file")
+                f.write_str("the path names a directory, a pipe or a device, not a file")
             }
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
             Self::Algorithm { name } => {

@@ -43,7 +43,7 @@ pub(crate) struct DedupArgs {
     /// Write to this file instead of standard output. It may be one of the files read: it is replaced at the end of the
     /// run, and is not changed if the run fails. It is compressed if its name ends in .gz or .zst. '-' is standard output
     ///
-    /// Until the end the output is in a file '.tamis-*' in the same folder, so the disk needs space for both. If the
+    /// Until the end the output is in a file '.tamis-*' in the same directory, so the disk needs space for both. If the
     /// run is killed, that file remains; the next run with this output removes it.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

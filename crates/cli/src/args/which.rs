@@ -38,7 +38,7 @@ pub(crate) struct WhichArgs {
     pub(crate) with_key: bool,
 
     /// Read the files that the index names, and print only those that have the key. The options for records must be those
-    /// of 'tamis index'; a relative name starts at the current folder
+    /// of 'tamis index'; a relative name starts at the current directory
     #[arg(long)]
     pub(crate) verify: bool,
 

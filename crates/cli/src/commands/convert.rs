@@ -133,11 +133,12 @@ impl ConvertArgs {
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// The name of its copy in a temporary folder.
+/// The name of its copy in a temporary directory.
 const COPY: &str = "copy";
 
-/// Copies a filter from standard input to a file in a temporary folder: a table is loaded from a file only. A wrong header is found
-/// before anything is copied, and no more is copied than the filter can have.
+/// Copies a filter from standard input to a file in a temporary directory: a table is loaded from a
+/// file only. A wrong header is found before anything is copied, and no more is copied than the
+/// filter can have.
 fn copy_of_stdin() -> Result<Scratch, Error> {
     let copy = || -> Result<Scratch, LoadError> {
         let input = unbuffered_stdin()?;

@@ -259,7 +259,7 @@ mod tests {
     /// A loaded table gives the same answers, is saved as the same bytes, and grows as the saved one does.
     #[test]
     fn loaded_tables_are_the_saved_ones() {
-        let folder = tempdir().expect("a folder");
+        let folder = tempdir().expect("a directory");
         let (path, again) = (folder.path().join("f"), folder.path().join("g"));
         let options = formats::Options::new();
         for (capacity, items) in
@@ -289,7 +289,7 @@ mod tests {
     /// The room of a table is what the specification says, and a file with any other capacity is refused.
     #[test]
     fn a_capacity_that_does_not_follow_from_the_sizes_is_refused() {
-        let folder = tempdir().expect("a folder");
+        let folder = tempdir().expect("a directory");
         let path = folder.path().join("f");
         for (capacity, items) in [(None, 0), (None, 90_000), (Some(1), 9), (Some(300_000), 1000)] {
             let tables = Tables::new(capacity, Rapid::with_seed(7).into()).expect("small");

@@ -77,10 +77,10 @@ mod tests {
     use super::*;
 
     fn folder(files: &[(&str, &str)]) -> TempDir {
-        let folder = tempdir().expect("a folder");
+        let folder = tempdir().expect("a directory");
         for (name, text) in files {
             let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+            fs::create_dir_all(path.parent().expect("a directory")).expect("created");
             fs::write(path, text).expect("written");
         }
         folder

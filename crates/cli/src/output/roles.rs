@@ -164,7 +164,7 @@ enum Identity {
     Name(PathBuf),
 }
 
-/// Returns which file or named pipe a name stands for. Returns `None` for a folder and a device.
+/// Returns which file or named pipe a name stands for. Returns `None` for a directory and a device.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         // A run that reads what it writes waits for itself.

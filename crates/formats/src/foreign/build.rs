@@ -17,8 +17,8 @@ use super::parquet::ParquetFilter;
 use super::pybloom::PybloomFilter;
 use super::pybloom_scalable::PybloomScalableFilter;
 use super::rbloom::RbloomFilter;
-use super::redis_bloom::RedisBloomFilter;
-use super::redis_cuckoo::RedisCuckooFilter;
+use super::redis_bloom::RedisModuleBloomFilter;
+use super::redis_cuckoo::RedisModuleCuckooFilter;
 use super::registry::AnyFilter;
 use super::rocksdb::{RocksDbFilter, probes_of_blocks};
 use super::spark::{SparkFilter, SparkVersion};
@@ -131,8 +131,10 @@ impl Format {
             Self::PybloomBloom => Box::new(PybloomFilter::new(capacity, rate)?),
             Self::PybloomScalable => Box::new(PybloomScalableFilter::new(capacity, rate, SCALE)?),
             Self::Rbloom => Box::new(RbloomFilter::new(capacity, rate)?),
-            Self::RedisBloom => Box::new(RedisBloomFilter::new(capacity, rate, Some(EXPANSION))?),
-            Self::RedisCuckoo => Box::new(RedisCuckooFilter::new(capacity)?),
+            Self::RedisBloom => {
+                Box::new(RedisModuleBloomFilter::new(capacity, rate, Some(EXPANSION))?)
+            }
+            Self::RedisCuckoo => Box::new(RedisModuleCuckooFilter::new(capacity)?),
             Self::RocksDbFormat5 => {
                 let millibits = millibits_of_rocksdb(capacity, rate)?;
                 Box::new(RocksDbFilter::new(capacity, f64::from(millibits) / 1000.0)?)

@@ -22,8 +22,8 @@
 //! | pybloom_live (Python), `BloomFilter.tofile` | [`PybloomFilter`] |
 //! | pybloom_live (Python), `ScalableBloomFilter.tofile` | [`PybloomScalableFilter`] |
 //! | rbloom (Python), `Bloom.save` | [`RbloomFilter`] |
-//! | RedisBloom, `BF.SCANDUMP` | [`RedisBloomFilter`] |
-//! | RedisBloom, `CF.SCANDUMP` | [`RedisCuckooFilter`] |
+//! | RedisBloom, `BF.SCANDUMP` | [`RedisModuleBloomFilter`] |
+//! | RedisBloom, `CF.SCANDUMP` | [`RedisModuleCuckooFilter`] |
 //! | RocksDB, the full filter of a table | [`RocksDbFilter`] |
 //! | Spark, `BloomFilter.writeTo` | [`SparkFilter`] |
 //!
@@ -121,8 +121,8 @@ pub use self::parquet_file_filter::ParquetFileFilter;
 pub use self::pybloom::PybloomFilter;
 pub use self::pybloom_scalable::PybloomScalableFilter;
 pub use self::rbloom::RbloomFilter;
-pub use self::redis_bloom::RedisBloomFilter;
-pub use self::redis_cuckoo::RedisCuckooFilter;
+pub use self::redis_bloom::RedisModuleBloomFilter;
+pub use self::redis_cuckoo::RedisModuleCuckooFilter;
 pub use self::registry::{AnyFilter, convert, read};
 pub use self::rocksdb::RocksDbFilter;
 pub use self::spark::{SparkFilter, SparkVersion};

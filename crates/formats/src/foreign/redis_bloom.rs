@@ -48,22 +48,22 @@ const SUB_HEADER: u64 = 53;
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RedisBloomFilter};
+/// use tamis::formats::foreign::{Filter, Key, RedisModuleBloomFilter};
 ///
 /// // BF.RESERVE key 0.01 1000
-/// let mut filter = RedisBloomFilter::new(1000, 0.01, Some(2))?;
+/// let mut filter = RedisModuleBloomFilter::new(1000, 0.01, Some(2))?;
 /// assert!(filter.insert(Key::Text("a"))?);
 /// assert!(!filter.insert(Key::Bytes(b"a"))?);
 ///
 /// // What BF.SCANDUMP returns, and BF.LOADCHUNK takes.
 /// let chunks: Vec<_> = filter.chunks().collect();
 /// assert_eq!((chunks[0].0, chunks[1].0), (1, 1385));
-/// let again = RedisBloomFilter::from_chunks(chunks)?;
+/// let again = RedisModuleBloomFilter::from_chunks(chunks)?;
 /// assert!(again.contains(Key::Text("a"))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct RedisBloomFilter {
+pub struct RedisModuleBloomFilter {
     items: u64,
     options: u32,
     growth: u32,
@@ -155,7 +155,7 @@ fn hash(key: Key<'_>) -> Result<(u64, u64), Error> {
     Ok((first, murmur2::murmur64a(bytes, first)))
 }
 
-impl RedisBloomFilter {
+impl RedisModuleBloomFilter {
     /// Makes an empty filter as `BF.RESERVE` of RedisBloom 8 does. `expansion` is its `EXPANSION`, by default 2; `None`
     /// is `NONSCALING`. A rate above 0.25 is taken as 0.25.
     ///
@@ -165,7 +165,7 @@ impl RedisBloomFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisBloomFilter`].
+    /// See [`RedisModuleBloomFilter`].
     pub fn new(capacity: u64, rate: f64, expansion: Option<u32>) -> Result<Self, Error> {
         check_rate(rate)?;
         if !(1..=MAX_GROWTH).contains(&expansion.unwrap_or(1)) {
@@ -192,9 +192,9 @@ impl RedisBloomFilter {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisBloomFilter};
-    /// let filter = RedisBloomFilter::new(10, 0.01, None)?;
-    /// assert!(RedisBloomFilter::from_bytes(&filter.to_bytes()).is_ok());
+    /// use tamis::formats::foreign::{Filter, RedisModuleBloomFilter};
+    /// let filter = RedisModuleBloomFilter::new(10, 0.01, None)?;
+    /// assert!(RedisModuleBloomFilter::from_bytes(&filter.to_bytes()).is_ok());
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
@@ -231,7 +231,7 @@ impl RedisBloomFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisBloomFilter`].
+    /// See [`RedisModuleBloomFilter`].
     pub fn from_chunks<B: AsRef<[u8]>>(
         chunks: impl IntoIterator<Item = (i64, B)>,
     ) -> Result<Self, Error> {
@@ -243,7 +243,7 @@ impl RedisBloomFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisBloomFilter`].
+    /// See [`RedisModuleBloomFilter`].
     pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
         split(self.header(), self.subs.iter().map(|(_, bits)| bits.as_bytes()))
     }
@@ -258,8 +258,8 @@ impl RedisBloomFilter {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Key, RedisBloomFilter};
-    /// let filter = RedisBloomFilter::new(10, 0.1, None)?;
+    /// use tamis::formats::foreign::{Key, RedisModuleBloomFilter};
+    /// let filter = RedisModuleBloomFilter::new(10, 0.1, None)?;
     /// assert_eq!(filter.places(Key::Text("a"))?.len(), 4);
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
@@ -286,7 +286,7 @@ impl RedisBloomFilter {
     }
 }
 
-impl Filter for RedisBloomFilter {
+impl Filter for RedisModuleBloomFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
         let hash = hash(key)?;
         let in_sub = |(sub, bits): &(Sub, BitArray)| sub.places(hash).all(|place| bits.get(place));

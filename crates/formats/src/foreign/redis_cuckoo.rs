@@ -41,23 +41,23 @@ const MAX_SUBS_READ: i64 = u16::MAX as i64;
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RedisCuckooFilter};
+/// use tamis::formats::foreign::{Filter, Key, RedisModuleCuckooFilter};
 ///
 /// // CF.RESERVE key 1000
-/// let mut filter = RedisCuckooFilter::new(1000)?;
+/// let mut filter = RedisModuleCuckooFilter::new(1000)?;
 /// filter.insert(Key::Text("a"))?;
 /// assert!(!filter.insert_new(Key::Text("a"))?);
 ///
 /// // What CF.SCANDUMP returns, and CF.LOADCHUNK takes.
 /// let chunks: Vec<_> = filter.chunks().collect();
 /// assert_eq!((chunks[0].0, chunks[1].0), (1, 1025));
-/// let mut again = RedisCuckooFilter::from_chunks(chunks)?;
+/// let mut again = RedisModuleCuckooFilter::from_chunks(chunks)?;
 /// assert!(again.remove(Key::Text("a"))?);
 /// assert!(!again.contains(Key::Text("a"))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct RedisCuckooFilter {
+pub struct RedisModuleCuckooFilter {
     items: u64,
     buckets: u64,
     deletes: u64,
@@ -106,7 +106,7 @@ fn other(hash: u64, fingerprint: u8) -> u64 {
     hash ^ (u64::from(fingerprint) * 0x5bd1_e995)
 }
 
-impl RedisCuckooFilter {
+impl RedisModuleCuckooFilter {
     /// Makes an empty filter as `CF.RESERVE` does by default: buckets of 2, at most 20 moves, all sub-filters of one
     /// size.
     ///
@@ -116,7 +116,7 @@ impl RedisCuckooFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisCuckooFilter`].
+    /// See [`RedisModuleCuckooFilter`].
     pub fn new(capacity: u64) -> Result<Self, Error> {
         Self::with_options(capacity, 2, 20, 1)
     }
@@ -131,8 +131,8 @@ impl RedisCuckooFilter {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisCuckooFilter};
-    /// let filter = RedisCuckooFilter::with_options(1000, 4, 50, 2)?;
+    /// use tamis::formats::foreign::{Filter, RedisModuleCuckooFilter};
+    /// let filter = RedisModuleCuckooFilter::with_options(1000, 4, 50, 2)?;
     /// assert_eq!(filter.encoded_len(), 38 + 1024);
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
@@ -169,9 +169,9 @@ impl RedisCuckooFilter {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisCuckooFilter};
-    /// let filter = RedisCuckooFilter::new(10)?;
-    /// assert!(RedisCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
+    /// use tamis::formats::foreign::{Filter, RedisModuleCuckooFilter};
+    /// let filter = RedisModuleCuckooFilter::new(10)?;
+    /// assert!(RedisModuleCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
@@ -216,7 +216,7 @@ impl RedisCuckooFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisCuckooFilter`].
+    /// See [`RedisModuleCuckooFilter`].
     pub fn from_chunks<B: AsRef<[u8]>>(
         chunks: impl IntoIterator<Item = (i64, B)>,
     ) -> Result<Self, Error> {
@@ -228,7 +228,7 @@ impl RedisCuckooFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisCuckooFilter`].
+    /// See [`RedisModuleCuckooFilter`].
     pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
         let all = if self.items == 0 { 0 } else { usize::MAX };
         split(self.header(), self.subs.iter().map(Slots::as_bytes)).take(all)
@@ -242,7 +242,7 @@ impl RedisCuckooFilter {
     ///
     /// # Examples
     ///
-    /// See [`RedisCuckooFilter`].
+    /// See [`RedisModuleCuckooFilter`].
     pub fn insert_new(&mut self, key: Key<'_>) -> Result<bool, Error> {
         Ok(!self.contains(key)? && self.insert(key)?)
     }
@@ -352,7 +352,7 @@ fn evict(sub: &mut Slots, entry: Entry, bucket_size: usize, max_iterations: u16)
     false
 }
 
-impl Filter for RedisCuckooFilter {
+impl Filter for RedisModuleCuckooFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
         let entry = Entry::of(key)?;
         Ok(self.subs.iter().any(|sub| entry.is_in(sub)))
@@ -425,16 +425,24 @@ mod tests {
     use super::*;
 
     /// A filter whose sub-filters have these tables.
-    fn filter(tables: &[Vec<u8>], bucket_size: u8, expansion: u16) -> RedisCuckooFilter {
+    fn filter(tables: &[Vec<u8>], bucket_size: u8, expansion: u16) -> RedisModuleCuckooFilter {
         let subs = tables.iter().map(|table| Slots::of_bytes(table, bucket_size).unwrap());
         let subs: Vec<_> = subs.collect();
         let buckets = subs[0].buckets();
         let (items, deletes, max_iterations) = (9, 9, 1);
-        RedisCuckooFilter { items, buckets, deletes, bucket_size, max_iterations, expansion, subs }
+        RedisModuleCuckooFilter {
+            items,
+            buckets,
+            deletes,
+            bucket_size,
+            max_iterations,
+            expansion,
+            subs,
+        }
     }
 
     /// The loop of RedisBloom.
-    fn compact_slowly(filter: &mut RedisCuckooFilter) {
+    fn compact_slowly(filter: &mut RedisModuleCuckooFilter) {
         while let Some((newest, older @ [_, ..])) = filter.subs.split_last_mut() {
             let mut empty = true;
             for bucket in 0..newest.buckets() {

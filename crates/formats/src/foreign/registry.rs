@@ -17,8 +17,8 @@ use super::parquet_file_filter::ParquetFileFilter;
 use super::pybloom::PybloomFilter;
 use super::pybloom_scalable::PybloomScalableFilter;
 use super::rbloom::RbloomFilter;
-use super::redis_bloom::RedisBloomFilter;
-use super::redis_cuckoo::RedisCuckooFilter;
+use super::redis_bloom::RedisModuleBloomFilter;
+use super::redis_cuckoo::RedisModuleCuckooFilter;
 use super::rocksdb::RocksDbFilter;
 use super::spark::SparkFilter;
 
@@ -109,8 +109,8 @@ fn of_system(format: Format, bytes: &[u8], column: Option<&str>) -> Result<AnyFi
         Format::PybloomBloom => Box::new(PybloomFilter::from_bytes(bytes)?),
         Format::PybloomScalable => Box::new(PybloomScalableFilter::from_bytes(bytes)?),
         Format::Rbloom => Box::new(RbloomFilter::from_bytes(bytes)?),
-        Format::RedisBloom => Box::new(RedisBloomFilter::from_bytes(bytes)?),
-        Format::RedisCuckoo => Box::new(RedisCuckooFilter::from_bytes(bytes)?),
+        Format::RedisBloom => Box::new(RedisModuleBloomFilter::from_bytes(bytes)?),
+        Format::RedisCuckoo => Box::new(RedisModuleCuckooFilter::from_bytes(bytes)?),
         Format::RocksDbFormat5 | Format::RocksDbLegacy => {
             Box::new(RocksDbFilter::from_bytes(bytes)?)
         }

@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// What happens if a process replaces the file by a pipe or a folder after the first look.
+    /// What happens if a process replaces the file by a pipe or a directory after the first look.
     #[test]
     fn a_pipe_that_replaces_a_file_is_an_error_at_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -100,9 +100,10 @@ pub struct Parts<S> {
 impl<F: SavedBloom> Live<F> {
     /// Creates the file of an empty filter, and returns it, open for reading and writing.
     ///
-    /// It writes a temporary file in the same folder, then renames it, so no process sees a file without its header. It
-    /// allocates the whole file, so a full disk is an error here and does not kill a process later (SIGBUS). File
-    /// systems that copy data on each write cannot promise that.
+    /// It writes a temporary file in the same directory, then renames it, so no process sees a file
+    /// without its header. It allocates the whole file, so a full disk is an error here and does
+    /// not kill a process later (SIGBUS). File systems that copy data on each write cannot promise
+    /// that.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Replaces a file, atomically: a temporary file in the same folder is written, synced and renamed.
+//! Replaces a file, atomically: a temporary file in the same directory is written, synced and renamed.
 //!
 //! | module | its job |
 //! |---|---|
@@ -41,7 +41,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`SaveError`] if the path is that of a folder, a pipe or a device, or if the system cannot find out.
+    /// [`SaveError`] if the path is that of a directory, a pipe or a device, or if the system cannot find out.
     pub fn new(path: &Path) -> Result<Self, SaveError> {
         let path = behind_links(path)?;
         // A rename would replace a device such as /dev/null with a file.
@@ -62,7 +62,7 @@ impl Target {
         self.access.is_some()
     }
 
-    /// Creates a temporary file in the folder, and removes those that killed writers have left there for this file.
+    /// Creates a temporary file in the directory, and removes those that killed writers have left there for this file.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// That of the system. The path has the old file then, unless only the last sync of the folder failed.
+    /// That of the system. The path has the old file then, unless only the last sync of the directory failed.
     pub fn replace(&self, file: Temporary) -> io::Result<()> {
         self.keep_access(&file)?;
         file.as_file().sync_all()?;
@@ -113,24 +113,24 @@ impl Target {
         now.as_ref().or(self.access.as_ref()).map_or(Ok(()), |access| access.give(file.as_file()))
     }
 
-    /// Opens the folder for [`sync_folder`], before the rename: a folder that cannot be read is then an error that
-    /// changes nothing.
+    /// Opens the directory for [`sync_folder`], before the rename: a directory that cannot be read
+    /// is then an error that changes nothing.
     fn open_folder(&self) -> io::Result<Option<File>> {
         cfg!(unix).then(|| File::open(&self.folder)).transpose()
     }
 }
 
-/// Makes a rename in the folder durable, where the system offers that.
+/// Makes a rename in the directory durable, where the system offers that.
 fn sync_folder(folder: Option<File>) -> io::Result<()> {
     match folder.map_or(Ok(()), |folder| folder.sync_all()) {
-        // The file system does not sync folders.
+        // The file system does not sync directories.
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
 }
 
-/// Returns the one name of a file that exists or that is to be created: behind symbolic links, in the folder's canonical
-/// form. A file whose folder cannot be found keeps its name.
+/// Returns the one name of a file that exists or that is to be created: behind symbolic links, in
+/// the directory's canonical form. A file whose directory cannot be found keeps its name.
 #[must_use]
 pub fn place(path: &Path) -> PathBuf {
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
@@ -141,7 +141,7 @@ pub fn place(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder of a file.
+/// The directory of a file.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent.as_os_str() != *OsStr::new("")).unwrap_or(Path::new("."))
 }

@@ -18,11 +18,12 @@ use crate::save_error::SaveError;
 /// Saves a filter to a file, atomically: at every moment, and after a crash at any moment, the path has the old file or
 /// the new one.
 ///
-/// The filter is written to a temporary file in the same folder, `.tamis-NAME-0.tmp` for a file NAME. (It is another
+/// The filter is written to a temporary file in the same directory, `.tamis-NAME-0.tmp` for a file NAME. (It is another
 /// number if several writers save to one path at the same time, and a checksum instead of a long NAME.) The file is synced
-/// to the disk, then renamed, then the folder is synced. A crash can leave the temporary file: the next save to the same
-/// path removes it, where the file system has locks. If the path is a symbolic link, the file that it points to is
-/// replaced. Mappings and other hard links of an existing file keep the old file.
+/// to the disk, then renamed, then the directory is synced. A crash can leave the temporary file:
+/// the next save to the same path removes it, where the file system has locks. If the path is a
+/// symbolic link, the file that it points to is replaced. Mappings and other hard links of an
+/// existing file keep the old file.
 ///
 /// # Access
 ///
@@ -42,7 +43,7 @@ use crate::save_error::SaveError;
 /// # Errors
 ///
 /// [`SaveError`] if the path is not that of a file, or if the file cannot be written. An existing file is then as
-/// before, unless only the sync of the folder failed: then the path has the new file, but a crash may undo it.
+/// before, unless only the sync of the directory failed: then the path has the new file, but a crash may undo it.
 ///
 /// # Examples
 ///

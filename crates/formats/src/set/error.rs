@@ -26,7 +26,7 @@ use crate::error::LoadError;
 pub enum SetError {
     /// The system could not open or read the file.
     Io(io::Error),
-    /// The path names a folder, a pipe or a device.
+    /// The path names a directory, a pipe or a device.
     NotAFile,
     /// The file has another length than its trailer requires, or is shorter than a trailer.
     Length {

@@ -53,7 +53,7 @@ pub struct SetWriter<T: ?Sized> {
 }
 
 impl<T: ?Sized> SetWriter<T> {
-    /// Creates the temporary file, in the folder of the path.
+    /// Creates the temporary file, in the directory of the path.
     ///
     /// # Errors
     ///
@@ -154,12 +154,12 @@ impl<T: ?Sized> SetWriter<T> {
         self.set.is_empty()
     }
 
-    /// Writes the index, syncs the file to the disk, moves it to its path and syncs the folder.
+    /// Writes the index, syncs the file to the disk, moves it to its path and syncs the directory.
     ///
     /// # Errors
     ///
     /// [`SetSaveError`] if a write or a sync failed. An existing file is then as before, unless only the sync of the
-    /// folder failed: then the path has the new file, but a crash may undo it.
+    /// directory failed: then the path has the new file, but a crash may undo it.
     ///
     /// # Examples
     ///

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use tamis_formats::foreign::{Error, Filter, Format, Key, RedisBloomFilter, RedisCuckooFilter};
+use tamis_formats::foreign::{
+    Error, Filter, Format, Key, RedisModuleBloomFilter, RedisModuleCuckooFilter,
+};
 use tamis_vectors::{OwnedKey, Vector, sparse_vectors, vectors};
 
 use crate::{System, broken, check_sparse, key};
@@ -10,10 +12,10 @@ use crate::{System, broken, check_sparse, key};
 /// A filter of either sort: one manifest has both.
 #[derive(Debug)]
 enum Redis {
-    Bloom(RedisBloomFilter),
-    Cuckoo(RedisCuckooFilter),
+    Bloom(RedisModuleBloomFilter),
+    Cuckoo(RedisModuleCuckooFilter),
     /// A cuckoo filter that was filled with `CF.ADDNX`.
-    CuckooOfNew(RedisCuckooFilter),
+    CuckooOfNew(RedisModuleCuckooFilter),
 }
 
 impl Redis {
@@ -78,7 +80,7 @@ impl Filter for Redis {
 
 /// No file of one sort is one of the other.
 fn read(bytes: &[u8]) -> Result<Redis, Error> {
-    match (RedisBloomFilter::from_bytes(bytes), RedisCuckooFilter::from_bytes(bytes)) {
+    match (RedisModuleBloomFilter::from_bytes(bytes), RedisModuleCuckooFilter::from_bytes(bytes)) {
         (Ok(filter), Err(_)) => Ok(Redis::Bloom(filter)),
         (Err(_), Ok(filter)) => Ok(Redis::Cuckoo(filter)),
         (Ok(_), Ok(_)) => panic!("both"),
@@ -97,9 +99,9 @@ fn build(vector: &Vector) -> Result<Redis, Error> {
         let (rate, capacity) = (words[2].parse().unwrap(), words[3].parse().unwrap());
         let grows = !words.contains(&"NONSCALING");
         let expansion = grows.then(|| option("EXPANSION", 2).into());
-        return RedisBloomFilter::new(capacity, rate, expansion).map(Redis::Bloom);
+        return RedisModuleBloomFilter::new(capacity, rate, expansion).map(Redis::Bloom);
     }
-    let filter = RedisCuckooFilter::with_options(
+    let filter = RedisModuleCuckooFilter::with_options(
         words[2].parse().unwrap(),
         option("BUCKETSIZE", 2) as u8,
         option("MAXITERATIONS", 20),
@@ -130,10 +132,12 @@ fn redisbloom_chunks() {
         }
         let end = [(0, Vec::new())];
         let joined = match filter {
-            Redis::Bloom(_) => {
-                RedisBloomFilter::from_chunks(chunks.into_iter().chain(end)).unwrap().to_bytes()
-            }
-            _ => RedisCuckooFilter::from_chunks(chunks.into_iter().chain(end)).unwrap().to_bytes(),
+            Redis::Bloom(_) => RedisModuleBloomFilter::from_chunks(chunks.into_iter().chain(end))
+                .unwrap()
+                .to_bytes(),
+            _ => RedisModuleCuckooFilter::from_chunks(chunks.into_iter().chain(end))
+                .unwrap()
+                .to_bytes(),
         };
         assert!(joined == bytes, "{}", vector.name());
     }
@@ -141,15 +145,15 @@ fn redisbloom_chunks() {
 
 #[test]
 fn redisbloom_chunks_in_a_wrong_order_are_refused() {
-    let mut filter = RedisBloomFilter::new(10, 0.1, Some(1)).unwrap();
+    let mut filter = RedisModuleBloomFilter::new(10, 0.1, Some(1)).unwrap();
     for number in 0..30_i32 {
         filter.insert(Key::Bytes(&number.to_le_bytes())).unwrap();
     }
     let mut chunks: Vec<_> = filter.chunks().collect();
     chunks.swap(1, 2);
-    let error = RedisBloomFilter::from_chunks(chunks).unwrap_err();
+    let error = RedisModuleBloomFilter::from_chunks(chunks).unwrap_err();
     assert!(matches!(error, Error::Field { field: "the iterator", found: 25, min: 17, .. }));
-    assert_eq!(RedisCuckooFilter::new(10).unwrap().chunks().count(), 0);
+    assert_eq!(RedisModuleCuckooFilter::new(10).unwrap().chunks().count(), 0);
 }
 
 /// Which adds RedisBloom answered with 0: the key may have been there.
@@ -197,9 +201,9 @@ fn damaged_redisbloom_filters_are_refused_or_work() {
         broken::truncate(&bytes, read, true);
         broken::flip(&bytes, read);
         if name.starts_with("bf") {
-            broken::trail(&bytes, RedisBloomFilter::from_bytes);
+            broken::trail(&bytes, RedisModuleBloomFilter::from_bytes);
         } else {
-            broken::trail(&bytes, RedisCuckooFilter::from_bytes);
+            broken::trail(&bytes, RedisModuleCuckooFilter::from_bytes);
         }
     }
 }
@@ -208,13 +212,13 @@ fn damaged_redisbloom_filters_are_refused_or_work() {
 #[test]
 fn redisbloom_headers_that_contradict_themselves_are_refused() {
     // 64 bits for 10 items at an error of 0.05, which take 5 hash functions.
-    let mut filter = RedisBloomFilter::new(10, 0.1, Some(2)).unwrap();
+    let mut filter = RedisModuleBloomFilter::new(10, 0.1, Some(2)).unwrap();
     filter.insert(Key::Text("a")).unwrap();
     let bytes = filter.to_bytes();
     let refused = |at: usize, field: &[u8]| {
         let mut bytes = bytes.clone();
         bytes[at..at + field.len()].copy_from_slice(field);
-        RedisBloomFilter::from_bytes(&bytes).unwrap_err()
+        RedisModuleBloomFilter::from_bytes(&bytes).unwrap_err()
     };
     let field = |field, found, min, max| Error::Field { field, found, min, max };
     assert_eq!(refused(0, &[2]), field("the number of items", 2, 1, 1));
@@ -231,35 +235,36 @@ fn redisbloom_headers_that_contradict_themselves_are_refused() {
 /// 4 items take 64.8 bits at this error.
 #[test]
 fn redisbloom_drops_a_fraction_of_a_bit() {
-    let bytes = RedisBloomFilter::new(4, 4.17e-4, None).unwrap().to_bytes();
+    let bytes = RedisModuleBloomFilter::new(4, 4.17e-4, None).unwrap().to_bytes();
     assert_eq!(bytes.len(), 20 + 53 + 8);
-    assert!(RedisBloomFilter::from_bytes(&bytes).is_ok());
+    assert!(RedisModuleBloomFilter::from_bytes(&bytes).is_ok());
 }
 
 #[test]
 fn redisbloom_sizes_and_keys_that_do_not_exist_are_refused() {
-    let size = |filter: Result<RedisBloomFilter, Error>| {
+    let size = |filter: Result<RedisModuleBloomFilter, Error>| {
         assert!(matches!(filter.unwrap_err(), Error::Size { .. }));
     };
-    size(RedisBloomFilter::new(0, 0.1, None));
-    size(RedisBloomFilter::new(u64::MAX, 0.1, None));
-    size(RedisBloomFilter::new(10, 1.0, None));
-    size(RedisBloomFilter::new(10, f64::NAN, None));
-    size(RedisBloomFilter::new(10, 5e-324, Some(2)));
-    size(RedisBloomFilter::new(10, 0.1, Some(0)));
-    size(RedisBloomFilter::new(10, 0.1, Some(32_769)));
+    size(RedisModuleBloomFilter::new(0, 0.1, None));
+    size(RedisModuleBloomFilter::new(u64::MAX, 0.1, None));
+    size(RedisModuleBloomFilter::new(10, 1.0, None));
+    size(RedisModuleBloomFilter::new(10, f64::NAN, None));
+    size(RedisModuleBloomFilter::new(10, 5e-324, Some(2)));
+    size(RedisModuleBloomFilter::new(10, 0.1, Some(0)));
+    size(RedisModuleBloomFilter::new(10, 0.1, Some(32_769)));
     for (capacity, bucket_size, iterations, expansion) in
         [(u64::MAX, 1, 1, 1), (10, 0, 1, 1), (10, 1, 0, 1), (10, 1, 1, 32_769)]
     {
-        let filter = RedisCuckooFilter::with_options(capacity, bucket_size, iterations, expansion);
+        let filter =
+            RedisModuleCuckooFilter::with_options(capacity, bucket_size, iterations, expansion);
         assert!(matches!(filter.unwrap_err(), Error::Size { .. }));
     }
-    let mut filter = RedisBloomFilter::new(1, 0.1, None).unwrap();
+    let mut filter = RedisModuleBloomFilter::new(1, 0.1, None).unwrap();
     assert!(matches!(filter.insert(Key::I64(1)), Err(Error::Key { .. })));
     assert_eq!(filter.remove(Key::Text("a")), Err(Error::NoRemoval));
     assert_eq!(filter.insert(Key::Text("a")), Ok(true));
     assert_eq!(filter.insert(Key::Text("b")), Err(Error::Full));
-    let mut filter = RedisCuckooFilter::with_options(1, 1, 1, 0).unwrap();
+    let mut filter = RedisModuleCuckooFilter::with_options(1, 1, 1, 0).unwrap();
     assert!(matches!(filter.insert(Key::I64(1)), Err(Error::Key { .. })));
     assert_eq!(filter.insert(Key::Text("a")), Ok(true));
     let before = filter.to_bytes();

@@ -208,7 +208,7 @@ fn open(path: &Path, raw: bool) -> Result<Input<Lazy>, Error> {
             return Err(refused("is not a file, and cannot be verified".into()));
         }
         Err(error) if path.is_relative() => {
-            let found = format!("{error}; names of an index are relative to the current folder");
+            let found = format!("{error}; names of an index are relative to the current directory");
             return Err(refused(found));
         }
         _ => {}

@@ -61,7 +61,7 @@ impl Access {
         let acl = match &self.acl {
             // Its entry for the group is about the old one.
             Some(acl) => group && acl::set(file, acl).is_ok(),
-            // The folder may have given the file one, which the bits of the group would switch on.
+            // The directory may have given the file one, which the bits of the group would switch on.
             None => acl::remove(file).is_ok(),
         };
         file.set_permissions(fs::Permissions::from_mode(kept(self.mode, group, acl)))?;
