@@ -24,8 +24,8 @@ use crate::shared::Confirm;
 /// All methods take `&self`. Any number of threads may use a filter at once; they share one connection per node, and
 /// their commands travel together. Clones share the connections, too.
 ///
-/// A call blocks its thread until the servers have answered, and works in every thread. In a task
-/// of an asynchronous runtime it holds up the other tasks of that thread: use
+/// A call blocks its thread until the servers have answered, and works in every thread. Inside an
+/// asynchronous runtime each call starts a thread. In a task it also holds up the other tasks: use
 /// [`AsyncRedisBloomFilter`] there, or a thread that may block, such as that of tokio's
 /// `spawn_blocking`.
 ///

@@ -1,13 +1,13 @@
 //! One connection: sends commands, and says whether they were sent if it breaks.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::ConnectionInfo;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::address;
 use crate::stream::{self, Trouble};
@@ -23,10 +23,18 @@ pub(crate) struct Connection {
     pub(crate) number: u64,
     commands: MultiplexedConnection,
     gate: Gate,
-    heard: Arc<Mutex<Instant>>,
+    silence: Arc<Mutex<Silence>>,
+    /// How long a reply may take. After this time without any, the connection counts as dead.
+    patience: Duration,
     /// Locked by the task that asks whether the connection is alive.
     checking: Arc<tokio::sync::Mutex<()>>,
     driver: Arc<Driver>,
+}
+
+/// When something was last heard, and when the first command was sent since then.
+struct Silence {
+    heard: Instant,
+    asked: Option<Instant>,
 }
 
 /// The task that writes and reads. It ends with the connection.
@@ -38,10 +46,13 @@ impl Drop for Driver {
     }
 }
 
-/// Commands have no replies, and the connection takes no more.
+/// Commands have no replies.
 #[derive(Debug)]
 pub(crate) struct Broken {
     pub(crate) reason: String,
+    /// Whether the connection takes no more, and must be forgotten. Otherwise only the call has ended, before the reply
+    /// was late: other tasks use the connection.
+    pub(crate) is_dead: bool,
     /// Whether a part of them may have been sent.
     pub(crate) sent: bool,
 }
@@ -52,6 +63,7 @@ impl Connection {
     pub(crate) async fn open(
         info: &ConnectionInfo,
         number: u64,
+        patience: Duration,
         probes: bool,
     ) -> Result<Self, Trouble> {
         let (stream, gate) = Watched::new(stream::open(info.addr()).await?);
@@ -75,46 +87,58 @@ impl Connection {
             number,
             commands,
             gate,
-            heard: Arc::new(Mutex::new(Instant::now())),
+            silence: Arc::new(Mutex::new(Silence { heard: Instant::now(), asked: None })),
+            patience,
             checking: Arc::default(),
             driver: Arc::new(Driver(tokio::spawn(driver))),
         })
     }
 
-    /// Sends commands and returns their replies. After an error the connection must be forgotten.
+    /// Sends commands and returns their replies. `limit`: how long the call may still wait.
     pub(crate) async fn send(
         &mut self,
         pipeline: &Pipeline,
-        timeout: Duration,
+        limit: Duration,
     ) -> Result<Vec<Value>, Broken> {
         if self.gate.is_shut() {
             return Err(self.given_up());
         }
+        if limit.is_zero() {
+            let reason = "the deadline has passed".to_owned();
+            return Err(Broken { reason, is_dead: false, sent: false });
+        }
+        self.ask();
         let before = self.gate.written();
         let sent = self.commands.send_packed_commands(pipeline, 0, pipeline.len());
-        let reason = match tokio::time::timeout(timeout, sent).await {
+        let reason = match timeout(limit, sent).await {
             Ok(Ok(replies)) if replies.len() == pipeline.len() => {
                 self.hear();
                 return Ok(replies);
             }
             Ok(Ok(_)) => "the number of replies is wrong".to_owned(),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("no reply came within {timeout:?}"),
+            Err(_) => {
+                let reason = format!("no reply came within {limit:?}");
+                if self.silent_for() < self.patience {
+                    return Err(Broken { reason, is_dead: false, sent: true });
+                }
+                reason
+            }
         };
         // The commands may still wait to be written. Behind the gate they never will be.
         let sent = self.gate.shut() != before;
-        Err(Broken { reason, sent })
+        Err(Broken { reason, is_dead: true, sent })
     }
 
     /// Sends one command and returns its reply.
     pub(crate) async fn send_one(
         &mut self,
         command: redis::Cmd,
-        timeout: Duration,
+        limit: Duration,
     ) -> Result<Value, Broken> {
         let mut pipeline = Pipeline::with_capacity(1);
         pipeline.add_command(command);
-        let replies = self.send(&pipeline, timeout).await?;
+        let replies = self.send(&pipeline, limit).await?;
         Ok(replies.into_iter().next().unwrap_or(Value::Nil))
     }
 
@@ -122,8 +146,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// It is not, and must be forgotten.
-    pub(crate) async fn check(&mut self, timeout: Duration) -> Result<(), Broken> {
+    /// It is not, or has not answered until the call ended.
+    pub(crate) async fn check(&mut self, limit: Duration) -> Result<(), Broken> {
         if !self.is_idle() {
             return Ok(());
         }
@@ -137,12 +161,12 @@ impl Connection {
         if !self.is_idle() {
             return Ok(());
         }
-        self.send_one(cmd("PING"), timeout).await.map(|_| ())
+        self.send_one(cmd("PING"), limit).await.map(|_| ())
     }
 
     /// The error of a connection that another task has given up: nothing is sent over it.
     fn given_up(&self) -> Broken {
-        Broken { reason: "the connection was given up".to_owned(), sent: false }
+        Broken { reason: "the connection was given up".to_owned(), is_dead: true, sent: false }
     }
 
     /// Returns whether the other end has not hung up, as far as the runtime knows.
@@ -151,11 +175,25 @@ impl Connection {
     }
 
     fn is_idle(&self) -> bool {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= IDLE
+        self.silence().heard.elapsed() >= IDLE
+    }
+
+    fn ask(&self) {
+        self.silence().asked.get_or_insert_with(Instant::now);
     }
 
     fn hear(&self) {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.silence() = Silence { heard: Instant::now(), asked: None };
+    }
+
+    /// Returns for how long commands have had no reply.
+    fn silent_for(&self) -> Duration {
+        self.silence().asked.map_or(Duration::ZERO, |asked| asked.elapsed())
+    }
+
+    fn silence(&self) -> MutexGuard<'_, Silence> {
+        // No code that could panic runs while it is locked.
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -25,11 +25,13 @@ const STEP: Duration = Duration::from_millis(20);
 /// The turns of the runtime in a step: it looks for bytes in every 61st.
 const TURNS: u32 = 300;
 
-/// The state of a server that answers some commands, and then none.
+/// A server that answers some commands, and then none until it may answer more.
 struct Server {
     url: String,
     descriptor: Descriptor,
     left: Mutex<usize>,
+    /// The number of connections so far.
+    connections: Mutex<u32>,
     is_there: Mutex<bool>,
     /// Whether time passes.
     is_timed: Mutex<bool>,
@@ -74,8 +76,9 @@ impl Server {
             ready: true,
         };
         let (left, is_there) = (Mutex::new(usize::MAX), Mutex::new(true));
+        let connections = Mutex::default();
         let is_timed = Mutex::new(false);
-        let server = Arc::new(Self { url, descriptor, left, is_there, is_timed });
+        let server = Arc::new(Self { url, descriptor, left, connections, is_there, is_timed });
         // A runtime with a task that can run does not move its clock by itself.
         let clock = Arc::clone(&server);
         tokio::spawn(async move {
@@ -92,6 +95,7 @@ impl Server {
         let accepting = Arc::clone(&server);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                *accepting.connections.lock().unwrap() += 1;
                 tokio::spawn(Arc::clone(&accepting).serve(stream));
             }
         });
@@ -104,13 +108,8 @@ impl Server {
         while stream.read_buf(&mut bytes).await.is_ok_and(|count| count > 0) {
             while let Some((command, length)) = command(&bytes) {
                 bytes.drain(..length);
-                {
-                    let mut left = self.left.lock().unwrap();
-                    let Some(less) = left.checked_sub(1) else {
-                        // It reads on, and says nothing.
-                        continue;
-                    };
-                    *left = less;
+                while !self.may_answer() {
+                    yield_now().await;
                 }
                 let reply = self.reply(&command);
                 if stream.write_all(&reply).await.is_err() {
@@ -118,6 +117,14 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Takes one of the answers that are left.
+    fn may_answer(&self) -> bool {
+        let mut left = self.left.lock().unwrap();
+        let less = left.checked_sub(1);
+        *left = less.unwrap_or(0);
+        less.is_some()
     }
 
     /// Returns what a server with an empty filter would answer, roughly: enough to go on.
@@ -240,5 +247,30 @@ fn every_call_ends_at_its_deadline() {
                 assert!(answers >= 2, "{called:?} took {answers} answers");
             }
         }
+    });
+}
+
+/// A call that ends before a reply is late leaves the connection to others. One without any reply for the
+/// timeout is given up, however short the calls are.
+#[test]
+fn a_connection_outlives_short_calls() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+        let server = Server::start().await;
+        let filter = server.builder(3 * DEADLINE).open().await.unwrap();
+        let answer = |answers| *server.left.lock().unwrap() = answers;
+        *server.is_timed.lock().unwrap() = true;
+        let connections = || *server.connections.lock().unwrap();
+        answer(0);
+        assert!(matches!(filter.insert(&1).await, Err(Error::VerdictUnknown { .. })));
+        answer(usize::MAX);
+        assert_eq!((filter.contains(&2).await, connections()), (Ok(false), 1));
+        // A third call without a reply makes the silence as long as the timeout.
+        answer(0);
+        for _ in 0..3 {
+            assert!(matches!(filter.contains(&2).await, Err(Error::Unavailable { .. })));
+        }
+        answer(usize::MAX);
+        assert_eq!((filter.contains(&2).await, connections()), (Ok(false), 2));
     });
 }

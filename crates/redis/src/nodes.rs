@@ -187,7 +187,7 @@ impl Nodes {
             table.last += 1;
             (table.last, !table.connected)
         };
-        let mut connection = Connection::open(&info, number, probes).await?;
+        let mut connection = Connection::open(&info, number, self.timeout(used), probes).await?;
         self.table().connected = true;
         if used == Use::Replica {
             // Without it a replica redirects to its master.

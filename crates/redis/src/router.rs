@@ -266,7 +266,9 @@ impl Router {
     ) -> Result<Value, Trouble> {
         let sent = connection.send_one(command, self.nodes.timeout(Use::Shared)).await;
         sent.map_err(|broken| {
-            self.nodes.forget(connection.number);
+            if broken.is_dead {
+                self.nodes.forget(connection.number);
+            }
             Trouble::passing(broken.reason)
         })
     }

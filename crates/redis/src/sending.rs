@@ -217,7 +217,7 @@ impl Router {
         let late = || Err(Trouble::passing("no connection was made before the deadline"));
         let mut connection = live.unwrap_or_else(|_| late()).map_err(Broken::before)?;
         let sent = connection.send(pipeline, self.limit(target.used, end)).await;
-        if sent.is_err() {
+        if sent.as_ref().is_err_and(|broken| broken.is_dead) {
             self.nodes.forget(connection.number);
         }
         Ok((sent?, connection.number))
@@ -231,7 +231,13 @@ impl Router {
         end: Instant,
     ) -> Result<Connection, Trouble> {
         let mut connection = self.nodes.connection(&target.node, target.used).await?;
-        if !repeats && connection.check(self.limit(target.used, end)).await.is_err() {
+        if repeats {
+            return Ok(connection);
+        }
+        if let Err(broken) = connection.check(self.limit(target.used, end)).await {
+            if !broken.is_dead {
+                return Err(Trouble::passing(broken.reason));
+            }
             // It has ended while nobody used it. A new one answers at once, or there is none.
             self.nodes.forget(connection.number);
             connection = self.nodes.connection(&target.node, target.used).await?;
@@ -315,7 +321,7 @@ impl<'c> Batch<'c> {
 impl Broken {
     /// There was no connection.
     fn before(trouble: Trouble) -> Self {
-        Self { reason: trouble.reason, sent: false }
+        Self { reason: trouble.reason, is_dead: false, sent: false }
     }
 }
 
