@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::hash::{AnyStable, HashItem, Rapid};
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceCuckooFilter};
-use tamis_formats::{FilterSet, MapFile, Options, Normalization, SetError, SetInfo, SetStream};
+use tamis_formats::{FilterSet, MapFile, Normalization, Options, SetError, SetInfo, SetStream};
 use twox_hash::XxHash3_64;
 
 use crate::edit::Edit;
@@ -49,7 +49,8 @@ pub fn load_set(data: &[u8]) {
 
 fn changed(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
-    let normalization = if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
+    let normalization =
+        if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
     let options = Options::new().normalization(normalization.expect("a short name"));
     let mut set: SetStream<[u8], _> = options.set_stream(Vec::new());
     let hasher = || AnyStable::from(Rapid::with_seed(case.seed));

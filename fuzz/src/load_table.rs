@@ -5,7 +5,7 @@ use std::fs;
 
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::hash::{AnyStable, Rapid};
-use tamis_formats::{Info, Kind, LoadError, Options, Normalization, TableParts, TableSizes};
+use tamis_formats::{Info, Kind, LoadError, Normalization, Options, TableParts, TableSizes};
 
 use crate::edit::Edit;
 use crate::file::table_file_of;
@@ -41,7 +41,8 @@ fn save(parts: &TableParts, lines: &Lines, options: &Options) -> Vec<u8> {
 
 fn arbitrary_file(bytes: &[u8]) {
     let info = Info::read(bytes).ok();
-    let options = Options::new().normalization(info.as_ref().map_or(Normalization::NONE, Info::normalization));
+    let options = Options::new()
+        .normalization(info.as_ref().map_or(Normalization::NONE, Info::normalization));
     match load(bytes, &options) {
         Ok((parts, lines)) => {
             let info = info.expect("a header");
@@ -71,7 +72,8 @@ fn changed(data: &[u8]) {
     let items = lines.iter().filter_map(items_in).map(u64::from).sum();
     let hasher = AnyStable::from(Rapid::with_seed(case.seed));
     let parts = TableParts { sizes, hasher, capacity, items };
-    let normalization = if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
+    let normalization =
+        if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
     let options = Options::new().normalization(normalization.expect("a short name"));
     let original = save(&parts, &lines, &options);
     let (again, lines_again) = load(&original, &options).expect("a saved table");
@@ -94,7 +96,8 @@ mod tests {
         let (parts, lines) = load(&plain, &Options::new()).expect("a table");
         assert!(parts.items > 0 && parts.capacity == 1200 && lines.len() == 151);
         let named = table_file_of(include_bytes!("../regressions/load_table/table-with-a-policy"));
-        let options = Options::new().normalization(Normalization::new("url-v1").expect("a short name"));
+        let options =
+            Options::new().normalization(Normalization::new("url-v1").expect("a short name"));
         assert_eq!(load(&named, &options).expect("a table").0.items, 0);
     }
 }

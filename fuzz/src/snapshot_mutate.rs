@@ -7,7 +7,7 @@ use tamis::{
     OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
     ScalableCuckooFilter,
 };
-use tamis_formats::{Options, Normalization};
+use tamis_formats::{Normalization, Options};
 
 use crate::edit::Edit;
 use crate::load_diff::{Ways, verdicts};
@@ -69,7 +69,8 @@ fn check<F: Ways<Hasher = AnyStable>>(filter: F, case: &Case) {
         // A full filter is as good as any other.
         let _ = filter.try_insert_hash(filter.hasher().hash_item(&[item][..]));
     }
-    let normalization = if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
+    let normalization =
+        if case.has_policy { Normalization::new("url-v1") } else { Ok(Normalization::NONE) };
     let options = Options::new().normalization(normalization.expect("a short name"));
     let mut original = Vec::new();
     options.write(&filter, &mut original).expect("memory is no error");

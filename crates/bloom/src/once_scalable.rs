@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, ByHash, Figures};
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
+use tamis_core::{AsItem, ByHash, Figures};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::bits::Locked;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use tamis_bloom::raw::{self, Lines, SliceSizes};
 use tamis::hash::Rapid;
 use tamis::{
     BlockedBloomFilter, BuildError, OnceBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter,
 };
+use tamis_bloom::raw::{self, Lines, SliceSizes};
 
 use super::checked::{Checked, Sizes, check_figures};
 use super::saved::saved_and_loaded;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use tamis_bloom::raw;
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, CountingBloomFilter};
+use tamis_bloom::raw;
 
 use super::checked::{Checked, Sizes, check_figures};
 use super::saved::saved_and_loaded;
