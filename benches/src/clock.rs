@@ -1,4 +1,5 @@
-//! The time that this thread or this process has run, which leaves out other programs on the same cores.
+//! The time that this thread or this process has run, which leaves out other programs on the same
+//! cores.
 
 use core::time::Duration;
 #[cfg(target_os = "linux")]

@@ -56,13 +56,15 @@ pub fn exclusive() -> [Contender<u64>; 3] {
     ]
 }
 
-/// Returns the classic filter, and the peer with the same layout, whose operations are not inlined into the loops.
+/// Returns the classic filter, and the peer with the same layout, whose operations are not inlined
+/// into the loops.
 #[must_use]
 pub fn called() -> Vec<Contender<u64>> {
     called::called()
 }
 
-/// Returns the filters that store fingerprints: the cuckoo filters, the quotient filter, and the rival design.
+/// Returns the filters that store fingerprints: the cuckoo filters, the quotient filter, and the
+/// rival design.
 #[must_use]
 pub fn fingerprints() -> Vec<Contender<u64>> {
     let mut all = all();
@@ -71,8 +73,8 @@ pub fn fingerprints() -> Vec<Contender<u64>> {
     all
 }
 
-/// Returns ours for a rate of one in a million: the blocked filter, the cuckoo filters, and one with two slots of 32
-/// bits per bucket, the only shape of 64 bits with a rate as low.
+/// Returns ours for a rate of one in a million: the blocked filter, the cuckoo filters, and one
+/// with two slots of 32 bits per bucket, the only shape of 64 bits with a rate as low.
 #[must_use]
 pub fn low_rate() -> Vec<Contender<u64>> {
     let mut all = named(&all(), &["blocked", "cuckoo", "once cuckoo"]);
@@ -80,7 +82,8 @@ pub fn low_rate() -> Vec<Contender<u64>> {
     all
 }
 
-/// Returns the filters that grow: ours, and those of other crates. Each grows from the number of items it is made for.
+/// Returns the filters that grow: ours, and those of other crates. Each grows from the number of
+/// items it is made for.
 #[must_use]
 pub fn growing() -> Vec<Contender<u64>> {
     #[cfg_attr(not(feature = "peers"), expect(unused_mut))]

@@ -18,8 +18,8 @@ use crate::subject::{Answers, MIXED, Subject};
 /// Items from here on are never inserted.
 pub const ABSENT: u64 = 1 << 63;
 
-/// Checks the answers of a filter. A false negative is never right; the rate limits the number of false positives, with
-/// tolerance for chance.
+/// Checks the answers of a filter. A false negative is never right; the rate limits the number of
+/// false positives, with tolerance for chance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judge {
     filter: Traits,
@@ -38,8 +38,8 @@ impl Judge {
         Self { filter, highest: Self::LOOSE * rate.max(filter.lowest) }
     }
 
-    /// Returns how many of new items are reported as new, where rates up to the highest are right. On the way to the
-    /// capacity the rate is below that at capacity.
+    /// Returns how many of new items are reported as new, where rates up to the highest are right.
+    /// On the way to the capacity the rate is below that at capacity.
     fn new_of(self, items: u64) -> RangeInclusive<u64> {
         (items as f64 * (1.0 - self.highest) - Self::CHANCE).max(0.0) as u64..=items
     }
@@ -90,7 +90,8 @@ pub struct Course<K> {
     /// How many absent items were queried, and how many of them were found.
     missed: u64,
     positives: u64,
-    /// How many items were inserted one by one or in batches, and how many of them were not reported as new.
+    /// How many items were inserted one by one or in batches, and how many of them were not
+    /// reported as new.
     inserts: u64,
     refused: u64,
     /// How many absent items were drawn for queries in random order.
@@ -106,8 +107,8 @@ impl<K> fmt::Debug for Course<K> {
 }
 
 impl<K: Item> Course<K> {
-    /// Takes a filter of this size for `items` items; none if there is none. Hits are drawn from the items by
-    /// `distribution`.
+    /// Takes a filter of this size for `items` items; none if there is none. Hits are drawn from
+    /// the items by `distribution`.
     #[must_use]
     pub fn new(
         contender: &Contender<K>,
@@ -163,8 +164,8 @@ impl<K: Item> Course<K> {
         (self.missed > 0).then(|| self.positives as f64 / self.missed as f64)
     }
 
-    /// Returns how many inserts of a fill, from empty to full, were not reported as new: the filter had no room, or it
-    /// took the item for a known one.
+    /// Returns how many inserts of a fill, from empty to full, were not reported as new: the filter
+    /// had no room, or it took the item for a known one.
     #[must_use]
     pub fn refused(&self) -> Option<f64> {
         (self.inserts > 0).then(|| (self.refused * self.items) as f64 / self.inserts as f64)
@@ -188,8 +189,8 @@ impl<K: Item> Course<K> {
         time
     }
 
-    /// Brings the filter into the state that the operation needs, and the next items, at most `most`, into the
-    /// chunk.
+    /// Brings the filter into the state that the operation needs, and the next items, at most
+    /// `most`, into the chunk.
     fn prepare(&mut self, operation: Operation, most: u64) {
         // Begin anew where nothing is left to insert, or to remove, or where items are missing.
         let start = operation.start(self.items);
@@ -225,7 +226,8 @@ impl<K: Item> Course<K> {
                 self.chunk.extend((first..first + most).map(K::nth));
             }
             Operation::Half => {
-                // New absent items for each chunk: the memory of the last chunk's items is in the cache.
+                // New absent items for each chunk: the memory of the last chunk's items is in the
+                // cache.
                 let absent = ABSENT + self.absent..;
                 for (hit, miss) in self.hits.by_ref().zip(absent).take(most as usize) {
                     self.chunk.push(K::nth(if self.random.random() { hit } else { miss }));

@@ -1,8 +1,8 @@
 //! The limits of the memory: the least that any filter must do for an item, as loops.
 //!
 //! **R** hashes an item to a line and reads one word of it; **W** sets one bit there by an atomic
-//! operation that returns nothing. Both have 32 lines in flight, which hides all latency that can be
-//! hidden. The lines are on the same kind of pages as a filter's.
+//! operation that returns nothing. Both have 32 lines in flight, which hides all latency that can
+//! be hidden. The lines are on the same kind of pages as a filter's.
 
 use core::hint::{black_box, spin_loop};
 use core::ops::Range;
@@ -79,7 +79,8 @@ impl Floor {
         })
     }
 
-    /// Returns the time to `touch` a word in the lines of `count` items, rounded up to whole groups.
+    /// Returns the time to `touch` a word in the lines of `count` items, rounded up to whole
+    /// groups.
     fn groups(&mut self, count: u64, touch: impl Fn(&Word, usize) -> u64) -> Duration {
         let end = self.next + count.next_multiple_of(GROUP as u64);
         let lines = &self.lines[..];
@@ -114,7 +115,8 @@ impl Floor {
     }
 }
 
-/// What threads do to memory instead of a cuckoo filter: a query reads two random lines, a write sets a bit in one.
+/// What threads do to memory instead of a cuckoo filter: a query reads two random lines, a write
+/// sets a bit in one.
 impl SharedSubject<u64> for Floor {
     fn insert_all(&self, items: Range<u64>, _: bool) -> u64 {
         let count = items.end - items.start;

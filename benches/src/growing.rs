@@ -1,7 +1,8 @@
-//! What filters cost that grow, count or rotate, beside filters of a fixed size: time, memory, rate and latency.
+//! What filters cost that grow, count or rotate, beside filters of a fixed size: time, memory, rate
+//! and latency.
 //!
-//! All figures of a table are measured in one process, filters in turn, so that a disturbance of the machine affects all
-//! of them. A ratio is the median of the ratios of the rounds.
+//! All figures of a table are measured in one process, filters in turn, so that a disturbance of
+//! the machine affects all of them. A ratio is the median of the ratios of the rounds.
 
 mod cost;
 mod latency;

@@ -11,8 +11,9 @@ use rand_distr::Zipf;
 pub trait Item: Hash + Eq + Clone + Send + Sync + 'static {
     /// The name in records.
     const KIND: &'static str;
-    /// The number of items that are made, then timed: enough that the clock's own time does not count, and few
-    /// enough that they stay in a cache near the core. A multiple of ten, for the mixed operation.
+    /// The number of items that are made, then timed: enough that the clock's own time does not
+    /// count, and few enough that they stay in a cache near the core. A multiple of ten, for the
+    /// mixed operation.
     const CHUNK: u64;
 
     /// Returns the `n`th item.

@@ -1,4 +1,5 @@
-//! What the benches share: the filters, the course that they run, the limits of the memory, and the report.
+//! What the benches share: the filters, the course that they run, the limits of the memory, and the
+//! report.
 //!
 //! Items are the integers from 0 on: hashed, they fall on random lines.
 

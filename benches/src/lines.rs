@@ -1,7 +1,7 @@
 //! The peak memory of `tamis dedup` by the number of distinct lines that it has read from a pipe.
 //!
-//! One run gives all figures: the program cannot know how many lines follow, so its peak after some lines is the peak of
-//! a run that ends there.
+//! One run gives all figures: the program cannot know how many lines follow, so its peak after some
+//! lines is the peak of a run that ends there.
 
 use core::error::Error;
 use core::ops::Range;
@@ -25,23 +25,25 @@ pub struct Stop {
     pub peak: u64,
 }
 
-/// Returns one line, and then the counts from 10,000 to `most`, 200 per decade, at equal factors of 1.2 %.
+/// Returns one line, and then the counts from 10,000 to `most`, 200 per decade, at equal factors of
+/// 1.2 %.
 #[must_use]
 pub fn counts(most: u64) -> Vec<u64> {
     let steps = (800..).map(|step| 10_f64.powf(f64::from(step) / 200.0).round() as u64);
     [1].into_iter().chain(steps.take_while(|&lines| lines <= most)).collect()
 }
 
-/// Runs `program dedup --threads THREADS` and writes it the numbers from 0 on, a line each. After each of these counts,
-/// which rise, it waits until the program has printed exactly that number of lines, and then reads its peak.
+/// Runs `program dedup --threads THREADS` and writes it the numbers from 0 on, a line each. After
+/// each of these counts, which rise, it waits until the program has printed exactly that number of
+/// lines, and then reads its peak.
 ///
-/// The peak is read from `/proc/PID/status`. (The peak that the system reports of a process that has ended is no less
-/// than that of the process which started it.)
+/// The peak is read from `/proc/PID/status`. (The peak that the system reports of a process that
+/// has ended is no less than that of the process which started it.)
 ///
 /// # Errors
 ///
-/// If the program does not run, prints another number of lines or other bytes than it has read, or the system does not
-/// report its peak.
+/// If the program does not run, prints another number of lines or other bytes than it has read, or
+/// the system does not report its peak.
 pub fn run(program: &Path, threads: usize, counts: &[u64]) -> Result<Vec<Stop>, Box<dyn Error>> {
     let threads = threads.to_string();
     let mut dedup = Command::new(program);
@@ -90,7 +92,8 @@ struct Count {
     bytes: u64,
 }
 
-/// Writes these numbers, a line each: the shortest distinct lines, so that a chunk has as many as there can be.
+/// Writes these numbers, a line each: the shortest distinct lines, so that a chunk has as many as
+/// there can be.
 fn write(out: &mut impl Write, numbers: Range<u64>) -> io::Result<()> {
     numbers.into_iter().try_for_each(|number| writeln!(out, "{number}"))
 }

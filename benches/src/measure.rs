@@ -1,4 +1,5 @@
-//! The measurements of the report: figures along one axis after another, each written down as soon as it is known.
+//! The measurements of the report: figures along one axis after another, each written down as soon
+//! as it is known.
 //!
 //! Where an axis requests no rate, the record's is 0.
 

@@ -1,4 +1,5 @@
-//! One measured figure: what the measuring program writes and the report reads, a line of JSON each.
+//! One measured figure: what the measuring program writes and the report reads, a line of JSON
+//! each.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ pub(crate) struct Record {
     pub(crate) axis: String,
     /// Whose figure; "R" and "W" are the limits of the memory.
     pub(crate) contender: String,
-    /// The name of an [`Operation`](crate::operation::Operation), or what the axis measures instead.
+    /// The name of an [`Operation`](crate::operation::Operation), or what the axis measures
+    /// instead.
     pub(crate) operation: String,
     /// The number of items that the filter was made for, and held.
     pub(crate) items: u64,
@@ -17,7 +19,8 @@ pub(crate) struct Record {
     pub(crate) rate: f64,
     /// The measured rate, if one was measured.
     pub(crate) measured_rate: Option<f64>,
-    /// How many inserts of a fill were not reported as new, if any were made: refused, or taken for known.
+    /// How many inserts of a fill were not reported as new, if any were made: refused, or taken for
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<f64>,
     /// Bits of memory per item.
@@ -28,8 +31,8 @@ pub(crate) struct Record {
     pub(crate) item: String,
     /// `uniform`, `zipf` or `hot`.
     pub(crate) distribution: String,
-    /// Nanoseconds per operation of one thread (the fastest of the runs), unless the axis measures no time: then what
-    /// `operation` names.
+    /// Nanoseconds per operation of one thread (the fastest of the runs), unless the axis measures
+    /// no time: then what `operation` names.
     pub(crate) value: f64,
     /// Lowest and highest run.
     pub(crate) spread: [f64; 2],

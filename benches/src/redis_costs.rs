@@ -1,6 +1,8 @@
-//! What a Bloom filter in Redis costs by several schemes: CPU time of the server and of the client, and items per second.
+//! What a Bloom filter in Redis costs by several schemes: CPU time of the server and of the client,
+//! and items per second.
 //!
-//! All schemes are measured in one process and on one server, in turn and with the same items, in several rounds.
+//! All schemes are measured in one process and on one server, in turn and with the same items, in
+//! several rounds.
 
 mod awake;
 mod batch;
@@ -74,8 +76,8 @@ pub struct Schemes {
 pub struct Row {
     /// The scheme.
     pub scheme: Scheme,
-    /// What inserts of new items cost, inserts of items that are there, queries for items that are there, and queries
-    /// for absent items.
+    /// What inserts of new items cost, inserts of items that are there, queries for items that are
+    /// there, and queries for absent items.
     pub costs: [Cost; 4],
     /// The time per new item in the slowest round, in microseconds.
     pub slowest: f64,
@@ -178,7 +180,8 @@ fn items(scheme: Scheme, Extent { many, single, .. }: Extent) -> usize {
     items.max(1) as usize
 }
 
-/// Inserts new items, inserts them again, queries them, and queries absent ones. Returns what each costs.
+/// Inserts new items, inserts them again, queries them, and queries absent ones. Returns what each
+/// costs.
 fn round(
     server: &mut Server,
     filter: &Filter,

@@ -30,11 +30,12 @@ use crate::growing::Figures;
 use crate::lines::Stop;
 use crate::redis_costs::Figures as RedisFigures;
 
-/// The reasons for missed targets, with what was tried. Written by hand: a change of the figures may need a change here.
+/// The reasons for missed targets, with what was tried. Written by hand: a change of the figures
+/// may need a change here.
 const MISSED: &str = concat!("\n", include_str!("report/missed.md"));
 
-/// Writes `REPORT.md` and `plots/*.svg` into the folder `out`; returns the path of the former. `command` is the
-/// command that reproduces the report.
+/// Writes `REPORT.md` and `plots/*.svg` into the folder `out`; returns the path of the former.
+/// `command` is the command that reproduces the report.
 ///
 /// # Errors
 ///
@@ -61,8 +62,9 @@ pub fn write(input: &Path, out: &Path, command: &str) -> Result<PathBuf, Box<dyn
     Ok(report)
 }
 
-/// Writes `MEMORY.md` and `memory.svg` into the folder `out`: the peak memory of runs of `tamis dedup`, each with the
-/// number of its threads; returns the path of the former. `command` is the command that reproduces them.
+/// Writes `MEMORY.md` and `memory.svg` into the folder `out`: the peak memory of runs of `tamis
+/// dedup`, each with the number of its threads; returns the path of the former. `command` is the
+/// command that reproduces them.
 ///
 /// # Errors
 ///
@@ -81,8 +83,8 @@ pub fn write_lines(
     Ok(page)
 }
 
-/// Writes `GROWING.md` and `growing.svg` into the folder `out`; returns the path of the former. `command` is the command
-/// that reproduces them.
+/// Writes `GROWING.md` and `growing.svg` into the folder `out`; returns the path of the former.
+/// `command` is the command that reproduces them.
 ///
 /// # Errors
 ///
@@ -101,7 +103,8 @@ pub fn write_growing(
     Ok(page)
 }
 
-/// Writes `REDIS.md` into the folder `out`; returns its path. `command` is the command that reproduces it.
+/// Writes `REDIS.md` into the folder `out`; returns its path. `command` is the command that
+/// reproduces it.
 ///
 /// # Errors
 ///

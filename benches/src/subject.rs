@@ -1,4 +1,5 @@
-//! The loops over items, without the filter's type: of one thread with all of a filter, and of threads that share it.
+//! The loops over items, without the filter's type: of one thread with all of a filter, and of
+//! threads that share it.
 
 use core::ops::Range;
 
@@ -38,13 +39,15 @@ pub trait SharedSubject<K>: Sync {
     /// Inserts new items, one by one or in batches; returns how many are reported as new.
     fn insert_all(&self, items: Range<u64>, many: bool) -> u64;
 
-    /// Queries `count` items of the range, from the `first`th on and cyclically; returns how many are found.
+    /// Queries `count` items of the range, from the `first`th on and cyclically; returns how many
+    /// are found.
     fn query(&self, items: Range<u64>, first: u64, count: u64) -> u64;
 
-    /// Inserts the items one by one; after each insert of an item it removes the item `kept` below, if that is given.
+    /// Inserts the items one by one; after each insert of an item it removes the item `kept` below,
+    /// if that is given.
     ///
-    /// Before each of these operations, it makes `queries` queries as [`query`](Self::query) does; returns how many
-    /// items they find.
+    /// Before each of these operations, it makes `queries` queries as [`query`](Self::query) does;
+    /// returns how many items they find.
     ///
     /// # Panics
     ///

@@ -39,8 +39,8 @@ pub(crate) fn elapsed(spans: &[Span]) -> Duration {
     end - start
 }
 
-/// Binds the calling thread to the `index`th of the cores that it may run on, modulo their number. Does nothing where
-/// the system has no such call.
+/// Binds the calling thread to the `index`th of the cores that it may run on, modulo their number.
+/// Does nothing where the system has no such call.
 fn bind(index: usize) {
     #[cfg(target_os = "linux")]
     {

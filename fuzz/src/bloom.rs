@@ -1,4 +1,5 @@
-//! The operations that all three Bloom filters have, as a trait, so that one target tests all of them.
+//! The operations that all three Bloom filters have, as a trait, so that one target tests all of
+//! them.
 
 use tamis::bloom::Geometry;
 use tamis::hash::Rapid;

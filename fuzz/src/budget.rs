@@ -1,4 +1,5 @@
-//! An allocator that refuses a thread more than its budget: so a loader that trusts a number of its input is found.
+//! An allocator that refuses a thread more than its budget: so a loader that trusts a number of its
+//! input is found.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -59,8 +60,8 @@ fn give(bytes: usize) {
     }
 }
 
-// SAFETY: `System` is an allocator, and every call is passed on to it with its arguments, or fails. The cell of a thread
-// neither allocates nor has a destructor.
+// SAFETY: `System` is an allocator, and every call is passed on to it with its arguments, or fails.
+// The cell of a thread neither allocates nor has a destructor.
 unsafe impl GlobalAlloc for Budgeted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !take(layout.size()) {

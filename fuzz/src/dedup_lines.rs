@@ -45,7 +45,8 @@ pub fn dedup_lines(data: &[u8]) {
     assert_eq!(output, reference(&[case.first, case.second], options.separator), "{case:?}");
 }
 
-/// Returns the first copy of every record, with a separator after each. The last record of an input may have none.
+/// Returns the first copy of every record, with a separator after each. The last record of an input
+/// may have none.
 fn reference(inputs: &[&[u8]], separator: u8) -> Vec<u8> {
     let mut seen = HashSet::new();
     let mut output = Vec::new();

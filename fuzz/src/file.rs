@@ -1,4 +1,5 @@
-//! Files of filters from arbitrary bytes: as they are, or repaired so that they pass the first checks.
+//! Files of filters from arbitrary bytes: as they are, or repaired so that they pass the first
+//! checks.
 
 use tamis::hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 use tamis_formats::{Info, Kind, LoadError, Options};
@@ -51,7 +52,8 @@ macro_rules! with_kind {
                 type $type = types::ScalableCuckoo;
                 $value
             }
-            // A table is the program's own, and a foreign filter has its own loader: as filters of any type they are refused.
+            // A table is the program's own, and a foreign filter has its own loader: as filters of
+            // any type they are refused.
             tamis_formats::Kind::Table | tamis_formats::Kind::Foreign => {
                 type $type = types::Bloom;
                 $value
@@ -63,7 +65,8 @@ macro_rules! with_kind {
 
 pub(crate) use with_kind;
 
-/// The part of a header whose bytes are input: what follows is the record of the kind, or a checksum.
+/// The part of a header whose bytes are input: what follows is the record of the kind, or a
+/// checksum.
 const FIELDS: usize = 152;
 /// The same with the record, in the kinds that have one.
 const FIELDS_AND_RECORD: usize = 248;
@@ -74,8 +77,8 @@ const MAX_BODY: u64 = 1 << 14;
 
 /// Returns the file that the input describes.
 ///
-/// The first byte says how much is repaired. 0: nothing, the file follows. Otherwise the first fields of a header
-/// follow, and then the body.
+/// The first byte says how much is repaired. 0: nothing, the file follows. Otherwise the first
+/// fields of a header follow, and then the body.
 pub(crate) fn file_of(data: &[u8]) -> Vec<u8> {
     repaired(data, repair_sizes)
 }
@@ -305,8 +308,8 @@ mod tests {
     use super::*;
     use crate::reader::Reader;
 
-    /// Otherwise the targets would test refusals only. Files named `refused-…` were once taken by one reader and not by the
-    /// other.
+    /// Otherwise the targets would test refusals only. Files named `refused-…` were once taken by
+    /// one reader and not by the other.
     #[test]
     fn the_regressions_are_files_that_load() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions/load_native");

@@ -1,4 +1,5 @@
-//! Loads arbitrary bytes as filters of other systems: bytes that load are written again as they were, and the filter works.
+//! Loads arbitrary bytes as filters of other systems: bytes that load are written again as they
+//! were, and the filter works.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,8 @@ use crate::budget::{Budget, within};
 
 /// The bytes that a loader may allocate besides the multiple of its input.
 const LOAD: usize = 4096;
-/// The bytes that an insert may allocate at once. Only a filter that grows may need more, which then must be an error.
+/// The bytes that an insert may allocate at once. Only a filter that grows may need more, which
+/// then must be an error.
 const INSERT: usize = 1 << 16;
 /// The numbers of the keys of each type.
 const KEYS: i32 = 2;
@@ -21,7 +23,8 @@ const COLUMNS: usize = 4;
 struct Memory {
     /// A loader has at most this multiple of its input at once.
     multiple: usize,
-    /// How many times as long the filter is after an insert, by the bytes; `None` if no insert makes it longer.
+    /// How many times as long the filter is after an insert, by the bytes; `None` if no insert
+    /// makes it longer.
     growth: Option<fn(&[u8]) -> u64>,
 }
 
@@ -31,8 +34,8 @@ const FIXED: Memory = Memory { multiple: 1, growth: None };
 const TWICE: Memory = Memory { multiple: 2, growth: None };
 /// The header of an empty filter has any size, as the system writes it.
 const DATA_SKETCHES: Memory = Memory { multiple: 1, growth: Some(|_| u64::MAX) };
-/// The bytes, and a list that doubles: up to 80 bytes for each sub-filter, which takes 49 bytes or more. The next
-/// sub-filter has a lower rate, and so up to three times as many bits per key.
+/// The bytes, and a list that doubles: up to 80 bytes for each sub-filter, which takes 49 bytes or
+/// more. The next sub-filter has a lower rate, and so up to three times as many bits per key.
 const PYBLOOM_SCALABLE: Memory = Memory {
     multiple: 6,
     growth: Some(|bytes| match number(bytes, 28, 4) {
@@ -234,8 +237,8 @@ fn check_again<F: Filter>(filter: &F, read: Read<F>, before: &[bool]) {
     assert_eq!(answers(&again), now);
 }
 
-/// Checks bytes that may be a filter of any format, found by its name, and wraps it in a file of Tamis. Returns whether
-/// they are one.
+/// Checks bytes that may be a filter of any format, found by its name, and wraps it in a file of
+/// Tamis. Returns whether they are one.
 fn check_any(data: &[u8]) -> bool {
     let mut some = false;
     for &format in Format::ALL {
@@ -305,8 +308,8 @@ fn check_parquet_file(file: &[u8]) -> bool {
     some
 }
 
-/// Checks chunks of RedisBloom. Each starts with a byte that says whether its iterator follows, or is right; then its
-/// length and its bytes follow. Returns whether they load.
+/// Checks chunks of RedisBloom. Each starts with a byte that says whether its iterator follows, or
+/// is right; then its length and its bytes follow. Returns whether they load.
 fn check_chunks<F: Filter>(
     mut data: &[u8],
     read: Read<F>,

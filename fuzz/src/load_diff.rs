@@ -52,7 +52,8 @@ pub fn load_diff(data: &[u8]) {
     with_kind!(kind, F => check::<F>(&bytes));
 }
 
-/// Loads bytes in every way: from a file, from a stream, mapped, and through serde. Returns the errors.
+/// Loads bytes in every way: from a file, from a stream, mapped, and through serde. Returns the
+/// errors.
 pub(crate) fn verdicts<F: Ways>(bytes: &[u8], options: &Options) -> [Option<LoadError>; 4] {
     let file = memory_file(bytes);
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -79,8 +80,8 @@ fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8]) {
         let [load, frozen, read, map] = verdicts::<F>(bytes, &options);
         let is_writable = !matches!(load, Some(LoadError::Unsupported { .. }));
         assert!(!is_writable || text(&frozen) == text(&load), "{frozen:?} frozen, {load:?} loaded");
-        // The end of a stream is not known before: it may go on after the filter, and before it ends early, another
-        // fault may be found.
+        // The end of a stream is not known before: it may go on after the filter, and before it
+        // ends early, another fault may be found.
         match &load {
             Some(LoadError::Trailing { .. }) => {}
             Some(LoadError::Truncated { .. }) => assert!(read.is_some()),

@@ -1,5 +1,5 @@
-//! Loads arbitrary files: the verdict and the answers are those of a second reader, and a file that loads is the one that
-//! a save would write.
+//! Loads arbitrary files: the verdict and the answers are those of a second reader, and a file that
+//! loads is the one that a save would write.
 
 use tamis::hash::{AnyStable, HashItem};
 use tamis::{Filter, Frozen};

@@ -1,5 +1,6 @@
-//! Opens sets of filters from arbitrary bytes, and from a set that was changed: loaded and mapped filters have one verdict,
-//! and a set whose filters all load has the bytes that a second encoder gives it.
+//! Opens sets of filters from arbitrary bytes, and from a set that was changed: loaded and mapped
+//! filters have one verdict, and a set whose filters all load has the bytes that a second encoder
+//! gives it.
 
 use std::os::fd::AsRawFd;
 
@@ -25,7 +26,8 @@ struct Case {
     edits: Vec<Edit>,
     /// Changes of the index and the trailer, whose place counts from the end.
     late_edits: Vec<(u16, u8)>,
-    /// Makes the checksums of the index and of the trailer right, so that other checks see the changes.
+    /// Makes the checksums of the index and of the trailer right, so that other checks see the
+    /// changes.
     repairs: bool,
 }
 
@@ -113,7 +115,8 @@ fn open(bytes: &[u8], options: &Options) -> Result<FilterSet<[u8]>, SetError> {
     options.open_set(format!("/proc/self/fd/{}", file.as_raw_fd()), BUDGET)
 }
 
-/// Opens a set and uses all of its filters, loaded and mapped. Returns whether every byte of it is right.
+/// Opens a set and uses all of its filters, loaded and mapped. Returns whether every byte of it is
+/// right.
 fn check(bytes: &[u8], options: &Options) -> bool {
     let file = memory_file(bytes);
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -176,7 +179,8 @@ fn encode(filters: &[(Vec<u8>, &[u8])]) -> Vec<u8> {
     [set, index, trailer].concat()
 }
 
-/// Makes the magic, the version and the checksums of the index and of the trailer right, as far as there is an index.
+/// Makes the magic, the version and the checksums of the index and of the trailer right, as far as
+/// there is an index.
 fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let Some(start) = bytes.len().checked_sub(TRAILER) else { return bytes };

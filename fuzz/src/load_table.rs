@@ -1,5 +1,5 @@
-//! Loads tables from arbitrary bytes, and from a saved table that was changed. A table that loads is the one that a save
-//! would write, and every change of a saved table is refused.
+//! Loads tables from arbitrary bytes, and from a saved table that was changed. A table that loads
+//! is the one that a save would write, and every change of a saved table is refused.
 
 use std::fs;
 

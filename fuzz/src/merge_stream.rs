@@ -1,4 +1,5 @@
-//! Merges a stream that breaks or that has changed: what was added is exactly the chunks before the fault.
+//! Merges a stream that breaks or that has changed: what was added is exactly the chunks before the
+//! fault.
 
 use std::io::{self, Read};
 

@@ -1,7 +1,8 @@
 //! Compares two Bloom filters with `HashSet`s under arbitrary operations.
 //!
-//! Each filter has a twin with the same items. The filter inserts through `&self`, the twin through `&mut self`. Both
-//! must have the same bits, so both must have the same fill and return the same answers.
+//! Each filter has a twin with the same items. The filter inserts through `&self`, the twin through
+//! `&mut self`. Both must have the same bits, so both must have the same fill and return the same
+//! answers.
 
 use std::collections::HashSet;
 
@@ -47,7 +48,8 @@ enum What {
     Clear,
 }
 
-/// Checks that no operation loses an item, and that every answer follows from the operations before it.
+/// Checks that no operation loses an item, and that every answer follows from the operations before
+/// it.
 pub fn ops_bloom(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
@@ -58,7 +60,8 @@ pub fn ops_bloom(data: &[u8]) {
     }
 }
 
-/// Reads the operations one by one, since an arbitrary `Vec` is short: it ends with probability 1/2 after each element.
+/// Reads the operations one by one, since an arbitrary `Vec` is short: it ends with probability 1/2
+/// after each element.
 fn run<F: Bloom>(case: &Case, ops: &mut Unstructured<'_>) {
     let probes = 1 + u32::from(case.probes % 16);
     let bits = 1 + u64::from(case.bits);

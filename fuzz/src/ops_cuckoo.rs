@@ -1,7 +1,9 @@
-//! Compares two small cuckoo filters with lists of the hashes that they must contain, under arbitrary operations.
+//! Compares two small cuckoo filters with lists of the hashes that they must contain, under
+//! arbitrary operations.
 //!
-//! Two hashes that the filter cannot distinguish are of one class. Classes are computed here, independently of the
-//! library, so that every count and the rate are exact. Only present items are removed: that is the contract.
+//! Two hashes that the filter cannot distinguish are of one class. Classes are computed here,
+//! independently of the library, so that every count and the rate are exact. Only present items are
+//! removed: that is the contract.
 
 use std::collections::HashMap;
 
@@ -47,7 +49,8 @@ enum What {
     Clear,
 }
 
-/// Checks that no operation loses an item or keeps a removed one, and that a failed operation changes nothing.
+/// Checks that no operation loses an item or keeps a removed one, and that a failed operation
+/// changes nothing.
 pub fn ops_cuckoo(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
@@ -93,8 +96,8 @@ fn spread(from: u16, at: u16) -> u64 {
 /// A class: a fingerprint and its two buckets, the lower one first.
 type Class = (u64, u64, u64);
 
-/// Computes the class of a hash. Modulo the number of buckets, the sum of the two buckets is an odd number that depends
-/// only on the fingerprint.
+/// Computes the class of a hash. Modulo the number of buckets, the sum of the two buckets is an odd
+/// number that depends only on the fingerprint.
 fn class(hash: u64, geometry: Geometry) -> Class {
     let fingerprint = split::fingerprint(hash, geometry.fingerprint_bits());
     let buckets = geometry.buckets();
@@ -214,8 +217,8 @@ impl<F: Cuckoo> Tracked<F> {
         }
     }
 
-    /// Checks that an insert after a snapshot does not change the snapshot. From here on the snapshot replaces the
-    /// filter.
+    /// Checks that an insert after a snapshot does not change the snapshot. From here on the
+    /// snapshot replaces the filter.
     fn snapshot(&mut self, hash: u64) {
         let (snapshot, held) = (self.filter.snapshot(), self.held.clone());
         self.insert(hash);
@@ -234,7 +237,8 @@ impl<F: Cuckoo> Tracked<F> {
         self.filter.has_copies(hash, copies);
     }
 
-    /// Checks that the filter contains the expected items and no others, also after an insert that failed.
+    /// Checks that the filter contains the expected items and no others, also after an insert that
+    /// failed.
     fn check(&self, hashes: &[u64]) {
         let Held { geometry, hashes: held, classes } = &self.held;
         held.iter().chain(hashes).for_each(|&hash| self.agree(hash));
@@ -268,7 +272,8 @@ fn like<F: Buildable>(new: tamis::cuckoo::Builder<F>, geometry: Geometry) -> F {
     new.like(geometry).build().expect("a small filter can be allocated")
 }
 
-/// Implements the trait: the given items differ between the filters, the others call the type's own methods.
+/// Implements the trait: the given items differ between the filters, the others call the type's own
+/// methods.
 macro_rules! cuckoo {
     ($($name:ident { $($own:item)* })*) => {$(
         impl Cuckoo for $name {

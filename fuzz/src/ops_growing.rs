@@ -52,7 +52,8 @@ impl Sizes {
 enum Which {
     Few(u8),
     Any(u64),
-    /// 2^`log` hashes derived from a number, so that a short input fills a filter. The low bits are those of `low`.
+    /// 2^`log` hashes derived from a number, so that a short input fills a filter. The low bits are
+    /// those of `low`.
     Many {
         from: u16,
         log: u8,
@@ -85,8 +86,8 @@ enum What {
     Clear,
 }
 
-/// Checks that no operation loses an item in the window, that no insert returns `true` twice for a present item, and that
-/// no count is too low.
+/// Checks that no operation loses an item in the window, that no insert returns `true` twice for a
+/// present item, and that no count is too low.
 pub fn ops_growing(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
@@ -99,7 +100,8 @@ pub fn ops_growing(data: &[u8]) {
     }
 }
 
-/// Reads the operations one by one, since an arbitrary `Vec` is short: it ends with probability 1/2 after each element.
+/// Reads the operations one by one, since an arbitrary `Vec` is short: it ends with probability 1/2
+/// after each element.
 fn run<F: Checked>(case: &Case, ops: &mut Unstructured<'_>) {
     let Some(mut filter) = F::new(case.sizes) else { return };
     let mut budget = MOST;

@@ -1,4 +1,5 @@
-//! Runs the sizing arithmetic on arbitrary numbers: it never panics, and its results meet their promises.
+//! Runs the sizing arithmetic on arbitrary numbers: it never panics, and its results meet their
+//! promises.
 
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::bloom::Geometry;
@@ -11,7 +12,8 @@ use crate::bloom::Bloom;
 struct Case {
     kind: Kind,
     capacity: u64,
-    /// The number of bits by which the capacity is shifted right, so that small capacities are tested, too.
+    /// The number of bits by which the capacity is shifted right, so that small capacities are
+    /// tested, too.
     shift: u8,
     rate: Rate,
     bits: u64,
@@ -42,8 +44,9 @@ impl Rate {
     }
 }
 
-/// A filter in lines for less may have more bits than one for more: by this factor, since it may touch fewer words than
-/// the best shape (21 %, `WORD_PRICE` of the sizing), and by `LINE_BITS`, since its size is a whole number of lines.
+/// A filter in lines for less may have more bits than one for more: by this factor, since it may
+/// touch fewer words than the best shape (21 %, `WORD_PRICE` of the sizing), and by `LINE_BITS`,
+/// since its size is a whole number of lines.
 const LINE_SLACK: f64 = 1.212;
 const LINE_BITS: f64 = 512.0;
 
@@ -58,8 +61,8 @@ pub fn sizing(data: &[u8]) {
     }
 }
 
-/// Given the number of bits of a filter for more items or a lower rate, `slack` returns the maximum number of bits of
-/// the filter for less.
+/// Given the number of bits of a filter for more items or a lower rate, `slack` returns the maximum
+/// number of bits of the filter for less.
 fn check<F: Bloom>(case: &Case, slack: fn(f64) -> f64) {
     if let Ok(geometry) = F::sized_by_bits(case.bits, case.probes) {
         assert!(geometry.bits() >= case.bits);

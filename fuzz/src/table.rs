@@ -9,8 +9,8 @@ use crate::memory_file::memory_file;
 /// The lines of a body: those of the directory, then those of the shards.
 pub(crate) type Lines = Vec<[u64; 8]>;
 
-/// Loads a table in the way of the program `tamis`: a line has as many items as words that are not 0, and a line whose
-/// first word has all bits is none of a table.
+/// Loads a table in the way of the program `tamis`: a line has as many items as words that are not
+/// 0, and a line whose first word has all bits is none of a table.
 pub(crate) fn load(bytes: &[u8], options: &Options) -> Result<(TableParts, Lines), LoadError> {
     let file = memory_file(bytes);
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

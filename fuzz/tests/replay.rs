@@ -7,8 +7,9 @@ use tamis_fuzz::TARGETS;
 
 /// The pseudo-random inputs of each target.
 ///
-/// MEASURED: with 3000 inputs for every target the replay takes 24 s, and with 500 for `ops_growing` 12 s (Zen 5, one run
-/// each). The regressions of that target reach every operation of every kind.
+/// MEASURED: with 3000 inputs for every target the replay takes 24 s, and with 500 for
+/// `ops_growing` 12 s (Zen 5, one run each). The regressions of that target reach every operation
+/// of every kind.
 const PSEUDO_RANDOM: u64 = 3000;
 const OF_GROWING: u64 = 500;
 

@@ -1,7 +1,8 @@
 //! `bench`: the criterion benchmarks; and the gate, which counts instructions of the hot paths.
 //!
-//! Times differ between runs and machines. The number of instructions that a path executes does not, for one compiler.
-//! So the gate counts instructions with callgrind, and compares them with the committed numbers.
+//! Times differ between runs and machines. The number of instructions that a path executes does
+//! not, for one compiler. So the gate counts instructions with callgrind, and compares them with
+//! the committed numbers.
 
 use core::error::Error;
 use core::fmt::Write as _;
@@ -17,10 +18,12 @@ use crate::{Result, workspace};
 /// The committed numbers: how they were made, then one line per path with its instructions.
 const BASELINE: &str = "benches/instructions.txt";
 
-/// Operations of the two runs of a path. The difference of the runs is the cost of the operations, without the start.
+/// Operations of the two runs of a path. The difference of the runs is the cost of the operations,
+/// without the start.
 const RUNS: [u64; 2] = [10_000, 40_000];
 
-/// The largest accepted ratio to the committed number. One more instruction in the shortest path exceeds it.
+/// The largest accepted ratio to the committed number. One more instruction in the shortest path
+/// exceeds it.
 const TOLERANCE: f64 = 1.01;
 
 pub(crate) fn run(sh: &Shell, filter: Option<&str>) -> Result {
@@ -38,7 +41,8 @@ pub(crate) fn gate_if_possible(sh: &Shell) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Counts the instructions of each hot path and compares them with the baseline, or writes a new baseline.
+/// Counts the instructions of each hot path and compares them with the baseline, or writes a new
+/// baseline.
 pub(crate) fn gate(sh: &Shell, bless: bool) -> Result {
     let flags = ["--package", "tamis-benches", "--no-default-features", "--bin", "hot_paths"];
     cmd!(sh, "cargo build --release {flags...}").run()?;
@@ -78,7 +82,8 @@ fn has_avx2() -> bool {
     false
 }
 
-/// Returns the instructions per operation of each path. Counts do not depend on other load, so all cores are used.
+/// Returns the instructions per operation of each path. Counts do not depend on other load, so all
+/// cores are used.
 fn count<'a>(names: &[&'a str]) -> Result<Vec<(&'a str, f64)>> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     // Neither a shell nor a boxed error can be sent to another thread.

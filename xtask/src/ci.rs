@@ -76,7 +76,8 @@ const NOT_IN_CI: &[(&str, &str)] = &[
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     // The function `sample` in the module `common` of the tests reads this.
     let _long = args.long.then(|| sh.push_env("TAMIS_LONG", "1"));
-    // Incremental compilation writes data for the next build. In a single run it costs more time than it saves.
+    // Incremental compilation writes data for the next build. In a single run it costs more time
+    // than it saves.
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
     // The line tables of the release profile are for profilers.
     let _release = sh.push_env("CARGO_PROFILE_RELEASE_DEBUG", "false");

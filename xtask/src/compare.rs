@@ -9,8 +9,8 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, workspace};
 
-/// The programs: the name, the line that the shell runs (`$1` is the file, `$TAMIS` holds further options for
-/// `tamis`), and how to install it.
+/// The programs: the name, the line that the shell runs (`$1` is the file, `$TAMIS` holds further
+/// options for `tamis`), and how to install it.
 const PROGRAMS: [(&str, &str, &str); 7] = [
     ("tamis", r#"tamis dedup --quiet --threads 1 $TAMIS "$1""#, "built by this command"),
     ("tamis", r#"tamis dedup --quiet --threads 2 $TAMIS "$1""#, "built by this command"),

@@ -1,7 +1,9 @@
-//! `deny`: checks the licences and sources of the dependencies against deny.toml, and refuses the version `*`.
+//! `deny`: checks the licences and sources of the dependencies against deny.toml, and refuses the
+//! version `*`.
 //!
-//! cargo-deny reads the same file and does the same checks, but takes minutes to install. Advisories are not checked:
-//! their database is on the network and changes every day, so a commit that passes today could fail tomorrow.
+//! cargo-deny reads the same file and does the same checks, but takes minutes to install.
+//! Advisories are not checked: their database is on the network and changes every day, so a commit
+//! that passes today could fail tomorrow.
 
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
@@ -49,8 +51,8 @@ fn denied(package: &Value, allowed: &[&str]) -> Vec<String> {
     wrong.iter().map(|what| format!("{} {}: {what}", package["name"], package["version"])).collect()
 }
 
-/// Returns whether the allowed licences satisfy an expression such as `MIT OR Apache-2.0` or, in the old form,
-/// `MIT/Apache-2.0`.
+/// Returns whether the allowed licences satisfy an expression such as `MIT OR Apache-2.0` or, in
+/// the old form, `MIT/Apache-2.0`.
 fn may_be_used(licence: &str, allowed: &[&str]) -> bool {
     let allows = |id: &spdx::LicenseItem| id.id().is_some_and(|id| allowed.contains(&id.name));
     Expression::parse_mode(licence, ParseMode::LAX)

@@ -1,4 +1,5 @@
-//! `faults`: saves a filter, or a set of filters, while each system call of the save, in turn, fails or is the last one before a kill.
+//! `faults`: saves a filter, or a set of filters, while each system call of the save, in turn,
+//! fails or is the last one before a kill.
 //!
 //! The path must then have the old file or the new one, byte for byte. strace injects the faults.
 
@@ -27,7 +28,8 @@ enum Fault {
     Lie,
 }
 
-/// The calls that can be believed to have written: a lie about another, such as `mmap`, is no fault of a disk.
+/// The calls that can be believed to have written: a lie about another, such as `mmap`, is no fault
+/// of a disk.
 const WRITES: [&str; 3] = ["write", "fsync", "fdatasync"];
 
 pub(crate) fn run(sh: &Shell) -> Result {
@@ -87,7 +89,8 @@ impl Save<'_> {
         Ok(runs)
     }
 
-    /// Returns the number of calls of each kind in a save without faults, after checks of their order.
+    /// Returns the number of calls of each kind in a save without faults, after checks of their
+    /// order.
     fn calls(&self, path: &Path, old: Option<&[u8]>, log: &Path) -> Result<Vec<(String, u32)>> {
         let Self { sh, program, kind, .. } = *self;
         prepare(path, old)?;

@@ -1,4 +1,5 @@
-//! `features`: checks every published crate with no feature, with each feature alone, and with all features.
+//! `features`: checks every published crate with no feature, with each feature alone, and with all
+//! features.
 
 use xshell::{Shell, cmd};
 
@@ -16,8 +17,8 @@ pub(crate) fn run(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Runs clippy instead of `cargo check`, because only clippy accepts `-D warnings` without a rebuild of the
-/// dependencies.
+/// Runs clippy instead of `cargo check`, because only clippy accepts `-D warnings` without a
+/// rebuild of the dependencies.
 fn check(sh: &Shell, name: &str, flags: &[&str]) -> Result {
     cmd!(sh, "cargo clippy --quiet --package {name} {flags...} -- -D warnings").run()?;
     Ok(())

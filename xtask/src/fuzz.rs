@@ -6,7 +6,8 @@ use crate::{Result, workspace};
 
 /// The largest allocation in MiB: a file that a loader trusts too early would need more.
 const MALLOC_LIMIT: &str = "-malloc_limit_mb=64";
-/// The longest time of an input in seconds: the slowest that are known take less than a tenth of it.
+/// The longest time of an input in seconds: the slowest that are known take less than a tenth of
+/// it.
 const TIMEOUT: &str = "-timeout=10";
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,8 @@ pub(crate) struct Args {
     /// Seconds to fuzz each target
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Use the stable toolchain: finds panics and wrong answers, but no memory errors (no AddressSanitizer)
+    /// Use the stable toolchain: finds panics and wrong answers, but no memory errors (no
+    /// AddressSanitizer)
     #[arg(long)]
     stable: bool,
     /// Only replay the regressions and some pseudo-random inputs (needs no fuzzer)

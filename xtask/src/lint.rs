@@ -5,14 +5,16 @@ use xshell::{Shell, cmd};
 use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
-/// The other workspaces: the manifest and the flags of each. All workspaces share the build products of other crates.
+/// The other workspaces: the manifest and the flags of each. All workspaces share the build
+/// products of other crates.
 const OTHERS: [(&str, &[&str]); 3] = [
     ("fuzz/Cargo.toml", &["--all-targets", "--no-default-features"]),
     ("xtask/no_std/Cargo.toml", &[]),
     ("xtask/outside/Cargo.toml", &["--all-targets"]),
 ];
 
-/// The flags that exclude the benches from a build with all features: their features add the crates to compare with.
+/// The flags that exclude the benches from a build with all features: their features add the crates
+/// to compare with.
 pub(crate) const OURS: [&str; 2] = ["--exclude", "tamis-benches"];
 
 pub(crate) fn run(sh: &Shell) -> Result {
@@ -40,7 +42,8 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
             .args(["--", "-D", "warnings"])
             .run()?;
     }
-    // The model checkers compile other code. The models are unit tests, which only the test profile includes.
+    // The model checkers compile other code. The models are unit tests, which only the test profile
+    // includes.
     for checker in &CHECKERS {
         let (_env, packages) = (checker.env(sh), checker.packages);
         cmd!(sh, "cargo clippy --profile test {packages...} --lib -- -D warnings").run()?;

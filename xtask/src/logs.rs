@@ -1,7 +1,8 @@
 //! `logs`: writes files of synthetic log lines, the same on every machine.
 //!
-//! Each line has the ID of a request, its fourth field. Most requests are in one file, in some lines; some are in lines of
-//! several files, as requests that are retried later or go through several services.
+//! Each line has the ID of a request, its fourth field. Most requests are in one file, in some
+//! lines; some are in lines of several files, as requests that are retried later or go through
+//! several services.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};

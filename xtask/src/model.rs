@@ -1,6 +1,7 @@
 //! `model`: runs the models of concurrent code and their mutants under loom and shuttle.
 //!
-//! A mutant is a model with a planted defect, named `mutant_*`. Its test passes if the checker finds the defect.
+//! A mutant is a model with a planted defect, named `mutant_*`. Its test passes if the checker
+//! finds the defect.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +24,8 @@ pub(crate) struct Checker {
     module: &'static str,
 }
 
-/// loom runs every interleaving of two or three threads; shuttle runs random interleavings of more threads.
+/// loom runs every interleaving of two or three threads; shuttle runs random interleavings of more
+/// threads.
 pub(crate) const CHECKERS: [Checker; 2] = [
     Checker {
         name: "loom",
@@ -57,8 +59,9 @@ pub(crate) const CHECKERS: [Checker; 2] = [
 ];
 
 impl Checker {
-    /// Sets the checker's flags, and a target folder of its own: in a shared folder each run would rebuild everything.
-    /// Debug assertions are off: they would find some mutants before the model's property does.
+    /// Sets the checker's flags, and a target folder of its own: in a shared folder each run would
+    /// rebuild everything. Debug assertions are off: they would find some mutants before the
+    /// model's property does.
     pub(crate) fn env<'s>(&self, sh: &'s Shell) -> [PushEnv<'s>; 3] {
         [
             sh.push_env("RUSTFLAGS", self.rustflags),
@@ -67,8 +70,8 @@ impl Checker {
         ]
     }
 
-    /// Builds the models, and returns for each program with some of those that contain `name` a command that runs them,
-    /// and their number.
+    /// Builds the models, and returns for each program with some of those that contain `name` a
+    /// command that runs them, and their number.
     fn programs(&self, sh: &Shell, mutants: bool, name: &str) -> Result<Vec<(Command, usize)>> {
         let Self { packages, module, .. } = *self;
         let _env = self.env(sh);
@@ -85,8 +88,9 @@ impl Checker {
             let models = select(&list, module, mutants, name);
             if !models.is_empty() {
                 let mut program = Command::new(path);
-                // loom and shuttle map and unmap the stacks of their threads all the time, and two tests of one process
-                // wait for each other in the system: 33 s for the models of tamis-cuckoo instead of 24 with one.
+                // loom and shuttle map and unmap the stacks of their threads all the time, and two
+                // tests of one process wait for each other in the system: 33 s for the models of
+                // tamis-cuckoo instead of 24 with one.
                 program.current_dir(folder).args(["--test-threads", "1", "--exact"]).args(&models);
                 programs.push((program, models.len()));
             }

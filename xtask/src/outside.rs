@@ -1,8 +1,9 @@
-//! `outside`: compiles and runs the examples of the documentation, and three programs, in a crate outside the workspace
-//! that depends on no crate of ours but `tamis`.
+//! `outside`: compiles and runs the examples of the documentation, and three programs, in a crate
+//! outside the workspace that depends on no crate of ours but `tamis`.
 //!
-//! The crates below `tamis` cannot name `tamis`, so their examples contain a hidden line that names a replacement:
-//! `# use tamis_bloom as tamis;`. This command removes that line. No other line may name a crate that `tamis` hides.
+//! The crates below `tamis` cannot name `tamis`, so their examples contain a hidden line that names
+//! a replacement: `# use tamis_bloom as tamis;`. This command removes that line. No other line may
+//! name a crate that `tamis` hides.
 
 mod examples;
 

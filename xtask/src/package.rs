@@ -1,7 +1,8 @@
-//! `package`: checks that the packages to publish are complete and small, and runs their tests outside the workspace.
+//! `package`: checks that the packages to publish are complete and small, and runs their tests
+//! outside the workspace.
 //!
-//! The tests and doctests of the published crates run in the unpacked packages. They fail if they need a file, a
-//! dependency or a setting that only the workspace has.
+//! The tests and doctests of the published crates run in the unpacked packages. They fail if they
+//! need a file, a dependency or a setting that only the workspace has.
 
 mod contents;
 mod isolated;

@@ -99,8 +99,8 @@ fn check(sh: &Shell, page: &str, Shown { line, command, output }: &Shown) -> Res
     Ok(())
 }
 
-/// Returns the commands in the `sh` blocks of the text of a page. The text of a Rust file is that of
-/// its `//!` lines.
+/// Returns the commands in the `sh` blocks of the text of a page. The text of a Rust file is that
+/// of its `//!` lines.
 fn commands(page: &str, text: &str) -> Result<Vec<Shown>> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut fence: Option<&str> = None;

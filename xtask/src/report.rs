@@ -9,21 +9,25 @@ pub(crate) struct Args {
     /// Measure for two minutes instead of about an hour, and do not change the committed report
     #[arg(long)]
     quick: bool,
-    /// Measure the figures of an earlier run once more, and keep the better ones: for noisy machines
+    /// Measure the figures of an earlier run once more, and keep the better ones: for noisy
+    /// machines
     #[arg(long, conflicts_with = "fresh")]
     again: bool,
     /// Measure everything, instead of continuing an earlier run
     #[arg(long)]
     fresh: bool,
-    /// Measure only the memory of `tamis dedup` by the number of lines, and write `benches/MEMORY.md`, in two minutes
+    /// Measure only the memory of `tamis dedup` by the number of lines, and write
+    /// `benches/MEMORY.md`, in two minutes
     #[arg(long, conflicts_with_all = ["quick", "again", "fresh"])]
     memory: bool,
-    /// Measure only the filters that grow, count or rotate, and write `benches/GROWING.md`, in five minutes if the machine is idle; with
-    /// `--quick` a tenth of the items, and the page goes to the folder `target`
+    /// Measure only the filters that grow, count or rotate, and write `benches/GROWING.md`, in five
+    /// minutes if the machine is idle; with `--quick` a tenth of the items, and the page goes to
+    /// the folder `target`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
     growing: bool,
-    /// Measure only what a Bloom filter in Redis costs by several schemes, and write `benches/REDIS.md`, in six minutes (needs
-    /// redis-server, which it starts itself); with `--quick` as `--growing`
+    /// Measure only what a Bloom filter in Redis costs by several schemes, and write
+    /// `benches/REDIS.md`, in six minutes (needs redis-server, which it starts itself); with
+    /// `--quick` as `--growing`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory", "growing"])]
     redis: bool,
 }
@@ -68,7 +72,8 @@ fn lines(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Runs a program that measures one subject, and writes a page of its own. `option` is the option of this command.
+/// Runs a program that measures one subject, and writes a page of its own. `option` is the option
+/// of this command.
 fn page(sh: &Shell, quick: bool, program: &str, option: &str, features: &str) -> Result {
     let out =
         if quick { workspace::target_dir("report") } else { workspace::root().join("benches") };

@@ -1,8 +1,9 @@
 //! `sanitize`: runs the tests under ThreadSanitizer or AddressSanitizer on nightly.
 //!
-//! Under ThreadSanitizer runs one program per filter crate, without libtest. The prebuilt standard library is not
-//! instrumented, so libtest itself, `thread::scope` and `OnceLock` cause false alarms; `spawn` and `join` do not.
-//! Suppressions would also hide real races, so there are none. Each run also checks that a planted race is reported.
+//! Under ThreadSanitizer runs one program per filter crate, without libtest. The prebuilt standard
+//! library is not instrumented, so libtest itself, `thread::scope` and `OnceLock` cause false
+//! alarms; `spawn` and `join` do not. Suppressions would also hide real races, so there are none.
+//! Each run also checks that a planted race is reported.
 
 use std::path::PathBuf;
 
@@ -74,10 +75,12 @@ fn asan(sh: &Shell) -> Result {
     let host = host(sh)?;
     let _env = sh.push_env("RUSTFLAGS", "-Zsanitizer=address");
     let _env = sh.push_env("CARGO_TARGET_DIR", workspace::target_dir("asan"));
-    // Some tests allocate more memory than the machine has, and expect an error instead of an abort.
+    // Some tests allocate more memory than the machine has, and expect an error instead of an
+    // abort.
     let null = "allocator_may_return_null=1";
-    // The tests in modules `linux` are skipped: they limit the address space, and the sanitizer needs terabytes of it.
-    // The program's tests leave threads running that still write to a process that has ended.
+    // The tests in modules `linux` are skipped: they limit the address space, and the sanitizer
+    // needs terabytes of it. The program's tests leave threads running that still write to a
+    // process that has ended.
     let null_without_leaks = "allocator_may_return_null=1:detect_leaks=0";
     for (options, packages) in [
         (

@@ -1,4 +1,5 @@
-//! `tidy`: checks the house rules that no compiler checks. Every rule has a test with a planted violation.
+//! `tidy`: checks the house rules that no compiler checks. Every rule has a test with a planted
+//! violation.
 
 mod arrows;
 mod chance;

@@ -1,7 +1,8 @@
 //! `urls`: writes a list of synthetic URLs with duplicates, the same on every machine.
 //!
-//! The list is an array of URL numbers. It contains each number once, so that the count of distinct URLs is exact, and
-//! then duplicates, most of them of small numbers. The array is shuffled. A URL depends on its number and the seed.
+//! The list is an array of URL numbers. It contains each number once, so that the count of distinct
+//! URLs is exact, and then duplicates, most of them of small numbers. The array is shuffled. A URL
+//! depends on its number and the seed.
 
 use std::io::{self, BufWriter, Write};
 
@@ -49,8 +50,8 @@ fn order(args: &Args) -> Vec<u32> {
     let mut random = SplitMix64(args.seed);
     let repeats = args.lines - args.distinct;
     let mut order: Vec<u32> = (0..args.distinct).collect();
-    // Uniform over all numbers, over the first half, over the first quarter, and so on: the frequency of a URL is about
-    // one over its rank, as in the logs of real sites.
+    // Uniform over all numbers, over the first half, over the first quarter, and so on: the
+    // frequency of a URL is about one over its rank, as in the logs of real sites.
     order.extend((0..repeats).map(|_| {
         let halvings = random.below(16);
         random.below((args.distinct >> halvings).max(1))
@@ -76,7 +77,8 @@ const WORDS: [&str; 16] = [
 ];
 const QUERIES: [&str; 4] = ["?ref=home&id=", "?lang=en&page=", "?utm_source=feed&id=", "?v="];
 
-/// Appends the URL of this number. The last run of digits is a permutation of the number, so all URLs are distinct.
+/// Appends the URL of this number. The last run of digits is a permutation of the number, so all
+/// URLs are distinct.
 fn push_url(line: &mut Vec<u8>, number: u32, seed: u64) {
     let mut random = SplitMix64(seed ^ (u64::from(number) << 32));
     // A small number is a popular URL. 64 consecutive numbers share a site.

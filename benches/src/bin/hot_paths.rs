@@ -1,15 +1,16 @@
-//! Runs one hot path a given number of times, and nothing else that depends on the number. The difference between the
-//! instructions of two runs is the cost of the path.
+//! Runs one hot path a given number of times, and nothing else that depends on the number. The
+//! difference between the instructions of two runs is the cost of the path.
 //!
-//! `hot_paths` without arguments prints the names of the paths; `hot_paths NAME NUMBER` runs one. See `cargo xtask bench
-//! --gate`.
+//! `hot_paths` without arguments prints the names of the paths; `hot_paths NAME NUMBER` runs one.
+//! See `cargo xtask bench --gate`.
 
 use core::hint::black_box;
 
 use tamis::hash::DefaultHashBuilder;
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
-/// Items present at the start: the filters fit the first cache, and addresses do not matter to a count.
+/// Items present at the start: the filters fit the first cache, and addresses do not matter to a
+/// count.
 const ITEMS: u64 = 10_000;
 
 /// Items from here on are absent.

@@ -1,4 +1,5 @@
-//! Measures the peak memory of `tamis dedup` by the number of lines, and writes a page with a table and a chart.
+//! Measures the peak memory of `tamis dedup` by the number of lines, and writes a page with a table
+//! and a chart.
 
 use core::error::Error;
 use std::path::PathBuf;

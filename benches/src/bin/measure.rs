@@ -1,6 +1,7 @@
 //! Measures the figures of the report and appends them to a file, a line of JSON each.
 //!
-//! Figures in the file are not measured again, so that a run continues where another ended, unless `--again` is given.
+//! Figures in the file are not measured again, so that a run continues where another ended, unless
+//! `--again` is given.
 
 use std::io;
 use std::path::PathBuf;

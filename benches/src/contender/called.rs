@@ -1,4 +1,5 @@
-//! Filters whose queries and inserts are functions of their own, as in a program that does not inline them.
+//! Filters whose queries and inserts are functions of their own, as in a program that does not
+//! inline them.
 
 use tamis::BloomFilter;
 

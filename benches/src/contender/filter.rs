@@ -15,7 +15,8 @@ pub struct Traits {
     pub lowest: f64,
     /// Whether items can be removed.
     pub removes: bool,
-    /// Whether two items that the filter cannot distinguish are stored twice, so that both can be removed.
+    /// Whether two items that the filter cannot distinguish are stored twice, so that both can be
+    /// removed.
     pub copies: bool,
     /// Whether a removal finds an item while another thread relocates it.
     pub sure: bool,
@@ -31,13 +32,14 @@ impl Traits {
 
 /// What a filter does, and which of the optional capabilities it has.
 ///
-/// A filter for one thread implements `insert`, one that threads share `insert_shared`; so with `remove`, which is
-/// optional.
+/// A filter for one thread implements `insert`, one that threads share `insert_shared`; so with
+/// `remove`, which is optional.
 pub trait Filter<K: Item>: Sized + 'static {
     /// What is known of all filters of the type.
     const TRAITS: Traits;
 
-    /// Makes an empty filter for `items` items at this rate; none if the filter does not support this.
+    /// Makes an empty filter for `items` items at this rate; none if the filter does not support
+    /// this.
     fn new(items: u64, rate: f64) -> Option<Self>;
 
     /// Makes an empty filter with `bits` bits per item; none if its size cannot be chosen.
@@ -74,7 +76,8 @@ pub trait Filter<K: Item>: Sized + 'static {
         unreachable!("{} cannot remove", Self::TRAITS.name)
     }
 
-    /// Inserts all, and passes to `verdict` what [`insert`](Self::insert) would return for each index.
+    /// Inserts all, and passes to `verdict` what [`insert`](Self::insert) would return for each
+    /// index.
     #[inline]
     fn insert_many_with(&mut self, items: &[K], mut verdict: impl FnMut(usize, bool)) {
         for (index, item) in items.iter().enumerate() {
@@ -98,7 +101,8 @@ pub trait Filter<K: Item>: Sized + 'static {
         }
     }
 
-    /// Empties the filter with all memory touched; `false` if it cannot, and a new one must be made.
+    /// Empties the filter with all memory touched; `false` if it cannot, and a new one must be
+    /// made.
     fn clear(&mut self) -> bool {
         false
     }

@@ -86,8 +86,8 @@ pub(super) fn counting() -> Contender<u64> {
     Contender::of::<CountingBloomFilter<u64>>()
 }
 
-/// Returns the filter of a window with several numbers of generations. The window has the number of items that each is
-/// made for.
+/// Returns the filter of a window with several numbers of generations. The window has the number of
+/// items that each is made for.
 pub(super) fn rotating() -> Vec<Contender<u64>> {
     macro_rules! generations {
         ($($number:literal)*) => {

@@ -1,4 +1,5 @@
-//! The filters of other crates, and exact sets, as contenders. They get our hasher where they accept one.
+//! The filters of other crates, and exact sets, as contenders. They get our hasher where they
+//! accept one.
 
 #[macro_use]
 mod adapter;

@@ -1,7 +1,8 @@
 //! The rival design: two cache lines per item, the emptier one taken, nothing ever relocated.
 //!
-//! A prototype to compare with: 32 slots of 16 bits per line. Removals are not safe while others query: a reader that
-//! has passed a line can miss an item if the removal of an item with the same fingerprint takes its copy.
+//! A prototype to compare with: 32 slots of 16 bits per line. Removals are not safe while others
+//! query: a reader that has passed a line can miss an item if the removal of an item with the same
+//! fingerprint takes its copy.
 
 use tamis::hash::{DefaultHashBuilder, HashItem, fastrange, split};
 use tamis_sync::{LINE_WORDS, Lines, Ordering};

@@ -38,8 +38,8 @@ pub struct Row {
 }
 
 impl Costs {
-    /// Measures these operations of filters that are made for `items` divided by the given number, and that hold `items`.
-    /// Writes are timed over whole fills, growth included.
+    /// Measures these operations of filters that are made for `items` divided by the given number,
+    /// and that hold `items`. Writes are timed over whole fills, growth included.
     pub(super) fn measure(
         contenders: &[(Contender<u64>, u64)],
         items: u64,
@@ -49,7 +49,8 @@ impl Costs {
         let mut courses: Vec<(Course<u64>, Row)> = contenders
             .iter()
             .filter_map(|&(contender, growth)| {
-                // Those of other crates may exceed their rate when they grow; the page shows by how much.
+                // Those of other crates may exceed their rate when they grow; the page shows by how
+                // much.
                 let loose = if growth > 1 && !contender.traits.many { 10.0 } else { 1.0 };
                 let judge = Judge::new(contender.traits, loose * RATE);
                 let made_for = items / growth;
@@ -104,7 +105,8 @@ impl Row {
         median(self.times(operation).to_vec())
     }
 
-    /// Returns the median of the ratios between this filter's times and the sums of the other times.
+    /// Returns the median of the ratios between this filter's times and the sums of the other
+    /// times.
     #[must_use]
     pub fn ratio(&self, operation: Operation, of: &[(&Self, Operation)]) -> Option<f64> {
         let sum = |round: usize| -> Option<f64> {

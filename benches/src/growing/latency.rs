@@ -88,7 +88,8 @@ fn inserts(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Histogram<u64> {
 }
 
 impl Latency {
-    /// Returns the median over the rounds of the grown filter's quantile divided by that of the other; 1 without a round.
+    /// Returns the median over the rounds of the grown filter's quantile divided by that of the
+    /// other; 1 without a round.
     #[must_use]
     pub fn ratio(&self, quantile: f64) -> f64 {
         let at = |histogram: &Histogram<u64>| histogram.value_at_quantile(quantile) as f64;

@@ -1,4 +1,5 @@
-//! The published growth test: filters made for 10,000 items at a rate of 0.0005, which get many more.
+//! The published growth test: filters made for 10,000 items at a rate of 0.0005, which get many
+//! more.
 
 use crate::contender::{self, Contender, Size, named};
 use crate::course::ABSENT;
@@ -14,7 +15,8 @@ pub(crate) const REQUEST: f64 = 0.0005;
 /// The items of a call.
 const CHUNK: u64 = 32_000;
 
-/// The filters with a number of items: for each its bits per item, and the share of absent items that it finds.
+/// The filters with a number of items: for each its bits per item, and the share of absent items
+/// that it finds.
 #[derive(Debug)]
 pub struct Stage {
     /// The items in each filter.
@@ -42,7 +44,8 @@ pub struct Row {
 ///
 /// # Panics
 ///
-/// If a filter misses an item, or one of ours has more false positives than the rate allows, by five standard deviations.
+/// If a filter misses an item, or one of ours has more false positives than the rate allows, by
+/// five standard deviations.
 pub(super) fn stages(most: u64) -> Vec<Stage> {
     let (growing, fixed) = (contender::growing(), named(&contender::all(), &["blocked"]));
     [MADE_FOR, 3 * MADE_FOR, most]

@@ -1,7 +1,7 @@
 //! The axis of builds: a whole filter built from a slice of items, by one thread and by all.
 //!
-//! All work is timed: allocating the filter, hashing, inserting. An item's time is that of a thread: on one thread
-//! its own clock's, on several the wall time multiplied by their number.
+//! All work is timed: allocating the filter, hashing, inserting. An item's time is that of a
+//! thread: on one thread its own clock's, on several the wall time multiplied by their number.
 
 use core::hint::black_box;
 use std::io;

@@ -1,4 +1,5 @@
-//! The file of records: each is appended as soon as it is measured, and a later run reads them and continues.
+//! The file of records: each is appended as soon as it is measured, and a later run reads them and
+//! continues.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};

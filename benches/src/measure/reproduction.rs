@@ -24,8 +24,8 @@ const ITEMS: u64 = 1_000_000;
 const SLOTS: u64 = 1 << 20;
 
 impl Survey {
-    /// Writes down a published figure, and the median of the runs that `measure` makes of the same, unless the journal
-    /// has them.
+    /// Writes down a published figure, and the median of the runs that `measure` makes of the same,
+    /// unless the journal has them.
     fn reproduce(
         &mut self,
         operation: &str,
@@ -110,8 +110,9 @@ fn filter(slots: u32, bits: u32) -> CuckooFilter<u64> {
     builder.build().expect("a filter that fits in memory")
 }
 
-/// Returns the load at the first failure with one slot per bucket, which our filters do not have. Items are then
-/// edges between their two buckets, and fit as long as no component has more edges than buckets.
+/// Returns the load at the first failure with one slot per bucket, which our filters do not have.
+/// Items are then edges between their two buckets, and fit as long as no component has more edges
+/// than buckets.
 fn load_of_one_slot(seed: u64) -> f64 {
     let mut components = UnionFind::<usize>::new(SLOTS as usize);
     // Whether the component's edges equal its buckets in number.
@@ -158,8 +159,8 @@ fn blocked_rate(survey: &mut Survey) -> io::Result<()> {
     })
 }
 
-/// Computes the rate where the lines of the classic filter and of the cuckoo filter cross first. They cross
-/// repeatedly, as cuckoo filters have a few shapes only.
+/// Computes the rate where the lines of the classic filter and of the cuckoo filter cross first.
+/// They cross repeatedly, as cuckoo filters have a few shapes only.
 fn crossing(survey: &mut Survey) -> io::Result<()> {
     /// The rates per decade that are computed.
     const STEPS: i32 = 50;

@@ -13,7 +13,8 @@ use crate::operation::Operation::{
 };
 use crate::record::Record;
 
-/// From here on a filter is filled once and not once for each run, as that would take most of the time.
+/// From here on a filter is filled once and not once for each run, as that would take most of the
+/// time.
 const LARGE: u64 = 30_000_000;
 
 /// A size at which only these take part, for the same reason.
@@ -24,7 +25,8 @@ const OF_LARGEST: [&str; 6] =
 /// The size at which all but sizes are varied.
 const ITEMS: u64 = 100_000;
 
-/// What is measured in one pass, contenders in turn, so that a disturbance of the machine affects all of them.
+/// What is measured in one pass, contenders in turn, so that a disturbance of the machine affects
+/// all of them.
 #[derive(Clone, Copy)]
 struct Point<'a> {
     axis: &'a str,
@@ -70,8 +72,8 @@ impl<'a> Point<'a> {
         })
     }
 
-    /// Returns the nanoseconds of an operation in each run, where `run` performs the given number of them: of writes
-    /// whole fills, or parts of one.
+    /// Returns the nanoseconds of an operation in each run, where `run` performs the given number
+    /// of them: of writes whole fills, or parts of one.
     fn nanos(
         &self,
         survey: &Survey,
@@ -138,8 +140,9 @@ impl<'a> Point<'a> {
     }
 }
 
-/// Measures every contender and every operation; and hits, misses and both in random order, at other rates and with
-/// the memory of the best classic filter, whose records are of an axis of their own.
+/// Measures every contender and every operation; and hits, misses and both in random order, at
+/// other rates and with the memory of the best classic filter, whose records are of an axis of
+/// their own.
 pub(super) fn operation(survey: &mut Survey) -> io::Result<()> {
     let all = contender::all::<u64>();
     let best = named(&all, &BEST);
@@ -167,7 +170,8 @@ pub(super) fn single_table(survey: &mut Survey) -> io::Result<()> {
     Ok(())
 }
 
-/// Measures inserts with exclusive access: ours through `get_mut`, and the best of those that threads cannot share.
+/// Measures inserts with exclusive access: ours through `get_mut`, and the best of those that
+/// threads cannot share.
 pub(super) fn exclusive(survey: &mut Survey) -> io::Result<()> {
     let mut contenders = contender::exclusive().to_vec();
     contenders.extend(named(&contender::all(), &["fastbloom", "sbbf-rs-safe"]));
@@ -182,8 +186,8 @@ pub(super) fn exclusive(survey: &mut Survey) -> io::Result<()> {
     Ok(())
 }
 
-/// Measures the classic filter and the peer with the same layout, inlined into the loop and by a call, and at a rate at
-/// which hits and misses take different times.
+/// Measures the classic filter and the peer with the same layout, inlined into the loop and by a
+/// call, and at a rate at which hits and misses take different times.
 pub(super) fn caller(survey: &mut Survey) -> io::Result<()> {
     let inlined = named(&contender::all(), &["classic", "fastbloom, atomic"]);
     let contenders = [inlined, contender::called()].concat();
@@ -229,9 +233,9 @@ pub(super) fn memory(survey: &mut Survey) -> io::Result<()> {
     sizes(survey, "memory", [10.0, 16.0, 20.0].map(Size::Bits))
 }
 
-/// Measures filters that store fingerprints from empty to full to empty: all at the rates of our shapes 4 × 16 and
-/// 4 × 8, ours also at those of 8 × 8, 5 × 12 and 7 × 18. At that of 5 × 25, measures all operations of
-/// ours and of the alternatives.
+/// Measures filters that store fingerprints from empty to full to empty: all at the rates of our
+/// shapes 4 × 16 and 4 × 8, ours also at those of 8 × 8, 5 × 12 and 7 × 18. At that of 5 × 25,
+/// measures all operations of ours and of the alternatives.
 pub(super) fn cuckoo(survey: &mut Survey) -> io::Result<()> {
     let all = contender::fingerprints();
     let ours = named(&all, &["cuckoo"]);
@@ -259,8 +263,8 @@ pub(super) fn item(survey: &mut Survey) -> io::Result<()> {
     point.measure(survey, &contender::all::<String>())
 }
 
-/// Measures items queried more and less often. Only hits: a cuckoo filter stores an item that is inserted
-/// repeatedly until it has no room for it.
+/// Measures items queried more and less often. Only hits: a cuckoo filter stores an item that is
+/// inserted repeatedly until it has no room for it.
 pub(super) fn distribution(survey: &mut Survey) -> io::Result<()> {
     let best = named(&contender::all(), &BEST);
     // So large that it matters whether queried items are in a cache near the core.
@@ -276,7 +280,8 @@ pub(super) fn distribution(survey: &mut Survey) -> io::Result<()> {
 
 /// Measures the memory of every contender at every rate.
 pub(super) fn bits(survey: &mut Survey) -> io::Result<()> {
-    /// Just below 95 % of a power of two, so that filters that round up to one are not charged for it.
+    /// Just below 95 % of a power of two, so that filters that round up to one are not charged for
+    /// it.
     const ITEMS: u64 = 950_000;
     /// About three per decade, as cuckoo filters have a few shapes only.
     const RATES: [f64; 16] = [

@@ -13,7 +13,8 @@ pub struct Scale {
     pub(super) quick: bool,
     /// Runs of which the fastest counts.
     pub(super) runs: usize,
-    /// The least number of operations in a run, so that the clock's own time and short disturbances do not count.
+    /// The least number of operations in a run, so that the clock's own time and short disturbances
+    /// do not count.
     pub(super) least: u64,
     /// Absent items queried to measure a rate.
     pub(super) probes: u64,
@@ -39,8 +40,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Measures at this scale what this file does not have, and appends it; with `again` also what it has: a report
-    /// takes the better of two figures.
+    /// Measures at this scale what this file does not have, and appends it; with `again` also what
+    /// it has: a report takes the better of two figures.
     ///
     /// # Errors
     ///
@@ -58,8 +59,8 @@ impl Survey {
         records.iter().all(|record| self.journal.has(record))
     }
 
-    /// Calls `pass`, which measures runs of each figure, this number of times; writes down what `figure` makes of the
-    /// runs of each record that the journal does not have.
+    /// Calls `pass`, which measures runs of each figure, this number of times; writes down what
+    /// `figure` makes of the runs of each record that the journal does not have.
     pub(super) fn passes(
         &mut self,
         count: usize,
@@ -111,9 +112,11 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the record of a time: that of the fastest run, since all else that a machine does only adds time.
-    // MEASURED: where other programs had half of a core now and then, medians of five runs varied by 100 % (busy Emerald
-    // Rapids, 2 cores). There the slowest run took at most 31 % longer than the fastest for half of the figures.
+    /// Returns the record of a time: that of the fastest run, since all else that a machine does
+    /// only adds time.
+    // MEASURED: where other programs had half of a core now and then, medians of five runs varied
+    // by 100 % (busy Emerald Rapids, 2 cores). There the slowest run took at most 31 % longer than
+    // the fastest for half of the figures.
     pub(super) fn fastest(self) -> Record {
         let value = self.runs.iter().copied().fold(f64::INFINITY, f64::min);
         self.record.of_runs(value, &self.runs)

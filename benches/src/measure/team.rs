@@ -27,8 +27,9 @@ const OWN: u64 = 1 << 48;
 /// How many of its own items a thread keeps in the filter.
 const KEPT: u64 = 64;
 
-/// What a thread does: insert, query, a mix of both from nine tenths full to full, or, for [`Remove`], a mix of queries
-/// with inserts and removals in turn; and how often it queries each item.
+/// What a thread does: insert, query, a mix of both from nine tenths full to full, or, for
+/// [`Remove`], a mix of queries with inserts and removals in turn; and how often it queries each
+/// item.
 pub(super) type Work = (Operation, Distribution);
 
 type Boxed = Box<dyn SharedSubject<u64>>;
@@ -210,10 +211,12 @@ impl Team {
         names.iter().map(|name| self.record(name, readers())).collect()
     }
 
-    /// Measures one run of readers while one thread writes, and of the same number of queries without it: hits, or
-    /// misses. Returns the time of a write of the churning writer; none if there is no such filter.
+    /// Measures one run of readers while one thread writes, and of the same number of queries
+    /// without it: hits, or misses. Returns the time of a write of the churning writer; none if
+    /// there is no such filter.
     ///
-    /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it can.
+    /// The writer inserts from half full to full, or inserts and removes in turn, as fast as it
+    /// can.
     pub(super) fn readers(&self, hits: bool, churns: bool, rows: &mut Rows) -> Option<f64> {
         let readers = readers();
         let half = self.items / 2;

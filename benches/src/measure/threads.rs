@@ -1,7 +1,7 @@
 //! The axes of several threads on one filter, in wall time.
 //!
-//! Filters have 1,000,000 items and more: a smaller one is full before all threads have begun. Cuckoo filters have
-//! smaller sizes, too, which are filled repeatedly.
+//! Filters have 1,000,000 items and more: a smaller one is full before all threads have begun.
+//! Cuckoo filters have smaller sizes, too, which are filled repeatedly.
 
 use core::time::Duration;
 use std::io;
@@ -12,14 +12,15 @@ use crate::measure::survey::{Row, Rows, Survey};
 use crate::measure::team::Team;
 use crate::operation::Operation::{Hit, Insert, InsertMany, Miss, Mixed, Remove};
 
-/// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer rounds up.
+/// The sizes for cuckoo filters, 0.25 to 128 MiB: about 90 % of a power of two, to which a peer
+/// rounds up.
 const CUCKOO: [u64; 4] = [117_000, 940_000, 7_500_000, 60_000_000];
 
 /// The rate of buckets of 4 slots of 16 bits.
 const CUCKOO_RATE: f64 = 2.5e-4;
 
-/// Measures runs of teams of all contenders at the first size, which is the only one at the quick scale, and of teams of
-/// the best at the second.
+/// Measures runs of teams of all contenders at the first size, which is the only one at the quick
+/// scale, and of teams of the best at the second.
 fn teams(
     survey: &mut Survey,
     axis: &'static str,
@@ -53,8 +54,8 @@ pub(super) fn during_writes(survey: &mut Survey) -> io::Result<()> {
     })
 }
 
-/// Measures cuckoo filters where threads insert and remove, and readers while one thread does so; and the limits of
-/// the memory for the same.
+/// Measures cuckoo filters where threads insert and remove, and readers while one thread does so;
+/// and the limits of the memory for the same.
 pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
     let names = ["cuckoo", "once cuckoo", "atomic-cuckoo-filter"];
     let contenders = contender::named(&contender::all(), &names);
@@ -74,8 +75,8 @@ pub(super) fn cuckoo_threads(survey: &mut Survey) -> io::Result<()> {
             }
             for team in contenders.iter().filter_map(|contender| of("cuckoo_readers", contender)) {
                 for hits in [true, false].into_iter().filter(|_| team.removes) {
-                    // The memory gets the same number of writes per second as our filter, while readers read two
-                    // lines per query.
+                    // The memory gets the same number of writes per second as our filter, while
+                    // readers read two lines per query.
                     let memory = hits && team.name == names[0];
                     let wanted = |team: &Team| !survey.has_all(&team.reader_records(hits, true));
                     let measure = wanted(&team) || memory && wanted(&team.memory(Duration::ZERO));

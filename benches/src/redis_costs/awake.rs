@@ -1,12 +1,13 @@
-//! Keeps the cores awake: on a virtual machine, to wake an idle core can take longer than the work of a round trip.
+//! Keeps the cores awake: on a virtual machine, to wake an idle core can take longer than the work
+//! of a round trip.
 
 use std::process::{Child, Command, id};
 use std::thread::available_parallelism;
 
 use super::server::Fallible;
 
-/// A program per core that counts, at the lowest priority. They are killed when this is dropped, and end by themselves
-/// soon after this process.
+/// A program per core that counts, at the lowest priority. They are killed when this is dropped,
+/// and end by themselves soon after this process.
 pub(super) struct Awake(Vec<Child>);
 
 impl Awake {

@@ -1,4 +1,5 @@
-//! The commands of the schemes, and what their replies mean: one function per way to insert or query.
+//! The commands of the schemes, and what their replies mean: one function per way to insert or
+//! query.
 
 use redis::{Connection, RedisResult, cmd, pipe};
 
@@ -11,28 +12,32 @@ pub(super) struct Key {
     pub(super) layout: Layout,
 }
 
-/// Sets the bits of items, and returns whether a bit of each was 0. `ARGV`: the bits per item, and the bits.
+/// Sets the bits of items, and returns whether a bit of each was 0. `ARGV`: the bits per item, and
+/// the bits.
 pub(super) const INSERT: &str = "local k, new = tonumber(ARGV[1]), {} \
 for item = 0, (#ARGV - 1) / k - 1 do local zeros = 0 \
 for at = item * k + 2, item * k + k + 1 do \
 zeros = zeros + 1 - redis.call('SETBIT', KEYS[1], ARGV[at], 1) end \
 new[item + 1] = zeros > 0 and 1 or 0 end return new";
 
-/// Returns whether all bits of each item are 1, and stops at the first that is not. `ARGV` as above.
+/// Returns whether all bits of each item are 1, and stops at the first that is not. `ARGV` as
+/// above.
 pub(super) const CONTAINS: &str = "local k, found = tonumber(ARGV[1]), {} \
 for item = 0, (#ARGV - 1) / k - 1 do found[item + 1] = 1 \
 for at = item * k + 2, item * k + k + 1 do \
 if redis.call('GETBIT', KEYS[1], ARGV[at]) == 0 then found[item + 1] = 0 break end end end \
 return found";
 
-/// Takes the old values of an item's bits, and returns whether one was 0: then the item was not in the filter.
+/// Takes the old values of an item's bits, and returns whether one was 0: then the item was not in
+/// the filter.
 fn has_zero(old: &mut core::slice::Iter<'_, i64>, bits: usize) -> bool {
     // All replies of the item are taken, whatever the first is.
     old.take(bits).filter(|old| **old == 0).count() > 0
 }
 
 impl Key {
-    /// Sets the bits of all items with one `BITFIELD`, which also reads a word as our filter's commands do.
+    /// Sets the bits of all items with one `BITFIELD`, which also reads a word as our filter's
+    /// commands do.
     pub(super) fn insert_by_bitfield(&mut self, items: &[u64]) -> RedisResult<Vec<bool>> {
         let offsets: Vec<Vec<u64>> = items.iter().map(|item| self.layout.offsets(*item)).collect();
         let mut command = cmd("BITFIELD");
@@ -97,7 +102,8 @@ impl Key {
         Ok(offsets.iter().map(|offsets| !has_zero(&mut read, offsets.len())).collect())
     }
 
-    /// Sends one command per bit of the items, `SETBIT` or `GETBIT`, in one pipeline. Returns whether a bit of each was 0.
+    /// Sends one command per bit of the items, `SETBIT` or `GETBIT`, in one pipeline. Returns
+    /// whether a bit of each was 0.
     pub(super) fn bit_by_bit(&mut self, items: &[u64], set: bool) -> RedisResult<Vec<bool>> {
         let mut pipeline = pipe();
         let mut bits = Vec::with_capacity(items.len());

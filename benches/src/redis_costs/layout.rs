@@ -27,7 +27,8 @@ impl Layout {
         }
     }
 
-    /// Returns the words with bits of an item, by their number in the key, and the bits; none if the bits are anywhere.
+    /// Returns the words with bits of an item, by their number in the key, and the bits; none if
+    /// the bits are anywhere.
     pub(super) fn words(self, item: u64) -> impl Iterator<Item = (u64, u64)> {
         let found = match self {
             Self::Lines(geometry) => raw::bits_of(geometry, hasher().hash_item(&item)),
@@ -37,7 +38,8 @@ impl Layout {
         words.filter(|(_, bits)| *bits != 0)
     }
 
-    /// Returns the offsets of an item's bits, as the commands of Redis count them: from the highest bit of the first byte.
+    /// Returns the offsets of an item's bits, as the commands of Redis count them: from the highest
+    /// bit of the first byte.
     pub(super) fn offsets(self, item: u64) -> Vec<u64> {
         let Self::Anywhere { bits, probes } = self else {
             let ones = self.words(item).flat_map(|(word, bits)| {

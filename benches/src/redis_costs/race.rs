@@ -1,7 +1,9 @@
-//! Two clients that insert the same items in calls at the same time: how many items both of them won.
+//! Two clients that insert the same items in calls at the same time: how many items both of them
+//! won.
 //!
-//! The second client inserts the items of each call in the opposite order. In the same order, the server would read equal
-//! parts of both pipelines, and each item's commands of one client would come before those of the other.
+//! The second client inserts the items of each call in the opposite order. In the same order, the
+//! server would read equal parts of both pipelines, and each item's commands of one client would
+//! come before those of the other.
 
 use std::collections::HashSet;
 use std::sync::Barrier;
@@ -23,7 +25,8 @@ pub struct Race {
 ///
 /// # Errors
 ///
-/// If both win although the scheme has one winner, or more items than the rate allows have no winner.
+/// If both win although the scheme has one winner, or more items than the rate allows have no
+/// winner.
 pub(super) fn run(server: &Server, filter: &Filter, items: &[u64], rate: f64) -> Fallible<Race> {
     let batch = filter.scheme.batch;
     let reversed = |all: &[u64]| -> Vec<u64> {
@@ -35,7 +38,8 @@ pub(super) fn run(server: &Server, filter: &Filter, items: &[u64], rate: f64) ->
     let results = thread::scope(|scope| {
         let insert = |(mut client, items): (Client, Vec<u64>)| {
             scope.spawn(move || {
-                // Both begin each call at the same time. After an error they go on, so that neither waits for ever.
+                // Both begin each call at the same time. After an error they go on, so that neither
+                // waits for ever.
                 let calls = items.chunks(batch).map(|items| {
                     start.wait();
                     client.insert(items, batch)

@@ -103,8 +103,8 @@ pub(super) enum Client {
 }
 
 impl Filter {
-    /// Creates the filter, with the items from 0 to half of its capacity. The geometry is that of our filter of this
-    /// capacity and rate.
+    /// Creates the filter, with the items from 0 to half of its capacity. The geometry is that of
+    /// our filter of this capacity and rate.
     pub(super) fn create(
         server: &Server,
         (name, scheme): (String, Scheme),

@@ -5,8 +5,8 @@ use super::page::Page;
 use super::records::Records;
 use super::table::Table;
 
-/// The fastest filter known for some work: its nanoseconds as published, also as a multiple of the time to read a
-/// random line; and which of ours does that work.
+/// The fastest filter known for some work: its nanoseconds as published, also as a multiple of the
+/// time to read a random line; and which of ours does that work.
 struct Anchor {
     work: &'static str,
     theirs: &'static str,
@@ -30,7 +30,8 @@ macro_rules! anchors {
     };
 }
 
-// Each on a Sapphire Rapids with two cores, in thread time, on pages of 2 MiB, with its own hash of a 64-bit item.
+// Each on a Sapphire Rapids with two cores, in thread time, on pages of 2 MiB, with its own hash of
+// a 64-bit item.
 anchors! {
     "query, any rate", "Lang et al., one 32-bit word, 16 items at a time, 21 bits", "1.16", "0.78": "blocked" "hit_many" SMALL;
     "query, one by one", "split block of 256 bits (Impala)", "2.08", "1.5": "blocked" "hit" SMALL;

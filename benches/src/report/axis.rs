@@ -11,7 +11,8 @@ use super::figure::{bytes, figure, percent};
 pub(super) struct Scale {
     /// Whether equal factors are equal steps; else the axis has equal steps.
     log: bool,
-    /// Whether ticks are at powers of two; else they are at round decimal numbers, and a linear axis begins at 0.
+    /// Whether ticks are at powers of two; else they are at round decimal numbers, and a linear
+    /// axis begins at 0.
     twos: bool,
     label: fn(f64) -> String,
 }
@@ -118,7 +119,8 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// Returns the next of 1, 2 and 5 times a power of ten; at least 1, as linear axes show whole numbers.
+/// Returns the next of 1, 2 and 5 times a power of ten; at least 1, as linear axes show whole
+/// numbers.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let digit = [1.0, 2.0, 5.0, 10.0].into_iter().find(|digit| digit * power >= step * 0.999);

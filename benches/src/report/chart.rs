@@ -10,12 +10,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
 
-/// A pixel of the chart as it is shown. It is drawn larger, because plotters rounds to whole numbers.
+/// A pixel of the chart as it is shown. It is drawn larger, because plotters rounds to whole
+/// numbers.
 const PX: i32 = 8;
 /// As wide as a text column; the text is legible at this size.
 const WIDTH: i32 = 900 * PX;
 const HEIGHT: i32 = 540 * PX;
-/// The space between the plot and the names of the lines, and the length of a sample of the line there.
+/// The space between the plot and the names of the lines, and the length of a sample of the line
+/// there.
 const SPACE: i32 = 14 * PX;
 const SAMPLE: i32 = 30 * PX;
 /// The approximate width of a bold letter, and the height of a name.
@@ -42,7 +44,8 @@ pub(super) enum Marker {
     Polygon(&'static [(f64, f64)]),
 }
 
-/// How a line looks. Colour, marker and dash together distinguish it; none of them needs to do so by itself.
+/// How a line looks. Colour, marker and dash together distinguish it; none of them needs to do so
+/// by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) colour: RGBColor,
@@ -52,7 +55,8 @@ pub(super) struct Look {
     pub(super) bold: bool,
 }
 
-/// A line with its name. Its points are on it, or they are others: measurements, where the line is a theory.
+/// A line with its name. Its points are on it, or they are others: measurements, where the line is
+/// a theory.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) name: String,
@@ -187,12 +191,13 @@ fn draw_names(area: &Area<'_>, right: i32, rows: &Range<i32>, ends: &[(&Line, At
     Ok(())
 }
 
-/// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the rows of the
-/// plot while there is room.
+/// Returns heights `gap` apart or more, in the order of those wanted and near them, and inside the
+/// rows of the plot while there is room.
 fn spread(wanted: &[i32], gap: i32, rows: &Range<i32>) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
-    // Names that would touch form a block around their mean; a block that touches the next absorbs it.
+    // Names that would touch form a block around their mean; a block that touches the next absorbs
+    // it.
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let top_of = |block: &[usize]| {
         let offsets = block.iter().zip(0..).map(|(&index, nth)| wanted[index] - nth * gap);

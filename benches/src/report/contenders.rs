@@ -2,8 +2,8 @@
 
 use crate::record::Record;
 
-/// Our kinds of filter, in the order of tables and colours. A contender is of the kind with the longest
-/// name that its own name begins with: `cuckoo 4 × 16` is a `cuckoo`.
+/// Our kinds of filter, in the order of tables and colours. A contender is of the kind with the
+/// longest name that its own name begins with: `cuckoo 4 × 16` is a `cuckoo`.
 const KINDS: [&str; 5] = ["blocked", "once", "classic", "cuckoo", "once cuckoo"];
 
 /// Returns the index in [`KINDS`] of a contender, if it is ours.
@@ -24,7 +24,8 @@ pub(super) fn writes(operation: &str) -> bool {
     ["insert", "remove", "write"].iter().any(|write| operation.starts_with(write))
 }
 
-/// Returns the contenders: ours, then the others from the lowest figures up, then the limits of the memory.
+/// Returns the contenders: ours, then the others from the lowest figures up, then the limits of the
+/// memory.
 pub(super) fn ordered<'a>(records: &[&'a Record]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for record in records {

@@ -8,7 +8,8 @@ use super::table::{Cell, Table};
 use crate::growing::{self, CLOCK, Costs, Figures, Latency, Row, Stage};
 use crate::operation::Operation::{self, HitMany, Insert, InsertMany, Miss, MissMany};
 
-/// The reasons for missed targets, with what was found out. Written by hand: a change of the figures may need a change here.
+/// The reasons for missed targets, with what was found out. Written by hand: a change of the
+/// figures may need a change here.
 const MISSED: &str = concat!("\n", include_str!("growing.md"));
 
 /// The quantiles of the latency in the table.
@@ -27,7 +28,8 @@ const MISSES: f64 = 3.0;
 /// As a multiple of its own miss and an insert of the fixed filter.
 const INSERTS: f64 = 1.3;
 
-/// Returns the page, and its chart, which is in the file `growing.svg`; `command` is the command that reproduces them.
+/// Returns the page, and its chart, which is in the file `growing.svg`; `command` is the command
+/// that reproduces them.
 pub(super) fn page(figures: &Figures, command: &str) -> (String, Option<Chart>) {
     let facts = machine::facts();
     let rows: String =
@@ -129,7 +131,8 @@ fn targets(latency: &[Latency], growing: &Costs) -> Table {
     table
 }
 
-/// Returns the table of the growth test: for each number of items the measured rate and the bits per item.
+/// Returns the table of the growth test: for each number of items the measured rate and the bits
+/// per item.
 fn growth(stages: &[Stage]) -> Table {
     let columns = stages.iter().flat_map(|stage| {
         let items = count(stage.items);
@@ -156,8 +159,8 @@ fn growth(stages: &[Stage]) -> Table {
     table
 }
 
-/// Returns bits per item; nothing if they are fewer than any filter of that rate has, because the filter does not report
-/// to what it has grown.
+/// Returns bits per item; nothing if they are fewer than any filter of that rate has, because the
+/// filter does not report to what it has grown.
 fn bits(bits: f64, rate: f64) -> String {
     if bits < (1.0 / rate).log2() && rate > 0.0 { String::new() } else { figure(bits) }
 }

@@ -15,7 +15,8 @@ const STOPS: usize = 25;
 /// The stops of a run, with the number of its threads. The first stop is after one line.
 pub(super) type Run = (usize, Vec<Stop>);
 
-/// Returns the page, and its chart, which is in the file `memory.svg`; `command` is the command that reproduces them.
+/// Returns the page, and its chart, which is in the file `memory.svg`; `command` is the command
+/// that reproduces them.
 pub(super) fn page(runs: &[Run], command: &str) -> (String, Option<Chart>) {
     let facts = machine::facts();
     let rows: String =
@@ -106,7 +107,8 @@ fn table(stops: &[Stop]) -> Table {
     table
 }
 
-/// The curves of the chart: all memory of each run, and that of the first run without its fixed memory.
+/// The curves of the chart: all memory of each run, and that of the first run without its fixed
+/// memory.
 fn curves(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
     let curve = |stops: &[Stop], fixed: u64| {
         let points = stops.iter().skip(1);

@@ -9,7 +9,8 @@ use super::figure::bytes;
 /// A data cache of the first core: its name, and its size in bytes.
 pub(super) type Cache = (String, u64);
 
-/// Returns the caches that hold data, the nearest first; none where the system does not report them.
+/// Returns the caches that hold data, the nearest first; none where the system does not report
+/// them.
 pub(super) fn caches() -> Vec<Cache> {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let read = |index: usize, name: &str| text(&folder.join(format!("index{index}/{name}")));

@@ -34,8 +34,8 @@ impl Page {
     }
 }
 
-/// Groups the records by all of the keys, in the order of the first key, then of the next; groups of the same order
-/// stay in the order of their first records. A title is those of the keys.
+/// Groups the records by all of the keys, in the order of the first key, then of the next; groups
+/// of the same order stay in the order of their first records. A title is those of the keys.
 pub(super) fn groups<'a>(records: &[&'a Record], keys: &[Key]) -> Vec<(String, Vec<&'a Record>)> {
     let mut groups: Vec<(Vec<u64>, String, Vec<&Record>)> = Vec::new();
     for &record in records {

@@ -22,8 +22,9 @@ const DIAMOND: Marker = Marker::Polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (
 const UP: Marker = Marker::Polygon(&[(0.0, -1.3), (1.15, 0.85), (-1.15, 0.85)]);
 const DOWN: Marker = Marker::Polygon(&[(0.0, 1.3), (1.15, -0.85), (-1.15, -0.85)]);
 
-/// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is too faint on
-/// white; each with a marker, for print in grey. Those of our kinds, and those that all others share.
+/// Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which
+/// is too faint on white; each with a marker, for print in grey. Those of our kinds, and those that
+/// all others share.
 const OURS: [(RGBColor, Marker); 5] = [
     (RGBColor(0, 114, 178), Marker::Circle),
     (RGBColor(213, 94, 0), UP),
@@ -76,7 +77,8 @@ pub(super) fn layout(record: &Record) -> (&str, bool) {
     }
 }
 
-/// Makes the chart of time against the size of the filter, for one operation; the caches of the machine are marks.
+/// Makes the chart of time against the size of the filter, for one operation; the caches of the
+/// machine are marks.
 pub(super) fn size(records: &[&Record], operation: &str, caches: &[Cache]) -> Option<Chart> {
     // R is part of every operation, W only of inserts.
     let shown = records.iter().filter(|record| {
@@ -166,8 +168,8 @@ pub(super) fn peaks(curves: &[Curve], limit: f64) -> Option<Chart> {
 /// A curve by its name.
 pub(super) type Curve = (String, Vec<(f64, f64)>);
 
-/// Makes the chart of latencies by one over the share of slower inserts: a curve of the clock, then two for each filter,
-/// of which the second has dashes.
+/// Makes the chart of latencies by one over the share of slower inserts: a curve of the clock, then
+/// two for each filter, of which the second has dashes.
 pub(super) fn latencies(curves: &[Curve]) -> Option<Chart> {
     let looks = [NO_MARKER].into_iter().chain(OURS.into_iter().flat_map(|(colour, _)| {
         [None, Some(DASHES[0])].map(|dash| Look { colour, dash, bold: dash.is_none(), ..NO_MARKER })
@@ -205,7 +207,8 @@ fn lines_of_all(records: &[&Record], point: impl Fn(&Record) -> (f64, f64)) -> V
     names.iter().zip(looks(&names)).map(line).collect()
 }
 
-/// Returns how the lines of these names look. The first of each of our kinds looks the same in every chart.
+/// Returns how the lines of these names look. The first of each of our kinds looks the same in
+/// every chart.
 fn looks(names: &[&str]) -> Vec<Look> {
     let (mut seen, mut others) = ([false; OURS.len()], 0);
     let mut look = |name: &&str| {

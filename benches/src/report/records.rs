@@ -32,8 +32,8 @@ impl Records {
         Ok(Self::parse(&String::from_utf8_lossy(&text)))
     }
 
-    /// Parses a record per line; of figures that were measured again it takes the better. A killed run leaves a broken
-    /// line, and the next run continues after it.
+    /// Parses a record per line; of figures that were measured again it takes the better. A killed
+    /// run leaves a broken line, and the next run continues after it.
     pub(super) fn parse(text: &str) -> Self {
         let mut read = Self::default();
         let (mut unknown, mut known) = (BTreeMap::new(), BTreeMap::new());
@@ -102,8 +102,8 @@ impl Records {
         names
     }
 
-    /// Returns how much the runs of a figure differ at most, as a share of the figure, for half of the records and for
-    /// nearly all.
+    /// Returns how much the runs of a figure differ at most, as a share of the figure, for half of
+    /// the records and for nearly all.
     pub(super) fn spread(&self) -> Option<(f64, f64)> {
         let shares = self.records.iter().filter(|record| record.value > 0.0);
         let mut shares: Vec<f64> =
@@ -113,7 +113,8 @@ impl Records {
     }
 }
 
-/// Returns the better of two figures under the same conditions: the faster, if they are times, and else the later one.
+/// Returns the better of two figures under the same conditions: the faster, if they are times, and
+/// else the later one.
 fn better(earlier: Record, later: Record) -> Record {
     if ["fill", "bits", "reproduction"].contains(&earlier.axis.as_str()) {
         return later;

@@ -20,8 +20,8 @@ const SIZES: [(u64, u64, &str); 3] = [
     (500_000_000, u64::MAX, "1e9 items or so"),
 ];
 
-/// Kinds of filter, their operations, the floor, and the most that an operation may cost at each size, as a multiple of
-/// the floor.
+/// Kinds of filter, their operations, the floor, and the most that an operation may cost at each
+/// size, as a multiple of the floor.
 type Target = (&'static [&'static str], &'static [&'static str], &'static str, [f64; SIZES.len()]);
 
 const TARGETS: [Target; 7] = [
@@ -76,7 +76,8 @@ fn costs(records: &Records) -> Option<Table> {
     table(&columns, rows)
 }
 
-/// Returns the millions of items per second of which a core builds a filter; none if there are no records for them.
+/// Returns the millions of items per second of which a core builds a filter; none if there are no
+/// records for them.
 fn building(records: &Records) -> Option<Table> {
     let builds = records.axis("build");
     let columns = by_items(&builds);

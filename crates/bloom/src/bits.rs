@@ -5,8 +5,9 @@
 //! * `Bits<Free>`: a writer sets bits by `fetch_or`. No writer waits.
 //! * `Bits<Locked>`: one thread at a time writes a line. It holds the lock bit of the line.
 //!
-//! A line must never see both kinds of writer. If a `fetch_or` came between the load and the store of a lock holder,
-//! the store would overwrite it: a false negative. Therefore the kind is a type parameter.
+//! A line must never see both kinds of writer. If a `fetch_or` came between the load and the store
+//! of a lock holder, the store would overwrite it: a false negative. Therefore the kind is a type
+//! parameter.
 //!
 //! # Invariants
 //!
@@ -15,32 +16,35 @@
 //!
 //! # Orderings
 //!
-//! **No false negatives, with Relaxed.** Let `insert(x)` return on thread A and happen before `contains(x)` on thread
-//! B. For each word of x, A's write of the bits (or A's load that found them set) happens before B's load of that word.
-//! By write-read (read-read) coherence, B's load returns that value or a later one in the modification order of the
-//! word. By invariant 1 every later value has the bits, too. The caller provides the edge between A and B: a join, a
-//! channel, a mutex. The filter publishes nothing but the bits themselves, so it needs no stronger order.
+//! **No false negatives, with Relaxed.** Let `insert(x)` return on thread A and happen before
+//! `contains(x)` on thread B. For each word of x, A's write of the bits (or A's load that found
+//! them set) happens before B's load of that word. By write-read (read-read) coherence, B's load
+//! returns that value or a later one in the modification order of the word. By invariant 1 every
+//! later value has the bits, too. The caller provides the edge between A and B: a join, a channel,
+//! a mutex. The filter publishes nothing but the bits themselves, so it needs no stronger order.
 //!
-//! **Invariant 1.** `Free`: every write is an RMW that only adds bits. `Locked`: a writer stores `loaded | mask`, where
-//! `loaded` was read under the lock. The writer took the lock by a `fetch_or(LOCK, Acquire)` that found it free. This
-//! synchronizes with the Release that freed the lock, so every store of earlier holders happens before this load. Only
-//! holders write, so the load returns the latest value. Waiting threads may apply `fetch_or(LOCK)` to the word while
-//! the lock is held, which rewrites the value unchanged; between these attempts they only load. The holder's last store frees the lock and writes the value of the
-//! word as the holder knows it.
+//! **Invariant 1.** `Free`: every write is an RMW that only adds bits. `Locked`: a writer stores
+//! `loaded | mask`, where `loaded` was read under the lock. The writer took the lock by a
+//! `fetch_or(LOCK, Acquire)` that found it free. This synchronizes with the Release that freed the
+//! lock, so every store of earlier holders happens before this load. Only holders write, so the
+//! load returns the latest value. Waiting threads may apply `fetch_or(LOCK)` to the word while the
+//! lock is held, which rewrites the value unchanged; between these attempts they only load. The
+//! holder's last store frees the lock and writes the value of the word as the holder knows it.
 //!
-//! **Exactly one winner** (`Locked`). All inserts of one item write under one lock, so they are totally ordered, and
-//! only the first can find a bit missing. The check before the lock may return "not new" early; by invariant 1 the bits
-//! that it saw are still set.
+//! **Exactly one winner** (`Locked`). All inserts of one item write under one lock, so they are
+//! totally ordered, and only the first can find a bit missing. The check before the lock may return
+//! "not new" early; by invariant 1 the bits that it saw are still set.
 //!
-//! **Exactly one winner, in one word** (`Free`, where all bits of an item lie in one word). The RMWs of the item's
-//! inserts are totally ordered in the modification order of that word, and each sets all bits of the item, so only the
-//! first can find one missing. The load before the RMW may return "not new" early, as above. A union sets bits by RMWs
-//! of the same word, which has the same effect as inserts of other items in between.
+//! **Exactly one winner, in one word** (`Free`, where all bits of an item lie in one word). The
+//! RMWs of the item's inserts are totally ordered in the modification order of that word, and each
+//! sets all bits of the item, so only the first can find one missing. The load before the RMW may
+//! return "not new" early, as above. A union sets bits by RMWs of the same word, which has the same
+//! effect as inserts of other items in between.
 //!
-//! **At least one winner** (`Free`). Each bit changes from 0 to 1 in exactly one RMW. If the item was not in the
-//! filter, some bit of it was 0, and the insert that set it returns "new". Two concurrent inserts may each set one, and
-//! both return "new". With bits in several words no rule can do better, because a bit does not record which item set
-//! it.
+//! **At least one winner** (`Free`). Each bit changes from 0 to 1 in exactly one RMW. If the item
+//! was not in the filter, some bit of it was 0, and the insert that set it returns "new". Two
+//! concurrent inserts may each set one, and both return "new". With bits in several words no rule
+//! can do better, because a bit does not record which item set it.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -49,8 +53,9 @@ use tamis_sync::{AllocError, BitSlice, LINE_WORDS, Line, Lines, Ordering};
 
 /// The lock bit of a line, in its first word. No bit of an item lies there.
 ///
-/// Not the sign bit: the compiler turns a test of the sign into a comparison with zero, which needs the whole old
-/// value. Taking the lock would then be a loop around a compare-exchange instead of one `lock bts`.
+/// Not the sign bit: the compiler turns a test of the sign into a comparison with zero, which needs
+/// the whole old value. Taking the lock would then be a loop around a compare-exchange instead of
+/// one `lock bts`.
 pub(crate) const LOCK: u64 = 1 << 62;
 
 /// How the bits are written. It determines what a line contains.
@@ -100,8 +105,8 @@ impl Writer for Locked {
 }
 
 impl Bits<Locked> {
-    /// Sets the bits of the pattern if `may` returns `true` under the lock of the line; returns whether one was missing.
-    /// Otherwise changes nothing, and returns `None`.
+    /// Sets the bits of the pattern if `may` returns `true` under the lock of the line; returns
+    /// whether one was missing. Otherwise changes nothing, and returns `None`.
     #[inline(always)]
     pub(crate) fn write_if(
         &self,
@@ -110,9 +115,9 @@ impl Bits<Locked> {
         may: impl FnOnce() -> bool,
     ) -> Option<bool> {
         let line = self.line(line);
-        // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: every store made under the lock is
-        // visible from here on. A holder frees the lock after a few stores. If the system preempts it meanwhile,
-        // writers to this line wait; readers never do.
+        // ORDERING: Acquire pairs with the Release in `unlock` of the last holder: every store made
+        // under the lock is visible from here on. A holder frees the lock after a few stores. If
+        // the system preempts it meanwhile, writers to this line wait; readers never do.
         let mut first = line.words[0].lock(LOCK, Ordering::Acquire);
         if !may() {
             // ORDERING: Release pairs with the Acquire in `lock` of the next holder.
@@ -123,16 +128,17 @@ impl Bits<Locked> {
         for (index, mask) in pattern {
             let mask = mask & Locked::of_items(index);
             if index == 0 {
-                // The first word has the lock: collect its bits in a register, and store them with the unlock.
+                // The first word has the lock: collect its bits in a register, and store them with
+                // the unlock.
                 missing |= first & mask != mask;
                 first |= mask;
                 continue;
             }
             let bits = line.words[index].load_locked();
             missing |= bits & mask != mask;
-            // ORDERING: Relaxed: the Release that frees the lock publishes the store to the next holder; readers need
-            // coherence only. It stores even if nothing changes: this core owns the line anyway, and a branch could be
-            // mispredicted.
+            // ORDERING: Relaxed: the Release that frees the lock publishes the store to the next
+            // holder; readers need coherence only. It stores even if nothing changes: this core
+            // owns the line anyway, and a branch could be mispredicted.
             line.words[index].store(bits | mask, Ordering::Relaxed);
         }
         // ORDERING: Release pairs with the Acquire in `lock` of the next holder.
@@ -140,8 +146,9 @@ impl Bits<Locked> {
         Some(missing)
     }
 
-    /// Locks a line, and frees it. What earlier holders wrote happens before the return of this call, and what happened
-    /// before the call happens before anything that a later holder does. A line that does not exist is ignored.
+    /// Locks a line, and frees it. What earlier holders wrote happens before the return of this
+    /// call, and what happened before the call happens before anything that a later holder does. A
+    /// line that does not exist is ignored.
     #[inline]
     pub(crate) fn visit(&self, line: u64) {
         let Some(line) = self.lines.get(line as usize) else { return };
@@ -167,8 +174,8 @@ impl<W: Writer> Bits<W> {
     /// Loads a word of a line, without the lock bit.
     #[inline]
     fn load(line: &Line, index: usize) -> u64 {
-        // ORDERING: Relaxed: coherence alone makes a set bit visible to every thread that is ordered after its insert;
-        // see "No false negatives" above.
+        // ORDERING: Relaxed: coherence alone makes a set bit visible to every thread that is
+        // ordered after its insert; see "No false negatives" above.
         line.words[index].load(Ordering::Relaxed) & W::of_items(index)
     }
 
@@ -181,7 +188,8 @@ impl<W: Writer> Bits<W> {
         self.lines.len()
     }
 
-    /// Makes the pages of some lines present, and changes no bit. Lines that do not exist are ignored.
+    /// Makes the pages of some lines present, and changes no bit. Lines that do not exist are
+    /// ignored.
     pub(crate) fn touch(&self, lines: Range<usize>) {
         self.lines.touch(lines);
     }
@@ -198,7 +206,8 @@ impl<W: Writer> Bits<W> {
         self.line(line).prefetch_to_write();
     }
 
-    /// Returns the bits of `mask` that the word lacks. A mask bit at the position of the lock bit counts as set.
+    /// Returns the bits of `mask` that the word lacks. A mask bit at the position of the lock bit
+    /// counts as set.
     #[inline]
     fn missing(line: &Line, index: usize, mask: u64) -> u64 {
         mask & W::of_items(index) & !Self::load(line, index)
@@ -210,8 +219,9 @@ impl<W: Writer> Bits<W> {
         Self::missing(self.line(line), index, mask) == 0
     }
 
-    /// Returns whether the line has all bits of the pattern. Stops at the first word that lacks a bit: for patterns of
-    /// several words in filters larger than the caches, where most absent items lack a bit in the first word.
+    /// Returns whether the line has all bits of the pattern. Stops at the first word that lacks a
+    /// bit: for patterns of several words in filters larger than the caches, where most absent
+    /// items lack a bit in the first word.
     #[inline(always)]
     pub(crate) fn contains(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         for (index, mask) in pattern {
@@ -222,11 +232,12 @@ impl<W: Writer> Bits<W> {
         true
     }
 
-    /// As [`contains`](Self::contains), with one branch for all words. A branch per word is often mispredicted where
-    /// hits and misses mix.
+    /// As [`contains`](Self::contains), with one branch for all words. A branch per word is often
+    /// mispredicted where hits and misses mix.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, in L2, item by item): on two words 3.5, 3.5 and 3.5, and with a
-    /// branch per word 4.0, 4.3 and 10.3; on four words 5.8, 5.8 and 5.8, and 6.5, 3.2 and 11.9 (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, in L2, item by item): on two words 3.5, 3.5
+    /// and 3.5, and with a branch per word 4.0, 4.3 and 10.3; on four words 5.8, 5.8 and 5.8, and
+    /// 6.5, 3.2 and 11.9 (Zen 5).
     #[inline(always)]
     pub(crate) fn contains_branchless(
         &self,
@@ -241,23 +252,25 @@ impl<W: Writer> Bits<W> {
         missing == 0
     }
 
-    /// Returns the bits that the line lacks of a pattern, those of all words in one number: 0 if it contains the pattern.
+    /// Returns the bits that the line lacks of a pattern, those of all words in one number: 0 if it
+    /// contains the pattern.
     #[inline(always)]
     pub(crate) fn missing_of(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> u64 {
         let line = self.line(line);
         pattern.fold(0, |missing, (index, mask)| missing | Self::missing(line, index, mask))
     }
 
-    /// Sets the bits of the pattern; returns whether one was missing. With locks, exactly one of any number of
-    /// concurrent calls returns `true`, unless other items already cover the pattern.
+    /// Sets the bits of the pattern; returns whether one was missing. With locks, exactly one of
+    /// any number of concurrent calls returns `true`, unless other items already cover the pattern.
     #[inline(always)]
     pub(crate) fn insert(
         &self,
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)> + Clone,
     ) -> bool {
-        // Load first: a present item needs neither the lock nor exclusive access to the line. Set bits stay set, so the
-        // answer remains true. (Without locks, `insert_mask` loads each word first.)
+        // Load first: a present item needs neither the lock nor exclusive access to the line. Set
+        // bits stay set, so the answer remains true. (Without locks, `insert_mask` loads each word
+        // first.)
         !(W::LOCKED && self.contains_branchless(line, pattern.clone()))
             && W::write(self, line, pattern)
     }
@@ -318,8 +331,8 @@ impl<W: Writer> Bits<W> {
         &self.line(line).words[0]
     }
 
-    /// Copies the words, each read once. The copy has every insert that happened before. Of a concurrent insert it has
-    /// all bits, some, or none, which is a valid state of the filter.
+    /// Copies the words, each read once. The copy has every insert that happened before. Of a
+    /// concurrent insert it has all bits, some, or none, which is a valid state of the filter.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
         let mut copy = Self::of_lines(Lines::zeroed(self.lines.len() as u64)?);
         for (line, to) in (0..).zip(copy.lines.iter_mut()) {
@@ -360,8 +373,8 @@ impl Bits<Free> {
         self.lines.word((place / 64) as usize).fetch_or(mask, Ordering::Relaxed) & mask == 0
     }
 
-    /// As [`insert_bit`](Self::insert_bit), by a plain store. The lowest bit of the result is 0 if this call changed
-    /// the bit.
+    /// As [`insert_bit`](Self::insert_bit), by a plain store. The lowest bit of the result is 0 if
+    /// this call changed the bit.
     #[inline(always)]
     pub(crate) fn insert_bit_mut(&mut self, place: u64) -> u64 {
         self.lines.word_mut((place / 64) as usize).update(|bits| {
@@ -378,14 +391,15 @@ impl Bits<Free> {
         if self.contains_mask(line, index, mask) {
             return false;
         }
-        // ORDERING: Relaxed: an RMW cannot lose a bit of another thread whatever its order, and the result comes from
-        // the value that the RMW replaced.
+        // ORDERING: Relaxed: an RMW cannot lose a bit of another thread whatever its order, and the
+        // result comes from the value that the RMW replaced.
         let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
         old & mask != mask
     }
 }
 
-/// Loads the word of bit `⌊bits · share / 2^64⌋` of the slice, shifted so that this bit is the lowest.
+/// Loads the word of bit `⌊bits · share / 2^64⌋` of the slice, shifted so that this bit is the
+/// lowest.
 #[inline(always)]
 pub(crate) fn bits_from(slice: BitSlice<'_>, share: u64) -> u64 {
     let (word, bit) = slice.find(share);
@@ -409,7 +423,8 @@ impl Region<'_> {
         self.lines.iter().for_each(Line::prefetch_to_write);
     }
 
-    /// Requests a line, by its number in the array, ahead of a write to it. Does nothing for a line of another region.
+    /// Requests a line, by its number in the array, ahead of a write to it. Does nothing for a line
+    /// of another region.
     #[inline(always)]
     pub(crate) fn prefetch_to_write(&self, line: u64) {
         if let Some(line) = self.lines.get(line.wrapping_sub(self.first) as usize) {

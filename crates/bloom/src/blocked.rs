@@ -1,4 +1,5 @@
-//! The blocked Bloom filter: the bits of an item lie in one cache line, so it needs the fewest memory accesses.
+//! The blocked Bloom filter: the bits of an item lie in one cache line, so it needs the fewest
+//! memory accesses.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -14,16 +15,18 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter in which an operation touches one cache line: the fastest of the three.
+/// A concurrent Bloom filter in which an operation touches one cache line: the fastest of the
+/// three.
 ///
-/// The hash picks a 64-byte line, a few words in it, and a few bits in each word (Putze, Sanders and Singler 2007;
-/// cache-sectorized as in Lang et al. 2019). The sizing chooses the number of words, 1 to 8, for the rate: each word
-/// costs an insert one atomic operation. Lines fill unevenly, so the same rate takes a few more bits: 12.0 per item at
-/// 1 %, 16.8 at 0.1 %, 40.7 at 1e-6. Sizes and rates account for that. [`words`](Builder::words) trades speed for
-/// memory: with two words instead of one, 1 % takes 10.2 bits per item.
+/// The hash picks a 64-byte line, a few words in it, and a few bits in each word (Putze, Sanders
+/// and Singler 2007; cache-sectorized as in Lang et al. 2019). The sizing chooses the number of
+/// words, 1 to 8, for the rate: each word costs an insert one atomic operation. Lines fill
+/// unevenly, so the same rate takes a few more bits: 12.0 per item at 1 %, 16.8 at 0.1 %, 40.7 at
+/// 1e-6. Sizes and rates account for that. [`words`](Builder::words) trades speed for memory: with
+/// two words instead of one, 1 % takes 10.2 bits per item.
 ///
-/// An insert is lock-free: one `fetch_or` for each word that lacks a bit. A query is wait-free. See [the crate](crate)
-/// for the guarantees under concurrency.
+/// An insert is lock-free: one `fetch_or` for each word that lacks a bit. A query is wait-free. See
+/// [the crate](crate) for the guarantees under concurrency.
 ///
 /// # Examples
 ///
@@ -46,8 +49,8 @@ pub struct BlockedBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> BlockedBloomFilter<T> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
-    /// A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -68,7 +71,8 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -76,7 +80,8 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4);
+    /// let filter = builder.build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -87,7 +92,8 @@ impl<T: ?Sized> BlockedBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -96,7 +102,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// use tamis::BlockedBloomFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+    /// let filter = builder.capacity(10).build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -104,12 +111,13 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in the filter before.
+    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in
+    /// the filter before.
     ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is no test-and-set (for
-    /// that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a false positive, or
-    /// becomes one during the race. A `false` does not synchronize with the thread that inserted the item: its other
-    /// writes may be invisible.
+    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is
+    /// no test-and-set (for that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
+    /// `false` if the item was a false positive, or becomes one during the race. A `false` does not
+    /// synchronize with the thread that inserted the item: its other writes may be invisible.
     ///
     /// Lock-free; one cache line, at most [`words`](Geometry::words) atomic operations.
     ///
@@ -132,11 +140,11 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert(item)
     }
 
-    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
-    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs concurrently, it may see all
-    /// bits, some, or none.
+    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs
+    /// concurrently, it may see all bits, some, or none.
     ///
     /// # Examples
     ///
@@ -166,7 +174,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// use tamis::BlockedBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -177,8 +186,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
     /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
@@ -205,11 +214,11 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -217,7 +226,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -230,11 +240,11 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries, most of all in filters larger than the caches.
-    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items
+    /// are queried before the first call of `on_result`, so an insert made in `on_result` may be
     /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
@@ -264,8 +274,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -273,7 +283,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -322,13 +333,14 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
 
     /// Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.
     ///
-    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may be added or not.
-    /// The rate of the united filter follows from its fill and may exceed the rate it was built for: see
-    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may
+    /// be added or not. The rate of the united filter follows from its fill and may exceed the rate
+    /// it was built for: see [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is
+    /// changed then.
     ///
     /// # Examples
     ///
@@ -351,11 +363,13 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
-    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
+    /// A query with the new filter has the same cost and, at the same number of items, the same
+    /// false-positive rate.
     ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
-    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
+    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
+    /// needs no second array.
     ///
     /// # Errors
     ///
@@ -398,7 +412,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -406,7 +421,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -422,8 +438,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -431,7 +448,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let filter = BlockedBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -445,8 +463,9 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.figures_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
-    /// and its rate is higher than the rate it was built for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
+    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///
@@ -465,9 +484,10 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted returns `true`. Computed from the contents as the mean over the lines, with an error of a few
-    /// thousandths (a hundredth in a nearly empty filter). Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted returns `true`. Computed from the contents as the mean over the
+    /// lines, with an error of a few thousandths (a hundredth in a nearly empty filter). Reads all
+    /// bits: `O(bits)`.
     ///
     /// # Examples
     ///

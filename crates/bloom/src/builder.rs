@@ -16,14 +16,15 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 ///
 /// Set one of:
 ///
-/// * a [`capacity`](Self::capacity), with or without a [`false_positive_rate`](Self::false_positive_rate) (1 % by
-///   default);
+/// * a [`capacity`](Self::capacity), with or without a
+///   [`false_positive_rate`](Self::false_positive_rate) (1 % by default);
 /// * [`bits`](Self::bits) and [`probes`](Self::probes);
 /// * the sizes of an existing filter ([`like`](Self::like)).
 ///
-/// Filters whose items lie in one line also take [`words`](Self::words), which trades memory for speed. Finding the
-/// sizes takes about a microsecond at the rates 0.1, 0.01 and so on to 1e-9, and 2 to 6 at most others. To build many
-/// filters of one size at another rate, pass the geometry of the first to [`like`](Self::like).
+/// Filters whose items lie in one line also take [`words`](Self::words), which trades memory for
+/// speed. Finding the sizes takes about a microsecond at the rates 0.1, 0.01 and so on to 1e-9, and
+/// 2 to 6 at most others. To build many filters of one size at another rate, pass the geometry of
+/// the first to [`like`](Self::like).
 ///
 /// # Examples
 ///
@@ -63,8 +64,8 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and gives the smallest
-    /// filter.
+    /// Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and gives
+    /// the smallest filter.
     ///
     /// # Examples
     ///
@@ -80,7 +81,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the false-positive rate that is expected when the filter holds its capacity; between 0 and 1.
+    /// Sets the false-positive rate that is expected when the filter holds its capacity; between 0
+    /// and 1.
     ///
     /// # Examples
     ///
@@ -117,8 +119,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the number of bits that an item sets: 1 to 64, in the line layouts 1 to 32. The line layouts spread them
-    /// over 1, 2, 4 or 8 words (up to 5, 10, 20, 32 probes).
+    /// Sets the number of bits that an item sets: 1 to 64, in the line layouts 1 to 32. The line
+    /// layouts spread them over 1, 2, 4 or 8 words (up to 5, 10, 20, 32 probes).
     ///
     /// # Examples
     ///
@@ -134,8 +136,9 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the sizes of an existing filter of this type, for example one to unite with. A [`capacity`](Self::capacity)
-    /// may go with them: the number of items that the sizes are meant for.
+    /// Sets the sizes of an existing filter of this type, for example one to unite with. A
+    /// [`capacity`](Self::capacity) may go with them: the number of items that the sizes are meant
+    /// for.
     ///
     /// # Examples
     ///
@@ -152,7 +155,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
+    /// `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -218,7 +222,8 @@ impl<F: Buildable> Builder<F> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation fails.
+    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation
+    /// fails.
     ///
     /// # Examples
     ///
@@ -236,11 +241,12 @@ impl<F: Buildable> Builder<F> {
 }
 
 impl<F: InLines> Builder<F> {
-    /// Sets the number of 64-bit words that an item touches in its line: 1, 2, 4 or 8. Trades memory for speed.
+    /// Sets the number of 64-bit words that an item touches in its line: 1, 2, 4 or 8. Trades
+    /// memory for speed.
     ///
-    /// By default, the sizing takes the fewest words that need at most 21 % more memory than the best number of words.
-    /// Up to 4, more words need less memory; each word takes time. The memory of a blocked filter (a once filter needs
-    /// up to 0.7 % more):
+    /// By default, the sizing takes the fewest words that need at most 21 % more memory than the
+    /// best number of words. Up to 4, more words need less memory; each word takes time. The memory
+    /// of a blocked filter (a once filter needs up to 0.7 % more):
     ///
     /// | rate | bits per item with 1 / 2 / 4 / 8 words | default |
     /// |---|---|---|
@@ -249,10 +255,11 @@ impl<F: InLines> Builder<F> {
     /// | 1e-4 | 57.9 / 25.6 / 22.4 / 22.9 | 2 |
     /// | 1e-6 | 3907 / 55.7 / 40.7 / 38.9 | 4 |
     ///
-    /// The price of a word: in L2, in batches, an insert on 1, 2 and 4 words takes 12, 21 and 48 ns, and a query 4.6,
-    /// 5.7 and 11 ns (100,000 items, one thread of an Emerald Rapids Xeon). Out of the caches, memory takes most of the
-    /// time, and words cost less. In an [`OnceBloomFilter`](crate::OnceBloomFilter), one word needs no lock; with more
-    /// words, an insert of a new item locks its line for a few stores.
+    /// The price of a word: in L2, in batches, an insert on 1, 2 and 4 words takes 12, 21 and 48
+    /// ns, and a query 4.6, 5.7 and 11 ns (100,000 items, one thread of an Emerald Rapids Xeon).
+    /// Out of the caches, memory takes most of the time, and words cost less. In an
+    /// [`OnceBloomFilter`](crate::OnceBloomFilter), one word needs no lock; with more words, an
+    /// insert of a new item locks its line for a few stores.
     ///
     /// With [`probes`](Self::probes), each word has 1 to 8 of them.
     ///

@@ -13,15 +13,16 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter that needs the fewest bits: 9.6 per item at a rate of 1 %, and 4.8 more for each tenfold
-/// lower rate.
+/// A concurrent Bloom filter that needs the fewest bits: 9.6 per item at a rate of 1 %, and 4.8
+/// more for each tenfold lower rate.
 ///
-/// The bits of an item lie anywhere in the array (Bloom 1970). An operation therefore touches up to one cache line per
-/// probe: 6 at 1 %. Out of cache [`BlockedBloomFilter`](crate::BlockedBloomFilter) is several times faster and needs a
-/// little more memory.
+/// The bits of an item lie anywhere in the array (Bloom 1970). An operation therefore touches up to
+/// one cache line per probe: 6 at 1 %. Out of cache
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter) is several times faster and needs a little
+/// more memory.
 ///
-/// An insert is lock-free: one `fetch_or` for each missing bit. A query is wait-free: at most one load per probe. See
-/// [the crate](crate) for the guarantees under concurrency.
+/// An insert is lock-free: one `fetch_or` for each missing bit. A query is wait-free: at most one
+/// load per probe. See [the crate](crate) for the guarantees under concurrency.
 ///
 /// # Examples
 ///
@@ -44,8 +45,8 @@ pub struct BloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> BloomFilter<T> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
-    /// A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -66,7 +67,8 @@ impl<T: ?Sized> BloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -74,7 +76,8 @@ impl<T: ?Sized> BloomFilter<T> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
     ///
-    /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4);
+    /// let filter = builder.build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -85,7 +88,8 @@ impl<T: ?Sized> BloomFilter<T> {
 }
 
 impl<T: ?Sized, S> BloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -94,7 +98,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// use tamis::BloomFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = BloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = BloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10);
+    /// let filter = builder.build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -102,12 +107,13 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in the filter before.
+    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in
+    /// the filter before.
     ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is no test-and-set (for
-    /// that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a false positive, or
-    /// becomes one during the race. A `false` does not synchronize with the thread that inserted the item: its other
-    /// writes may be invisible.
+    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is
+    /// no test-and-set (for that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
+    /// `false` if the item was a false positive, or becomes one during the race. A `false` does not
+    /// synchronize with the thread that inserted the item: its other writes may be invisible.
     ///
     /// Lock-free; `O(probes)`.
     ///
@@ -130,11 +136,11 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.insert(item)
     }
 
-    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
-    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs concurrently, it may see all
-    /// bits, some, or none.
+    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs
+    /// concurrently, it may see all bits, some, or none.
     ///
     /// # Examples
     ///
@@ -164,7 +170,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// use tamis::BloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = BloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -175,8 +182,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
     /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
@@ -203,11 +210,11 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -215,7 +222,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
     ///
-    /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10);
+    /// let filter = builder.build()?;
     /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -228,12 +236,12 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries in filters larger than the caches.
-    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
-    /// invisible to the results after it. See [batches](crate#batches).
+    /// Faster than single queries in filters larger than the caches. Up to 32 items are queried
+    /// before the first call of `on_result`, so an insert made in `on_result` may be invisible to
+    /// the results after it. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -262,8 +270,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -271,7 +279,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
     ///
-    /// let filter = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10);
+    /// let filter = builder.build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -320,13 +329,14 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
 
     /// Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.
     ///
-    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may be added or not.
-    /// The rate of the united filter follows from its fill and may exceed the rate it was built for: see
-    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may
+    /// be added or not. The rate of the united filter follows from its fill and may exceed the rate
+    /// it was built for: see [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is
+    /// changed then.
     ///
     /// # Examples
     ///
@@ -349,11 +359,13 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
-    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
+    /// A query with the new filter has the same cost and, at the same number of items, the same
+    /// false-positive rate.
     ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
-    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
+    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
+    /// needs no second array.
     ///
     /// # Errors
     ///
@@ -396,7 +408,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -404,7 +417,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
     ///
-    /// let filter = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -420,8 +434,9 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -429,7 +444,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BloomFilter;
     ///
-    /// let filter = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -443,8 +459,9 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.figures_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
-    /// and its rate is higher than the rate it was built for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
+    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///
@@ -463,9 +480,9 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted returns `true`. Exact for the contents: the share of ones to the power of the number of probes. Reads
-    /// all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted returns `true`. Exact for the contents: the share of ones to the
+    /// power of the number of probes. Reads all bits: `O(bits)`.
     ///
     /// # Examples
     ///

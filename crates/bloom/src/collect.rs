@@ -1,5 +1,5 @@
-//! The traits of a collection for all filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and their parallel
-//! counterparts.
+//! The traits of a collection for all filters: `Clone`, `Debug`, `Extend`, `FromIterator`, and
+//! their parallel counterparts.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -18,8 +18,8 @@ use crate::geometry::Geometry;
 use crate::once::OnceBloomFilter;
 use crate::shared::Shared;
 
-/// Builds an empty filter for `items` items at the default rate. If the size overflows or the allocation fails, ends as
-/// std's collections do.
+/// Builds an empty filter for `items` items at the default rate. If the size overflows or the
+/// allocation fails, ends as std's collections do.
 fn sized_for<F: Buildable>(items: usize, hasher: F::Hasher) -> F {
     let geometry = Geometry::for_items(F::Array::KIND, items as u64, DEFAULT_RATE, None)
         .unwrap_or_else(|_| panic!("capacity overflow"));
@@ -51,9 +51,9 @@ fn of_items<F: Buildable, I>(
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// Copies the filter while other threads may insert. The copy has every item whose insert happened
-        /// before. Of an item that is inserted concurrently it may have all bits, some, or none. If the
-        /// allocation fails, aborts as the collections of std do.
+        /// Copies the filter while other threads may insert. The copy has every item whose insert
+        /// happened before. Of an item that is inserted concurrently it may have all bits, some, or
+        /// none. If the allocation fails, aborts as the collections of std do.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { shared: self.shared.snapshot() }
@@ -70,8 +70,9 @@ macro_rules! collection {
             }
         }
 
-        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much memory again as the
-        /// filter, and does without if the allocation fails. If the iterator panics, earlier items may be missing.
+        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much
+        /// memory again as the filter, and does without if the allocation fails. If the iterator
+        /// panics, earlier items may be missing.
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
                 self.shared.insert_all_mut(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
@@ -87,17 +88,18 @@ macro_rules! collection {
 
         /// Builds a filter for exactly this number of items at the default rate of 1 %.
         ///
-        /// If the iterator reports its exact length, the filter is sized for that length, and inserting takes at most
-        /// as much memory again as the filter. If not, all items are hashed first, which takes 8 bytes per item. If
-        /// the allocation of the filter fails, ends as std's collections do.
+        /// If the iterator reports its exact length, the filter is sized for that length, and
+        /// inserting takes at most as much memory again as the filter. If not, all items are hashed
+        /// first, which takes 8 bytes per item. If the allocation of the filter fails, ends as
+        /// std's collections do.
         impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I> for $name<T, S> {
             fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
                 of_items(items, S::default(), |hasher: &S, item: I| hasher.hash_item(item.as_item()))
             }
         }
 
-        /// Collects the array. For an array of references name the item type, as in `Filter::<str>::from(["a"])`: the
-        /// items may be the references or what they refer to.
+        /// Collects the array. For an array of references name the item type, as in
+        /// `Filter::<str>::from(["a"])`: the items may be the references or what they refer to.
         #[cfg(feature = "std")]
         impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $name<T> {
             fn from(items: [T; N]) -> Self {
@@ -130,8 +132,9 @@ macro_rules! collection {
             }
         }
 
-        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much memory again as the
-        /// filter, and does without if the allocation fails. If the iterator panics, any items may be missing.
+        /// Inserts all items in the order that is fastest. While it runs, it may allocate as much
+        /// memory again as the filter, and does without if the allocation fails. If the iterator
+        /// panics, any items may be missing.
         #[cfg(feature = "rayon")]
         impl<T: ?Sized, S: HashItem<I::Borrowed> + Sync, I: AsItem<T> + Send>
             rayon::iter::ParallelExtend<I> for $name<T, S>

@@ -1,62 +1,71 @@
 //! The shared counters of a counting filter, with every memory ordering of their accesses.
 //!
-//! Each bit position of a blocked filter has a counter of four bits, sixteen to a word (see [`nibbles`]). A *group* of
-//! four counter words stands for one word of bits. An insert adds 1 to each counter of its item, a removal subtracts 1.
-//! 15 is *saturated* and means "15 or more": it never changes again. 0 never shrinks.
+//! Each bit position of a blocked filter has a counter of four bits, sixteen to a word (see
+//! [`nibbles`]). A *group* of four counter words stands for one word of bits. An insert adds 1 to
+//! each counter of its item, a removal subtracts 1. 15 is *saturated* and means "15 or more": it
+//! never changes again. 0 never shrinks.
 //!
-//! A removal is *legal* if it takes back an insert that happens before it and that no other removal takes back. So the
-//! legal removals and the inserts that they take back form pairs. A *copy* of an item is an insert that no removal has
-//! taken back.
+//! A removal is *legal* if it takes back an insert that happens before it and that no other removal
+//! takes back. So the legal removals and the inserts that they take back form pairs. A *copy* of an
+//! item is an insert that no removal has taken back.
 //!
 //! # Orderings
 //!
-//! Every write is one RMW of a word: a compare-exchange from the value from which the new value was computed. All
-//! orderings are Relaxed. The proofs need no more than coherence, the total order of all writes of one word, and the
-//! edges between threads that the caller provides: a join, a channel, a mutex.
+//! Every write is one RMW of a word: a compare-exchange from the value from which the new value was
+//! computed. All orderings are Relaxed. The proofs need no more than coherence, the total order of
+//! all writes of one word, and the edges between threads that the caller provides: a join, a
+//! channel, a mutex.
 //!
-//! **No race changes a neighbour.** The new value of a word is computed from the whole old value: 1 is added only to
-//! counters below 15, and subtracted only from counters above 0, so no carry and no borrow leaves a counter. The
-//! exchange succeeds only if the word still has that old value. If another thread changed any counter of the word, the
-//! exchange fails and the new value is computed again. So in the order of the writes of a word, each write changes
-//! exactly the counters of its operation, by exactly 1, and loses no other write. This holds for illegal removals, too.
-//! A union is one such write per word: it counts as the inserts of all copies that it adds, one after the other.
+//! **No race changes a neighbour.** The new value of a word is computed from the whole old value: 1
+//! is added only to counters below 15, and subtracted only from counters above 0, so no carry and
+//! no borrow leaves a counter. The exchange succeeds only if the word still has that old value. If
+//! another thread changed any counter of the word, the exchange fails and the new value is computed
+//! again. So in the order of the writes of a word, each write changes exactly the counters of its
+//! operation, by exactly 1, and loses no other write. This holds for illegal removals, too. A union
+//! is one such write per word: it counts as the inserts of all copies that it adds, one after the
+//! other.
 //!
 //! **15 stays.** No write changes a counter that is 15. (`clear` does, with exclusive access.)
 //!
-//! **An operation that writes nothing loses nothing.** An update first loads the word, perhaps a stale value, and
-//! writes nothing if no counter of its part would change. An insert then loaded 15 in all of them, and 15 stays. A
-//! legal removal loaded 15, too: by write-read coherence its load returns the increment of its insert or a later write,
-//! so by the proof below it did not load 0.
+//! **An operation that writes nothing loses nothing.** An update first loads the word, perhaps a
+//! stale value, and writes nothing if no counter of its part would change. An insert then loaded 15
+//! in all of them, and 15 stays. A legal removal loaded 15, too: by write-read coherence its load
+//! returns the increment of its insert or a later write, so by the proof below it did not load 0.
 //!
-//! **The value of a counter.** Let all removals be legal. Take any write in the order of the writes of a word, and a
-//! counter of that word that has not been 15 up to this write. Then the counter is the number of inserts that have
-//! increased it up to this write, less the number of removals that have decreased it. *Proof.* Only a removal that
-//! meets a 0 could break this: it writes nothing. A legal removal `r` takes back an insert `i` that happens before it.
-//! By write-write coherence, the increment of `i` comes before the decrement of `r`. Up to the decrement of `r`, each
-//! earlier decrement has its own earlier increment, and `i` has one more, which no other removal takes back. So the
-//! counter is at least 1 when `r` decreases it.
+//! **The value of a counter.** Let all removals be legal. Take any write in the order of the writes
+//! of a word, and a counter of that word that has not been 15 up to this write. Then the counter is
+//! the number of inserts that have increased it up to this write, less the number of removals that
+//! have decreased it. *Proof.* Only a removal that meets a 0 could break this: it writes nothing. A
+//! legal removal `r` takes back an insert `i` that happens before it. By write-write coherence, the
+//! increment of `i` comes before the decrement of `r`. Up to the decrement of `r`, each earlier
+//! decrement has its own earlier increment, and `i` has one more, which no other removal takes
+//! back. So the counter is at least 1 when `r` decreases it.
 //!
-//! **No false negative while removals are legal.** Let an insert `i` of an item happen before a query `q`, and let the
-//! removal that takes `i` back, if there is one, happen after `q`. Then `q` returns `true`. *Proof.* Take a counter of
-//! the item, and the write from which the load of `q` reads. By write-read coherence, this write is the increment of
-//! `i` or a later one. By read-write coherence, it comes before the decrement of the removal. So up to this write the
-//! increment of `i` counts and is not taken back: the counter is at least 1, or 15. (A query that runs concurrently
-//! with the removal may return either answer.) By the same argument the counter is at least the number of copies whose
-//! inserts happen before `q` and whose removals happen after `q`, or 15: `count` returns no less. And a legal removal
-//! always finds its item present, because its own decrements come after its check.
+//! **No false negative while removals are legal.** Let an insert `i` of an item happen before a
+//! query `q`, and let the removal that takes `i` back, if there is one, happen after `q`. Then `q`
+//! returns `true`. *Proof.* Take a counter of the item, and the write from which the load of `q`
+//! reads. By write-read coherence, this write is the increment of `i` or a later one. By read-write
+//! coherence, it comes before the decrement of the removal. So up to this write the increment of
+//! `i` counts and is not taken back: the counter is at least 1, or 15. (A query that runs
+//! concurrently with the removal may return either answer.) By the same argument the counter is at
+//! least the number of copies whose inserts happen before `q` and whose removals happen after `q`,
+//! or 15: `count` returns no less. And a legal removal always finds its item present, because its
+//! own decrements come after its check.
 //!
-//! **At least one winner.** An insert returns `true` if one of its RMWs raised a counter from 0 to 1. If inserts of an
-//! item race, and just before their first increments some counter of the item is 0, then the next increment of that
-//! counter raises it from 0 to 1. If one of these inserts makes it, that insert returns `true`. If an insert of another
-//! item makes it, that item covers the counter. So all of the inserts return `false` only if other items cover all
-//! counters of the item: then it was a false positive, or became one during the race. Conversely, if an insert returns
-//! `true`, the item had no copy: a copy keeps all its counters above 0.
+//! **At least one winner.** An insert returns `true` if one of its RMWs raised a counter from 0 to
+//! 1. If inserts of an item race, and just before their first increments some counter of the item
+//! is 0, then the next increment of that counter raises it from 0 to 1. If one of these inserts
+//! makes it, that insert returns `true`. If an insert of another item makes it, that item covers
+//! the counter. So all of the inserts return `false` only if other items cover all counters of the
+//! item: then it was a false positive, or became one during the race. Conversely, if an insert
+//! returns `true`, the item had no copy: a copy keeps all its counters above 0.
 //!
-//! **What an illegal removal may do.** A removal checks first that no counter of the item is 0, and otherwise changes
-//! nothing. If it finds them above 0 although there is no copy to take back (the item is a false positive, or two
-//! removals race for one copy), it subtracts 1 from counters that other items need. An item that shares such a counter
-//! may then be a false negative: now, or after another removal lowers the counter. At most the counters of the one item
-//! change, each by 1 at most, and none below 0. Saturated counters do not change, so items whose counters are all
+//! **What an illegal removal may do.** A removal checks first that no counter of the item is 0, and
+//! otherwise changes nothing. If it finds them above 0 although there is no copy to take back (the
+//! item is a false positive, or two removals race for one copy), it subtracts 1 from counters that
+//! other items need. An item that shares such a counter may then be a false negative: now, or after
+//! another removal lowers the counter. At most the counters of the one item change, each by 1 at
+//! most, and none below 0. Saturated counters do not change, so items whose counters are all
 //! saturated are never lost.
 
 use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Word};
@@ -108,16 +117,17 @@ impl Counters {
     /// Loads a word.
     #[inline(always)]
     fn load(word: &Word) -> u64 {
-        // ORDERING: Relaxed: coherence alone shows every increment that is ordered before this load, and no decrement
-        // that is ordered after it; see "No false negative" above.
+        // ORDERING: Relaxed: coherence alone shows every increment that is ordered before this
+        // load, and no decrement that is ordered after it; see "No false negative" above.
         word.load(Ordering::Relaxed)
     }
 
-    /// Replaces a word by the result of `change` in one RMW. Returns the old value, and whether it was replaced.
+    /// Replaces a word by the result of `change` in one RMW. Returns the old value, and whether it
+    /// was replaced.
     #[inline(always)]
     fn change(word: &Word, change: impl FnMut(u64) -> Option<u64>) -> Result<u64, u64> {
-        // ORDERING: Relaxed: the exchange compares the whole word, so it loses no write of another thread whatever its
-        // order; results come from the value that it replaced.
+        // ORDERING: Relaxed: the exchange compares the whole word, so it loses no write of another
+        // thread whatever its order; results come from the value that it replaced.
         word.try_update(Ordering::Relaxed, change)
     }
 
@@ -127,7 +137,8 @@ impl Counters {
         self.lines.prefetch_word(Self::number(line, index) * LINE_WORDS);
     }
 
-    /// Requests the counters of a word of positions ahead of a write to them. Does nothing out of bounds.
+    /// Requests the counters of a word of positions ahead of a write to them. Does nothing out of
+    /// bounds.
     #[inline(always)]
     pub(crate) fn prefetch_to_write(&self, line: u64, index: usize) {
         if let Some(line) = self.lines.get(Self::number(line, index)) {
@@ -147,7 +158,8 @@ impl Counters {
         nibbles::mask_of(self.group(line, index).map(Self::load))
     }
 
-    /// Returns whether no counter of the pattern is 0. Stops at the first word of positions that has a 0.
+    /// Returns whether no counter of the pattern is 0. Stops at the first word of positions that
+    /// has a 0.
     #[inline(always)]
     pub(crate) fn contains(&self, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
         for (index, mask) in pattern {
@@ -165,8 +177,8 @@ impl Counters {
         line: u64,
         pattern: impl Iterator<Item = (usize, u64)>,
     ) -> bool {
-        // A loop, because the compiler does not inline a `fold`. MEASURED: in L2, a query in a batch takes 4.4 ns instead
-        // of 8.3 (Zen 5).
+        // A loop, because the compiler does not inline a `fold`. MEASURED: in L2, a query in a
+        // batch takes 4.4 ns instead of 8.3 (Zen 5).
         let mut missing = 0;
         for (index, mask) in pattern {
             missing |= self.missing(line, index, mask);
@@ -202,8 +214,8 @@ impl Counters {
         new != 0
     }
 
-    /// Subtracts 1 from each counter of the pattern, except from saturated ones. Returns `false` and changes nothing if
-    /// one is 0.
+    /// Subtracts 1 from each counter of the pattern, except from saturated ones. Returns `false`
+    /// and changes nothing if one is 0.
     #[inline(always)]
     pub(crate) fn remove(
         &self,
@@ -217,7 +229,8 @@ impl Counters {
             for (number, word) in self.group(line, index).into_iter().enumerate() {
                 let part = nibbles::part(mask, number);
                 if part != 0 {
-                    // If an illegal removal races with this one, counters may be 0 by now: these stay.
+                    // If an illegal removal races with this one, counters may be 0 by now: these
+                    // stay.
                     let _ = Self::change(word, |bits| nibbles::decreased(bits, part));
                 }
             }
@@ -270,8 +283,9 @@ impl Counters {
 
     /// Adds counters to those of a line of the array. Sums above 15 become 15.
     ///
-    /// If `other` was read from another filter, each copy that this filter had throughout the read is in it. So after
-    /// the union, to remove such an item is legal here: its increments are part of this RMW.
+    /// If `other` was read from another filter, each copy that this filter had throughout the read
+    /// is in it. So after the union, to remove such an item is legal here: its increments are part
+    /// of this RMW.
     pub(crate) fn add_line(&self, line: u64, other: [u64; LINE_WORDS]) {
         for (word, other) in self.lines[line as usize].words.iter().zip(other) {
             if other != 0 {
@@ -287,8 +301,8 @@ impl Counters {
         words.map(|word| u64::from(nibbles::saturated(Self::load(word)).count_ones())).sum()
     }
 
-    /// Copies the words, each read once. The copy has every copy of an item that the filter has throughout. Of a
-    /// concurrent insert or removal it has all changes, some, or none.
+    /// Copies the words, each read once. The copy has every copy of an item that the filter has
+    /// throughout. Of a concurrent insert or removal it has all changes, some, or none.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
         lines_of(self.lines.len(), |line| self.read(line)).map(Self::of_lines)
     }

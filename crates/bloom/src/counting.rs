@@ -1,4 +1,5 @@
-//! The counting Bloom filter: a blocked filter with a counter for each bit, from which items can be removed.
+//! The counting Bloom filter: a blocked filter with a counter for each bit, from which items can be
+//! removed.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -19,25 +20,27 @@ use crate::shared::Shared;
 
 /// A concurrent Bloom filter from which items can be removed: a multiset whose inserts never fail.
 ///
-/// It has the geometry of a [`BlockedBloomFilter`], with a counter of four bits for each bit (Fan, Cao, Almeida and
-/// Broder 2000). An insert adds 1 to the counters of the item, a [`remove`](Self::remove) subtracts 1, and the filter
-/// contains an item if none of its counters is 0. So it takes four times the memory of a blocked filter: 48 bits per
-/// item at 1 %, 67 at 0.1 %, 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that;
-/// but its inserts fail when it is full, and after eight copies of an item. Here an insert never fails: an overfilled
-/// filter has a higher false-positive rate.
+/// It has the geometry of a [`BlockedBloomFilter`], with a counter of four bits for each bit (Fan,
+/// Cao, Almeida and Broder 2000). An insert adds 1 to the counters of the item, a
+/// [`remove`](Self::remove) subtracts 1, and the filter contains an item if none of its counters is
+/// 0. So it takes four times the memory of a blocked filter: 48 bits per item at 1 %, 67 at 0.1 %,
+/// 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that; but its
+/// inserts fail when it is full, and after eight copies of an item. Here an insert never fails: an
+/// overfilled filter has a higher false-positive rate.
 ///
-/// **A counter that reaches 15 stays 15**, because the filter does not know how far it should have counted. So an item
-/// that had 15 copies at one time stays in the filter when all of them are removed: a false positive, never a false
-/// negative. Items with few copies do not saturate a counter in practice, up to the capacity of the filter.
-/// [`saturated`](Self::saturated) returns the number of saturated counters.
+/// **A counter that reaches 15 stays 15**, because the filter does not know how far it should have
+/// counted. So an item that had 15 copies at one time stays in the filter when all of them are
+/// removed: a false positive, never a false negative. Items with few copies do not saturate a
+/// counter in practice, up to the capacity of the filter. [`saturated`](Self::saturated) returns
+/// the number of saturated counters.
 ///
 /// **Remove only what was inserted**, as in every filter from which items can be removed: see
 /// [`remove`](Self::remove).
 ///
-/// Inserts and removals are lock-free: a compare-exchange for each word of counters that the item touches, at most four
-/// for each of its [`words`](Geometry::words). A query is wait-free. An operation touches one cache line if the item
-/// has one word, as at the default rate, two with two words, and four with more. See [the crate](crate) for the
-/// guarantees under concurrency.
+/// Inserts and removals are lock-free: a compare-exchange for each word of counters that the item
+/// touches, at most four for each of its [`words`](Geometry::words). A query is wait-free. An
+/// operation touches one cache line if the item has one word, as at the default rate, two with two
+/// words, and four with more. See [the crate](crate) for the guarantees under concurrency.
 ///
 /// # Examples
 ///
@@ -60,8 +63,8 @@ pub struct CountingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> CountingBloomFilter<T> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
-    /// A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -82,7 +85,8 @@ impl<T: ?Sized> CountingBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -90,7 +94,8 @@ impl<T: ?Sized> CountingBloomFilter<T> {
     /// # use tamis_bloom as tamis;
     /// use tamis::CountingBloomFilter;
     ///
-    /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = CountingBloomFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-4).build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -101,7 +106,8 @@ impl<T: ?Sized> CountingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -110,7 +116,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// use tamis::CountingBloomFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = CountingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = CountingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+    /// let filter = builder.capacity(10).build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -118,13 +125,14 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0 to 1; the filter
-    /// then certainly had no copy of the item before.
+    /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0
+    /// to 1; the filter then certainly had no copy of the item before.
     ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is no test-and-set (for
-    /// that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a false positive, or
-    /// becomes one during the race. Each of them adds a copy, whatever it returns. A `false` does not synchronize with
-    /// the thread that inserted the item: its other writes may be invisible.
+    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is
+    /// no test-and-set (for that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
+    /// `false` if the item was a false positive, or becomes one during the race. Each of them adds
+    /// a copy, whatever it returns. A `false` does not synchronize with the thread that inserted
+    /// the item: its other writes may be invisible.
     ///
     /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
     ///
@@ -149,20 +157,22 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
 
     /// Removes one copy of an item. Returns `false`, and changes nothing, if there is none.
     ///
-    /// **Remove only what was inserted, once per insert, and only if the insert happened before the removal.** The
-    /// insert happened before if it returned on this thread, or on a thread that has since been joined, has sent a
-    /// message or has released a mutex. Then the removal returns `true`, and no other item is affected.
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before the
+    /// removal.** The insert happened before if it returned on this thread, or on a thread that has
+    /// since been joined, has sent a message or has released a mutex. Then the removal returns
+    /// `true`, and no other item is affected.
     ///
     /// *Removing an item that was not inserted* returns `true` at the
-    /// [`false_positive_rate`](Self::false_positive_rate), and then lowers counters of other items. From then on, or
-    /// after later removals, these items may be false negatives. A check with [`contains`](Self::contains) does not
-    /// prevent this, because it errs for the same items. *Removing an item concurrently with its insert*, or one copy
-    /// by two threads, may do the same harm. No race changes a counter of another item by accident: no counter wraps
-    /// around, and none takes from its neighbour. From a snapshot or a united filter, remove only items that were
-    /// inserted before the snapshot or the union.
+    /// [`false_positive_rate`](Self::false_positive_rate), and then lowers counters of other items.
+    /// From then on, or after later removals, these items may be false negatives. A check with
+    /// [`contains`](Self::contains) does not prevent this, because it errs for the same items.
+    /// *Removing an item concurrently with its insert*, or one copy by two threads, may do the same
+    /// harm. No race changes a counter of another item by accident: no counter wraps around, and
+    /// none takes from its neighbour. From a snapshot or a united filter, remove only items that
+    /// were inserted before the snapshot or the union.
     ///
-    /// *Saturated counters stay.* If all counters of the item are saturated, the removal returns `true` and changes
-    /// nothing.
+    /// *Saturated counters stay.* If all counters of the item are saturated, the removal returns
+    /// `true` and changes nothing.
     ///
     /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
     ///
@@ -187,11 +197,12 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.remove_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns the smallest counter of an item, from 0 to 15: at least the number of its copies. 15 means "15 or more".
+    /// Returns the smallest counter of an item, from 0 to 15: at least the number of its copies. 15
+    /// means "15 or more".
     ///
-    /// It is higher than the number of copies if other items share all counters of the item: for an item without
-    /// copies, at the [`false_positive_rate`](Self::false_positive_rate). A concurrent insert or removal of the item is
-    /// counted or not. Wait-free.
+    /// It is higher than the number of copies if other items share all counters of the item: for an
+    /// item without copies, at the [`false_positive_rate`](Self::false_positive_rate). A concurrent
+    /// insert or removal of the item is counted or not. Wait-free.
     ///
     /// # Examples
     ///
@@ -215,12 +226,12 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.count_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns whether the filter may have a copy of the item. `false` is certain. `true` is wrong at the
-    /// [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the filter may have a copy of the item. `false` is certain. `true` is wrong
+    /// at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Finds every item whose insert happens before the call and whose removal happens after it, if no item
-    /// was removed that was not inserted. Of an insert or a removal that runs concurrently, it may see all changes,
-    /// some, or none.
+    /// Wait-free. Finds every item whose insert happens before the call and whose removal happens
+    /// after it, if no item was removed that was not inserted. Of an insert or a removal that runs
+    /// concurrently, it may see all changes, some, or none.
     ///
     /// # Examples
     ///
@@ -250,7 +261,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// use tamis::CountingBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = CountingBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CountingBloomFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -261,8 +273,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
     /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
@@ -289,11 +301,11 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -301,7 +313,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::CountingBloomFilter;
     ///
-    /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = CountingBloomFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -314,11 +327,11 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with each item's number
-    /// and what [`remove`](Self::remove) would have returned.
+    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with
+    /// each item's number and what [`remove`](Self::remove) would have returned.
     ///
-    /// The contract of [`remove`](Self::remove) holds for each item. Faster than single removals in filters larger than
-    /// the caches. See [batches](crate#batches) for slow iterators and panics.
+    /// The contract of [`remove`](Self::remove) holds for each item. Faster than single removals in
+    /// filters larger than the caches. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -339,11 +352,11 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.remove_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have returned for each.
-    /// See [`remove_many_with`](Self::remove_many_with).
+    /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have
+    /// returned for each. See [`remove_many_with`](Self::remove_many_with).
     ///
-    /// Hashes all items before it removes the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been removed.
+    /// Hashes all items before it removes the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been removed.
     ///
     /// # Examples
     ///
@@ -365,11 +378,11 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.by_hash().remove_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries, most of all in filters larger than the caches.
-    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items
+    /// are queried before the first call of `on_result`, so an insert made in `on_result` may be
     /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
@@ -399,8 +412,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -408,7 +421,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::CountingBloomFilter;
     ///
-    /// let filter = CountingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = CountingBloomFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-10).build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -438,7 +452,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         Exclusive::new(self)
     }
 
-    /// Clears the filter, saturated counters included. Takes `&mut self`, because a concurrent query would miss items.
+    /// Clears the filter, saturated counters included. Takes `&mut self`, because a concurrent
+    /// query would miss items.
     ///
     /// # Examples
     ///
@@ -455,18 +470,20 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Adds all copies of all items of `other`: adds its counters to those of this filter. Sums above 15 become 15, and
-    /// stay.
+    /// Adds all copies of all items of `other`: adds its counters to those of this filter. Sums
+    /// above 15 become 15, and stay.
     ///
-    /// Both filters may be in use meanwhile. An item that is inserted into `other`, or removed from it, concurrently
-    /// may be added, partly added, or not: remove it only from `other`. The items that were inserted into `other`
-    /// before the union, and are not removed from it meanwhile, may be removed from this filter afterwards. The rate of
-    /// the united filter follows from its fill and may exceed the rate it was built for: see
-    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    /// Both filters may be in use meanwhile. An item that is inserted into `other`, or removed from
+    /// it, concurrently may be added, partly added, or not: remove it only from `other`. The items
+    /// that were inserted into `other` before the union, and are not removed from it meanwhile, may
+    /// be removed from this filter afterwards. The rate of the united filter follows from its fill
+    /// and may exceed the rate it was built for: see [`saturation`](Self::saturation). Reads all of
+    /// `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is
+    /// changed then.
     ///
     /// # Examples
     ///
@@ -489,12 +506,12 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Returns the number of counters that are saturated: that have reached 15 and no longer change. Reads all
-    /// counters: `O(bits)`.
+    /// Returns the number of counters that are saturated: that have reached 15 and no longer
+    /// change. Reads all counters: `O(bits)`.
     ///
-    /// Removals no longer clear these counters. They raise the [`false_positive_rate`](Self::false_positive_rate),
-    /// which accounts for them, and never cause a false negative. If there are many, [`clear`](Self::clear) the filter,
-    /// or build a new one.
+    /// Removals no longer clear these counters. They raise the
+    /// [`false_positive_rate`](Self::false_positive_rate), which accounts for them, and never cause
+    /// a false negative. If there are many, [`clear`](Self::clear) the filter, or build a new one.
     ///
     /// # Examples
     ///
@@ -513,11 +530,13 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.array.counters.saturated()
     }
 
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
-    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
+    /// A query with the new filter has the same cost and, at the same number of items, the same
+    /// false-positive rate.
     ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
-    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
+    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
+    /// needs no second array.
     ///
     /// # Errors
     ///
@@ -560,7 +579,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -568,7 +588,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::CountingBloomFilter;
     ///
-    /// let filter = CountingBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CountingBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -584,8 +605,9 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -593,7 +615,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::CountingBloomFilter;
     ///
-    /// let filter = CountingBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CountingBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -607,8 +630,9 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.figures_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
-    /// and its rate is higher than the rate it was built for. Reads all counters: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
+    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all
+    /// counters: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -627,9 +651,10 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted, or whose copies were all removed, returns `true`. Computed from the contents as the mean over the
-    /// lines, with an error of a few thousandths (a hundredth in a nearly empty filter). Reads all counters: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted, or whose copies were all removed, returns `true`. Computed from
+    /// the contents as the mean over the lines, with an error of a few thousandths (a hundredth in
+    /// a nearly empty filter). Reads all counters: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -700,12 +725,13 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     }
 }
 
-/// A blocked filter with the same geometry, hasher and capacity, which answers as the counting filter does,
-/// in a quarter of the memory. It has a bit where the counter is not 0.
+/// A blocked filter with the same geometry, hasher and capacity, which answers as the counting
+/// filter does, in a quarter of the memory. It has a bit where the counter is not 0.
 ///
-/// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked filters of
-/// the same sizes. It is equal to a blocked filter into which the same items were inserted, as long as no
-/// counter is saturated. Of an item inserted or removed concurrently it may have all bits, some, or none.
+/// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked
+/// filters of the same sizes. It is equal to a blocked filter into which the same items were
+/// inserted, as long as no counter is saturated. Of an item inserted or removed concurrently it may
+/// have all bits, some, or none.
 ///
 /// If the allocation fails, aborts as std's collections do.
 ///

@@ -75,8 +75,9 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         self.filter.shared_mut().insert_hash_mut(hash)
     }
 
-    /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls `on_result` in order,
-    /// with each item's number and `true` if it was certainly new. See [batches](crate#batches).
+    /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls
+    /// `on_result` in order, with each item's number and `true` if it was certainly new. See
+    /// [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -102,10 +103,11 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         );
     }
 
-    /// Inserts many items and collects for each whether it was certainly new. See [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects for each whether it was certainly new. See
+    /// [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -113,7 +115,8 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
     ///
-    /// let mut filter = BlockedBloomFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(1000);
+    /// let mut filter = builder.false_positive_rate(1e-10).build()?;
     /// assert_eq!(filter.get_mut().insert_many([1, 2, 1]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```

@@ -1,4 +1,5 @@
-//! Figures read from the bits: fill, number of items, saturation and false-positive rate; each also from a sample.
+//! Figures read from the bits: fill, number of items, saturation and false-positive rate; each also
+//! from a sample.
 
 use libm::pow;
 use tamis_core::{Figures, Mean, Sampled};
@@ -30,8 +31,8 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     /// Reads evenly spread lines: at least `lines`, or all.
     pub(crate) fn figures_sampled(&self, lines: u64) -> Figures {
         let (all, rate) = (self.geometry().lines(), LineRate::new(self.geometry()));
-        // Divide by the mean of usable bits per line: the mean over all lines is then the fill, although
-        // the last line of a classic filter has fewer.
+        // Divide by the mean of usable bits per line: the mean over all lines is then the fill,
+        // although the last line of a classic filter has fewer.
         let usable = self.geometry().usable_bits() as f64 / all as f64;
         let (mut fills, mut rates) = (Mean::default(), Mean::default());
         for line in self.sample(lines) {
@@ -44,14 +45,14 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         self.figures_from(rate.err(), fill, rates.of(all))
     }
 
-    /// Computes the figures from the fill, and from the mean of the lines' rates. `probes`: those of a
-    /// classic filter, whose rate follows from the fill.
+    /// Computes the figures from the fill, and from the mean of the lines' rates. `probes`: those
+    /// of a classic filter, whose rate follows from the fill.
     fn figures_from(&self, probes: Option<f64>, fill: Sampled, rates: Sampled) -> Figures {
         let items = fill.map(|fill| self.geometry().items_at_fill(fill));
         let saturation = items.map(|items| items / self.capacity() as f64);
         let of_bits = probes.map_or(rates, |probes| fill.map(|fill| pow(fill, probes)));
-        // The error of the second part is ignored: the probability of an equal hash is below 2^-30 in
-        // any real filter.
+        // The error of the second part is ignored: the probability of an equal hash is below 2^-30
+        // in any real filter.
         let rate = of_bits.map(|rate| with_equal_hashes(rate, items.value));
         Figures::new(items, fill, saturation, rate)
     }
@@ -68,7 +69,8 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         (0..self.geometry().lines()).map(|line| self.array.read(line))
     }
 
-    /// Reads evenly spread lines: at least `lines` (all if the filter has fewer), and at most twice that number.
+    /// Reads evenly spread lines: at least `lines` (all if the filter has fewer), and at most twice
+    /// that number.
     fn sample(&self, lines: u64) -> impl Iterator<Item = LineBits> {
         let all = self.geometry().lines();
         let step = (all / lines.max(1)).max(1);
@@ -83,18 +85,19 @@ pub(crate) fn ones(line: LineBits) -> u64 {
     line.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The probability that a query for an absent item that falls on a given line finds all its bits set.
+/// The probability that a query for an absent item that falls on a given line finds all its bits
+/// set.
 pub(crate) struct LineRate {
-    /// The probability that a query finds its bits in a word, by the number of ones in the word: for groups in which an
-    /// item has the most bits, and for groups with one bit less.
+    /// The probability that a query finds its bits in a word, by the number of ones in the word:
+    /// for groups in which an item has the most bits, and for groups with one bit less.
     chances: [[f64; 65]; 2],
     shape: Shape,
     locked: bool,
 }
 
 impl LineRate {
-    /// Returns the tables for a filter in lines. For a classic filter, which has no rate per line, returns the number
-    /// of probes.
+    /// Returns the tables for a filter in lines. For a classic filter, which has no rate per line,
+    /// returns the number of probes.
     pub(crate) fn new(geometry: Geometry) -> Result<Self, f64> {
         let shape = match geometry.layout() {
             Layout::Classic { probes } => return Err(f64::from(probes)),

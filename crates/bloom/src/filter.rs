@@ -1,9 +1,11 @@
-//! The traits that the filter types have in common: for generic types of this crate, and for signatures of users.
+//! The traits that the filter types have in common: for generic types of this crate, and for
+//! signatures of users.
 
 /// Access to the shared part of a filter, for this crate only.
 ///
-/// The types that the trait names are `pub`, since it is a supertrait of a public one. No path names them outside this
-/// crate. Generic code outside can call these methods, but what they return has no public method.
+/// The types that the trait names are `pub`, since it is a supertrait of a public one. No path
+/// names them outside this crate. Generic code outside can call these methods, but what they return
+/// has no public method.
 pub(crate) mod sealed {
     use crate::array::Array;
     use crate::shared::Shared;
@@ -20,10 +22,11 @@ pub(crate) mod sealed {
     }
 }
 
-/// A filter type of this crate: [`Builder`](crate::Builder) builds it, and [`Exclusive`](crate::Exclusive) gives
-/// exclusive access to it.
+/// A filter type of this crate: [`Builder`](crate::Builder) builds it, and
+/// [`Exclusive`](crate::Exclusive) gives exclusive access to it.
 ///
-/// The trait is sealed and serves signatures. Code that is generic over filters uses [`Filter`](crate::Filter).
+/// The trait is sealed and serves signatures. Code that is generic over filters uses
+/// [`Filter`](crate::Filter).
 ///
 /// # Examples
 ///
@@ -49,7 +52,8 @@ pub trait Buildable: sealed::Sealed {
     type WithHasher<S>: Buildable<Item = Self::Item> + sealed::Sealed<Hasher = S>;
 }
 
-/// A filter type in which each item lies in one line, for [`Builder::words`](crate::Builder::words). Sealed.
+/// A filter type in which each item lies in one line, for
+/// [`Builder::words`](crate::Builder::words). Sealed.
 ///
 /// # Examples
 ///

@@ -12,8 +12,8 @@ pub(crate) use crate::sizing::solve::ALL_HASHES;
 
 /// The sizes of a filter: the number of bits, the number of bits that an item sets, and the layout.
 ///
-/// Two filters with equal geometry and equal hashing give an item the same bits. Everything here is arithmetic and
-/// needs no filter.
+/// Two filters with equal geometry and equal hashing give an item the same bits. Everything here is
+/// arithmetic and needs no filter.
 ///
 /// # Examples
 ///
@@ -59,8 +59,9 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// Returns the smallest sizes of this kind that keep `rate` at `items` items (at least 1). In the line layouts an
-    /// item touches `words` words; by default the fewest that need at most 21 % more memory than the best number.
+    /// Returns the smallest sizes of this kind that keep `rate` at `items` items (at least 1). In
+    /// the line layouts an item touches `words` words; by default the fewest that need at most 21 %
+    /// more memory than the best number.
     pub(crate) fn for_items(
         kind: Kind,
         items: u64,
@@ -81,8 +82,8 @@ impl Geometry {
         if items as f64 * -libm::log2(rate) >= ALL_HASHES {
             return Err(BuildError::TooLarge);
         }
-        // An item whose hash equals the hash of an inserted item is a false positive whatever the bits. The bits get
-        // what is left of the rate, which must be at least half of it.
+        // An item whose hash equals the hash of an inserted item is a false positive whatever the
+        // bits. The bits get what is left of the rate, which must be at least half of it.
         let floor = items as f64 / ALL_HASHES;
         if rate < 2.0 * floor {
             return Err(BuildError::RateTooLow { rate, lowest: 2.0 * floor });
@@ -90,8 +91,8 @@ impl Geometry {
         Self::for_rate_of_bits(kind, items, rate - floor, words)
     }
 
-    /// As [`for_items`](Self::for_items), with the rate of the bits alone, between 0 and 1: the caller has accounted for
-    /// equal hashes.
+    /// As [`for_items`](Self::for_items), with the rate of the bits alone, between 0 and 1: the
+    /// caller has accounted for equal hashes.
     pub(crate) fn for_rate_of_bits(
         kind: Kind,
         items: u64,
@@ -109,9 +110,9 @@ impl Geometry {
         sizes.ok_or(BuildError::TooLarge)
     }
 
-    /// Returns the sizes of a filter of this kind with `bits` bits (a line layout rounds up to whole lines) and
-    /// `probes` probes. In the line layouts they spread over `words` words; by default over the number that suits the
-    /// probes.
+    /// Returns the sizes of a filter of this kind with `bits` bits (a line layout rounds up to
+    /// whole lines) and `probes` probes. In the line layouts they spread over `words` words; by
+    /// default over the number that suits the probes.
     pub(crate) fn for_bits(
         kind: Kind,
         bits: u64,
@@ -146,7 +147,8 @@ impl Geometry {
 
     /// Returns the sizes of a filter of `lines` lines.
     pub(crate) fn of_lines(lines: u64, shape: Shape, once: bool) -> Self {
-        // 2^55 lines would have 2^64 bits. The count of bits saturates, and the allocation fails anyway.
+        // 2^55 lines would have 2^64 bits. The count of bits saturates, and the allocation fails
+        // anyway.
         Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, once } }
     }
 
@@ -155,13 +157,14 @@ impl Geometry {
         Self { layout: Layout::Counting { shape: self.shape() }, ..self }
     }
 
-    /// Returns the sizes of the blocked filter in which an item sets the bits that it counts in this filter.
+    /// Returns the sizes of the blocked filter in which an item sets the bits that it counts in
+    /// this filter.
     pub(crate) fn blocked(self) -> Self {
         Self { layout: Layout::Line { shape: self.shape(), once: false }, ..self }
     }
 
-    /// Returns the number of bits; in a counting filter, the number of counters. The line layouts have a multiple of
-    /// 512, the lock bits included.
+    /// Returns the number of bits; in a counting filter, the number of counters. The line layouts
+    /// have a multiple of 512, the lock bits included.
     ///
     /// # Examples
     ///
@@ -177,8 +180,8 @@ impl Geometry {
         self.bits
     }
 
-    /// Returns the number of bits that an item sets, or of counters that it increases. In the classic layout some may
-    /// coincide.
+    /// Returns the number of bits that an item sets, or of counters that it increases. In the
+    /// classic layout some may coincide.
     ///
     /// # Examples
     ///
@@ -197,9 +200,10 @@ impl Geometry {
         }
     }
 
-    /// Returns the largest number of 64-bit words that an item touches: the price of an atomic insert. In the line
-    /// layouts they share one cache line; in the classic layout each usually lies in a line of its own. In a counting
-    /// filter each stands for four words of counters, in half a cache line.
+    /// Returns the largest number of 64-bit words that an item touches: the price of an atomic
+    /// insert. In the line layouts they share one cache line; in the classic layout each usually
+    /// lies in a line of its own. In a counting filter each stands for four words of counters, in
+    /// half a cache line.
     ///
     /// # Examples
     ///
@@ -218,7 +222,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the size of the array in bytes: whole cache lines. A counting filter has four bits per counter.
+    /// Returns the size of the array in bytes: whole cache lines. A counting filter has four bits
+    /// per counter.
     ///
     /// # Examples
     ///
@@ -250,13 +255,13 @@ impl Geometry {
         self.fill(items as f64)
     }
 
-    /// Returns the false-positive rate that is expected after `items` distinct items: the probability that a query for
-    /// an item that was not inserted returns `true`.
+    /// Returns the false-positive rate that is expected after `items` distinct items: the
+    /// probability that a query for an item that was not inserted returns `true`.
     ///
-    /// Computed for the actual layout, not by the textbook's formula. The error is a thousandth at the rates that
-    /// filters are built for, and half a hundredth in nearly empty line layouts. Includes the probability
-    /// `items / 2^64` that the hash of the item equals the hash of an inserted one. Takes microseconds; up to
-    /// milliseconds for many probes in few bits.
+    /// Computed for the actual layout, not by the textbook's formula. The error is a thousandth at
+    /// the rates that filters are built for, and half a hundredth in nearly empty line layouts.
+    /// Includes the probability `items / 2^64` that the hash of the item equals the hash of an
+    /// inserted one. Takes microseconds; up to milliseconds for many probes in few bits.
     ///
     /// # Examples
     ///
@@ -296,7 +301,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the shape of an item's pattern in its line. The classic layout has none and returns one word.
+    /// Returns the shape of an item's pattern in its line. The classic layout has none and returns
+    /// one word.
     pub(crate) const fn shape(&self) -> Shape {
         match self.layout {
             Layout::Line { shape, .. } | Layout::Counting { shape } => shape,
@@ -304,7 +310,8 @@ impl Geometry {
         }
     }
 
-    /// Returns whether one bit of each line is its lock. A pattern of several words needs the lock, one word does not.
+    /// Returns whether one bit of each line is its lock. A pattern of several words needs the lock,
+    /// one word does not.
     pub(crate) const fn locked(&self) -> bool {
         matches!(self.layout, Layout::Line { shape, once: true } if shape.words > 1)
     }
@@ -327,11 +334,11 @@ impl Geometry {
         if self.locked() { self.bits - self.lines() } else { self.bits }
     }
 
-    /// Returns the number of items after which this share of bits is expected to be set: the inverse of the expected
-    /// fill (Swamidass and Baldi 2007 for the classic layout).
+    /// Returns the number of items after which this share of bits is expected to be set: the
+    /// inverse of the expected fill (Swamidass and Baldi 2007 for the classic layout).
     ///
-    /// Exact to the resolution of one bit. Infinite if less than half a bit is empty: any number of items may have left
-    /// a full filter.
+    /// Exact to the resolution of one bit. Infinite if less than half a bit is empty: any number of
+    /// items may have left a full filter.
     pub(crate) fn items_at_fill(&self, fill: f64) -> f64 {
         if fill <= 0.0 {
             return 0.0;
@@ -339,7 +346,8 @@ impl Geometry {
         if fill > 1.0 - 0.5 / self.usable_bits() as f64 {
             return f64::INFINITY;
         }
-        // Bisection: the expected fill grows with the items, and 64 items per bit fill every layout.
+        // Bisection: the expected fill grows with the items, and 64 items per bit fill every
+        // layout.
         let (mut low, mut high) = (0.0, 64.0 * self.bits as f64);
         for _ in 0..200 {
             let middle = (low + high) / 2.0;
@@ -370,8 +378,8 @@ pub(crate) fn with_equal_hashes(of_bits: f64, items: f64) -> f64 {
     (of_bits + items / ALL_HASHES).min(1.0)
 }
 
-/// Returns the number of words for a given number of probes: what the sizing chooses at the rates at which it chooses
-/// this number of probes.
+/// Returns the number of words for a given number of probes: what the sizing chooses at the rates
+/// at which it chooses this number of probes.
 const fn words_for(probes: u32) -> u32 {
     match probes {
         0..=5 => 1,

@@ -14,8 +14,8 @@ use crate::geometry::Geometry;
 /// The capacity of the first slice when none is given: at 1 % it takes about 130 kB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
 
-/// Access to the chain of a filter, for this crate only. What it names is `pub`, since a public trait has it as a
-/// supertrait, but no path names it outside this crate.
+/// Access to the chain of a filter, for this crate only. What it names is `pub`, since a public
+/// trait has it as a supertrait, but no path names it outside this crate.
 pub(crate) mod sealed {
     use crate::chain::Chain;
     use crate::chain::claim::Claim;
@@ -30,7 +30,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// A filter type that grows: [`ScalableBuilder`] builds it. The trait is sealed and serves signatures.
+/// A filter type that grows: [`ScalableBuilder`] builds it. The trait is sealed and serves
+/// signatures.
 ///
 /// # Examples
 ///
@@ -84,8 +85,9 @@ impl<F: Growing> ScalableBuilder<F> {
         Self { capacity: None, rate: None, max_bytes: None, max_capacity: None, hasher }
     }
 
-    /// Sets the number of distinct items of the first slice: 65,536 by default, and at least 1024. Choose the number of
-    /// items that the filter will probably hold. A filter that does not grow is the fastest.
+    /// Sets the number of distinct items of the first slice: 65,536 by default, and at least 1024.
+    /// Choose the number of items that the filter will probably hold. A filter that does not grow
+    /// is the fastest.
     ///
     /// # Examples
     ///
@@ -101,9 +103,10 @@ impl<F: Growing> ScalableBuilder<F> {
         self
     }
 
-    /// Sets the number of items at which growth ends. Give it if you know a bound: the filter takes fewer bits, above all in
-    /// the last slice and at rates of 1e-9 and below. Without it, growth ends where the page of the filter
-    /// [says](crate::ScalableBloomFilter#where-growth-ends). The first slice is not larger.
+    /// Sets the number of items at which growth ends. Give it if you know a bound: the filter takes
+    /// fewer bits, above all in the last slice and at rates of 1e-9 and below. Without it, growth
+    /// ends where the page of the filter [says](crate::ScalableBloomFilter#where-growth-ends). The
+    /// first slice is not larger.
     ///
     /// At most half of `rate · 2^64`: more is [`BuildError::RateTooLow`] at the build.
     ///
@@ -128,12 +131,13 @@ impl<F: Growing> ScalableBuilder<F> {
         self
     }
 
-    /// Sets the false-positive rate that the filter stays below up to its [`max_capacity`](Self::max_capacity): 1 % by
-    /// default.
+    /// Sets the false-positive rate that the filter stays below up to its
+    /// [`max_capacity`](Self::max_capacity): 1 % by default.
     ///
-    /// The promise is of the mean over all seeds of the hasher. Small slices vary around it: of filters that grew from
-    /// 1024 to 100,000 items, none exceeded a rate of 1 %, and 6 % exceeded one of 1e-6, by a factor of at most 4. From
-    /// 10,000 to 100,000 items at 1e-4, none exceeded 0.55 of it (2000 seeds each).
+    /// The promise is of the mean over all seeds of the hasher. Small slices vary around it: of
+    /// filters that grew from 1024 to 100,000 items, none exceeded a rate of 1 %, and 6 % exceeded
+    /// one of 1e-6, by a factor of at most 4. From 10,000 to 100,000 items at 1e-4, none exceeded
+    /// 0.55 of it (2000 seeds each).
     ///
     /// # Examples
     ///
@@ -151,8 +155,9 @@ impl<F: Growing> ScalableBuilder<F> {
         self
     }
 
-    /// Sets a limit for the memory of the bits. The slice that would exceed it becomes smaller, or is not added. Then
-    /// all further items go to the last slice, the rate rises, and `saturation` exceeds 1.
+    /// Sets a limit for the memory of the bits. The slice that would exceed it becomes smaller, or
+    /// is not added. Then all further items go to the last slice, the rate rises, and `saturation`
+    /// exceeds 1.
     ///
     /// # Examples
     ///
@@ -171,7 +176,8 @@ impl<F: Growing> ScalableBuilder<F> {
         self
     }
 
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
+    /// `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -193,9 +199,9 @@ impl<F: Growing> ScalableBuilder<F> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the rate is out of range, or too low for the [capacity](Self::capacity) or the
-    /// [`max_capacity`](Self::max_capacity); if the allocation fails; or if the first slice exceeds the
-    /// [limit](Self::max_size_in_bytes) (as a failed allocation).
+    /// [`BuildError`] if the rate is out of range, or too low for the [capacity](Self::capacity) or
+    /// the [`max_capacity`](Self::max_capacity); if the allocation fails; or if the first slice
+    /// exceeds the [limit](Self::max_size_in_bytes) (as a failed allocation).
     ///
     /// # Examples
     ///

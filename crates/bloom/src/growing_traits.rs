@@ -140,8 +140,9 @@ macro_rules! filters {
             }
         }
 
-        /// Copies the filter while other threads may insert. The copy has every item whose insert happened
-        /// before. Of an item that is inserted concurrently it may have all bits, some, or none.
+        /// Copies the filter while other threads may insert. The copy has every item whose insert
+        /// happened before. Of an item that is inserted concurrently it may have all bits, some, or
+        /// none.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { chain: self.chain.snapshot() }

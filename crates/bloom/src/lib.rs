@@ -1,7 +1,8 @@
-//! Concurrent Bloom filters over atomic words: sets that answer "was this item inserted?" for many threads.
+//! Concurrent Bloom filters over atomic words: sets that answer "was this item inserted?" for many
+//! threads.
 //!
-//! A query returns `false` only if no insert of the item happened before it. It may return `true` for an item that was
-//! not inserted: a false positive, at a rate that you choose.
+//! A query returns `false` only if no insert of the item happened before it. It may return `true`
+//! for an item that was not inserted: a false positive, at a rate that you choose.
 //!
 //! [One table](https://docs.rs/tamis/latest/tamis/#which-type) helps to choose among all filters of
 //! Tamis, with their bits per item and what they promise when inserts race. This one says how three
@@ -27,11 +28,11 @@
 //!   [`CountingBloomFilter`], as long as the item is not removed and only items that were inserted
 //!   are removed; in a [`RotatingBloomFilter`], if the insert returned `true` or was an
 //!   `insert_or_refresh`, and is in the window);
-//! * a false-positive rate that is computed for the actual layout when the filter is built, and reported for the
-//!   current contents at any time;
+//! * a false-positive rate that is computed for the actual layout when the filter is built, and
+//!   reported for the current contents at any time;
 //! * any size, up to 2^64 bits;
-//! * methods on `&self` that any number of threads may call concurrently, and methods on `&mut self` that have
-//!   exclusive access.
+//! * methods on `&self` that any number of threads may call concurrently, and methods on `&mut
+//!   self` that have exclusive access.
 //!
 //! # Examples
 //!
@@ -48,31 +49,36 @@
 //!
 //! # Batches
 //!
-//! `insert_many_with`, `contains_many_with` and their variants work on 32 items at a time: they hash items ahead and request
-//! their memory ahead. Where that gains nothing, as for inserts into filters that fit in a cache, they work on one item
-//! at a time. They take owned or borrowed items ([`AsItem`]) and pass the results to a callback, in order.
-//! `insert_many` and `contains_many` collect the results.
+//! `insert_many_with`, `contains_many_with` and their variants work on 32 items at a time: they
+//! hash items ahead and request their memory ahead. Where that gains nothing, as for inserts into
+//! filters that fit in a cache, they work on one item at a time. They take owned or borrowed items
+//! ([`AsItem`]) and pass the results to a callback, in order. `insert_many` and `contains_many`
+//! collect the results.
 //!
-//! * **Batches look ahead.** Up to 32 items are queried before the first result is passed on, so the results that
-//!   follow may miss what the callback inserts. Up to 96 items are pulled from the iterator before the first result.
-//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. With a channel, pass only
-//!   the items that are ready (`receiver.try_iter()`), and block only for the first item of the next batch.
-//! * **A panic in the iterator or the hasher loses no result.** The items of a batch are pulled before any of them is
-//!   inserted, so the result of every inserted item has been passed on. (`insert_many` hashes all items first.) If the
-//!   callback panics, up to 31 further items have already been inserted, and their results are lost. The filter stays
-//!   valid in every case.
+//! * **Batches look ahead.** Up to 32 items are queried before the first result is passed on, so
+//!   the results that follow may miss what the callback inserts. Up to 96 items are pulled from the
+//!   iterator before the first result.
+//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. With
+//!   a channel, pass only the items that are ready (`receiver.try_iter()`), and block only for the
+//!   first item of the next batch.
+//! * **A panic in the iterator or the hasher loses no result.** The items of a batch are pulled
+//!   before any of them is inserted, so the result of every inserted item has been passed on.
+//!   (`insert_many` hashes all items first.) If the callback panics, up to 31 further items have
+//!   already been inserted, and their results are lost. The filter stays valid in every case.
 //!
 //! # Metrics
 //!
-//! `figures` reads all bits once, and returns the number of items, the fill, the saturation and the false-positive rate
-//! ([`Figures`]). `figures_sampled` reads some lines, and returns each with its standard error.
+//! `figures` reads all bits once, and returns the number of items, the fill, the saturation and the
+//! false-positive rate ([`Figures`]). `figures_sampled` reads some lines, and returns each with its
+//! standard error.
 //!
 //! # Memory order
 //!
-//! A query sees every insert that *happens before* it: through a `join`, a channel, a mutex, or any other pair of
-//! Release and Acquire. Without such a pair a query may return `false` for an item whose insert has already returned;
-//! apart from false positives, it cannot be wrong in any other way. A `false` from `insert` or a `true` from `contains` does not synchronize with
-//! the thread that inserted the item: its other writes may be invisible.
+//! A query sees every insert that *happens before* it: through a `join`, a channel, a mutex, or any
+//! other pair of Release and Acquire. Without such a pair a query may return `false` for an item
+//! whose insert has already returned; apart from false positives, it cannot be wrong in any other
+//! way. A `false` from `insert` or a `true` from `contains` does not synchronize with the thread
+//! that inserted the item: its other writes may be invisible.
 //!
 //! # Features
 //!

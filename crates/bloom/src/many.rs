@@ -59,7 +59,8 @@ works! {
     Remove<Removable>: &'a A, remove, remove_batch;
 }
 
-/// Inserts or removes item by item and passes on each result: for filters in which a batch would not be faster.
+/// Inserts or removes item by item and passes on each result: for filters in which a batch would
+/// not be faster.
 #[inline]
 pub(crate) fn singly(
     hashes: impl IntoIterator<Item = u64>,

@@ -1,9 +1,10 @@
-//! loom models of the bits: the guarantees of the types under every interleaving, and planted bugs that the models must
-//! find.
+//! loom models of the bits: the guarantees of the types under every interleaving, and planted bugs
+//! that the models must find.
 //!
-//! Each property is a function that takes the operation under test. A `model` runs it with the operation of this crate.
-//! A `mutant` runs it with an operation that has a planted bug, and must fail with the message of the property. The
-//! minimum of executions that a model must explore is about half of what it explores now.
+//! Each property is a function that takes the operation under test. A `model` runs it with the
+//! operation of this crate. A `mutant` runs it with an operation that has a planted bug, and must
+//! fail with the message of the property. The minimum of executions that a model must explore is
+//! about half of what it explores now.
 
 use alloc::vec::Vec;
 
@@ -102,8 +103,8 @@ fn mutant_without_a_release_the_item_is_missed() {
     must_fail(MISSED, || check(1, None, || a_published_item_is_found(Ordering::Relaxed)));
 }
 
-// L3: at least one of concurrent inserts of one item returns `true`, and no later insert does. A concurrent insert of
-// another item that shares a bit changes nothing.
+// L3: at least one of concurrent inserts of one item returns `true`, and no later insert does. A
+// concurrent insert of another item that shares a bit changes nothing.
 
 const NONE_NEW: &str = "no insert returned that the item is new";
 
@@ -174,7 +175,8 @@ fn mutant_two_words_have_several_winners() {
     must_fail(NOT_ONE, || check(1, None, || exactly_one_is_new::<Free>(3, insert, X)));
 }
 
-// L14: a snapshot has every insert that happened before it, and no bit that no insert set; above all no lock bit.
+// L14: a snapshot has every insert that happened before it, and no bit that no insert set; above
+// all no lock bit.
 
 fn a_snapshot_has_what_came_before<K: Writer + 'static>(publish: Ordering)
 where
@@ -289,9 +291,9 @@ fn mutant_lock_relaxed() {
     });
 }
 
-/// A writer finds under the lock that it may not write. The next holder stores whole words, so it must see what the holder
-/// before the refused one wrote: nothing but the lock orders the three. (Relaxed flags start one after the other, so that
-/// none waits.)
+/// A writer finds under the lock that it may not write. The next holder stores whole words, so it
+/// must see what the holder before the refused one wrote: nothing but the lock orders the three.
+/// (Relaxed flags start one after the other, so that none waits.)
 fn a_refused_insert_passes_the_lock_on(refuse: fn(&Bits<Locked>)) {
     let bits = new();
     let [first, second] = [(); 2].map(|()| Arc::new(Word::new(0)));
@@ -381,8 +383,9 @@ fn mutant_the_check_before_the_lock_decides() {
     must_fail(NOT_ONE, || check(1, Some(1), || exactly_one_is_new(3, insert, X)));
 }
 
-/// A union into the line that inserts write: neither side loses a bit. The union has a part of X, which must not make X
-/// present, and all of Y: either the insert of Y returns `true`, or the union came first.
+/// A union into the line that inserts write: neither side loses a bit. The union has a part of X,
+/// which must not make X present, and all of Y: either the insert of Y returns `true`, or the union
+/// came first.
 fn a_union_and_an_insert() {
     let bits = new::<Locked>();
     let other = Arc::clone(&bits);

@@ -1,11 +1,12 @@
 //! Sixteen counters of four bits in a word: pure arithmetic.
 //!
-//! Four counter words stand for one word of 64 bits of a blocked filter: bit `b` has counter `b / 4` of counter word `b
-//! % 4`. With this order, the counters of a mask in counter word `w` are `mask >> w & ONES`: a shift and an AND. With
-//! bit `b` in word `b / 16`, sixteen bits would have to be spread over sixteen nibbles, which takes about twelve
-//! instructions for each counter word.
+//! Four counter words stand for one word of 64 bits of a blocked filter: bit `b` has counter `b /
+//! 4` of counter word `b % 4`. With this order, the counters of a mask in counter word `w` are
+//! `mask >> w & ONES`: a shift and an AND. With bit `b` in word `b / 16`, sixteen bits would have
+//! to be spread over sixteen nibbles, which takes about twelve instructions for each counter word.
 //!
-//! A *part* is a set of counters of one word: the lowest bit of each nibble says whether the counter is in the set.
+//! A *part* is a set of counters of one word: the lowest bit of each nibble says whether the
+//! counter is in the set.
 
 /// Counter words per word of bits, which is also the number of bits of a counter.
 pub(crate) const WORDS: usize = 4;
@@ -31,8 +32,8 @@ pub(crate) const fn mask_of([first, second, third, fourth]: [u64; WORDS]) -> u64
     /// Bits 0 and 2 of each nibble, bits 0 and 1.
     const EVERY_OTHER: u64 = 0x5555_5555_5555_5555;
     const LOW_PAIRS: u64 = 0x3333_3333_3333_3333;
-    // 1. The OR of the two low bits of each counter, and of its two high bits: those of one word at bits 0 and 2 of the
-    // nibble, those of the next word at bits 1 and 3.
+    // 1. The OR of the two low bits of each counter, and of its two high bits: those of one word at
+    //    bits 0 and 2 of the nibble, those of the next word at bits 1 and 3.
     let low = (first | first >> 1) & EVERY_OTHER | (second | second << 1) & !EVERY_OTHER;
     let high = (third | third >> 1) & EVERY_OTHER | (fourth | fourth << 1) & !EVERY_OTHER;
     // 2. The OR of these two: the first two words at bits 0 and 1, the others at bits 2 and 3.
@@ -53,16 +54,16 @@ pub(crate) const fn saturated(word: u64) -> u64 {
     pairs & pairs >> 2 & ONES
 }
 
-/// Adds 1 to each counter of a part that is not saturated. Returns `None` if all are. No carry leaves a counter,
-/// because the largest that grows is 14.
+/// Adds 1 to each counter of a part that is not saturated. Returns `None` if all are. No carry
+/// leaves a counter, because the largest that grows is 14.
 #[inline(always)]
 pub(crate) fn increased(word: u64, part: u64) -> Option<u64> {
     let grow = part & !saturated(word);
     (grow != 0).then(|| word + grow)
 }
 
-/// Subtracts 1 from each counter of a part that is neither 0 nor saturated. Returns `None` if none is. No borrow leaves
-/// a counter, because the smallest that shrinks is 1.
+/// Subtracts 1 from each counter of a part that is neither 0 nor saturated. Returns `None` if none
+/// is. No borrow leaves a counter, because the smallest that shrinks is 1.
 #[inline(always)]
 pub(crate) fn decreased(word: u64, part: u64) -> Option<u64> {
     let shrink = part & not_zero(word) & !saturated(word);
@@ -71,7 +72,8 @@ pub(crate) fn decreased(word: u64, part: u64) -> Option<u64> {
 
 /// Adds counter by counter; a sum above 15 becomes 15. Returns `None` if that changes nothing.
 pub(crate) fn summed(word: u64, other: u64) -> Option<u64> {
-    // Every other counter at a time, in bytes: the sum of two is at most 30, so bit 4 of a byte is its carry.
+    // Every other counter at a time, in bytes: the sum of two is at most 30, so bit 4 of a byte is
+    // its carry.
     let bytes = |shift: u32| {
         let sums = (word >> shift & EVEN) + (other >> shift & EVEN);
         let carries = sums >> 4 & (EVEN / 15);
@@ -145,7 +147,8 @@ mod tests {
             prop_assert_eq!(u64::from(smallest(word, part)), least);
         }
 
-        /// The parts of a mask give the mask again, whatever bit of the counters is set: each bit has its own counter.
+        /// The parts of a mask give the mask again, whatever bit of the counters is set: each bit
+        /// has its own counter.
         #[test]
         fn each_bit_has_its_counter(mask in any::<u64>()) {
             let parts: [u64; WORDS] = core::array::from_fn(|word| part(mask, word));

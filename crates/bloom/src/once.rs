@@ -13,23 +13,26 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts of
-/// an item returns `true`.
+/// A concurrent Bloom filter whose `insert` is a test-and-set: **exactly one** of any number of
+/// concurrent inserts of an item returns `true`.
 ///
-/// Use it to claim work: of all crawlers that find a URL at the same time, one gets it. If the bits of an item lie in
-/// several words, atomic operations on the words cannot do this, because a bit does not record which item set it. At
-/// rates of 1 % and above, this filter therefore keeps the bits of an item in one word, and an insert is one
-/// `fetch_or`. At lower rates one word is too narrow. There one bit of each 64-byte line is the lock of the line, and
-/// an insert sets the other bits by plain stores under the lock. Either way an insert takes one atomic operation.
+/// Use it to claim work: of all crawlers that find a URL at the same time, one gets it. If the bits
+/// of an item lie in several words, atomic operations on the words cannot do this, because a bit
+/// does not record which item set it. At rates of 1 % and above, this filter therefore keeps the
+/// bits of an item in one word, and an insert is one `fetch_or`. At lower rates one word is too
+/// narrow. There one bit of each 64-byte line is the lock of the line, and an insert sets the other
+/// bits by plain stores under the lock. Either way an insert takes one atomic operation.
 ///
-/// Exactly one, or none: if an item is a false positive, or becomes one during the race, every insert of it returns
-/// `false`. That happens at the [`false_positive_rate`](Self::false_positive_rate), for example 1e-6. It is the only
-/// way to lose an item.
+/// Exactly one, or none: if an item is a false positive, or becomes one during the race, every
+/// insert of it returns `false`. That happens at the
+/// [`false_positive_rate`](Self::false_positive_rate), for example 1e-6. It is the only way to lose
+/// an item.
 ///
-/// Queries and inserts of present items take no lock and never wait. In a filter with locks, an insert waits only for
-/// another insert into the same line, which takes a few stores. The memory is that of the blocked filter, with the same
-/// choice of [`words`](Builder::words). In a filter with locks, 1 bit in 512 is a lock. A query whose probes fall on it
-/// takes it as set; the reported rate includes that.
+/// Queries and inserts of present items take no lock and never wait. In a filter with locks, an
+/// insert waits only for another insert into the same line, which takes a few stores. The memory is
+/// that of the blocked filter, with the same choice of [`words`](Builder::words). In a filter with
+/// locks, 1 bit in 512 is a lock. A query whose probes fall on it takes it as set; the reported
+/// rate includes that.
 ///
 /// # Examples
 ///
@@ -50,8 +53,8 @@ pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceBloomFilter<T> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a randomly keyed hasher.
-    /// A capacity of 0 counts as 1.
+    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -72,7 +75,8 @@ impl<T: ?Sized> OnceBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes any hasher.
+    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -80,7 +84,8 @@ impl<T: ?Sized> OnceBloomFilter<T> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceBloomFilter;
     ///
-    /// let filter = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4);
+    /// let filter = builder.build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -91,7 +96,8 @@ impl<T: ?Sized> OnceBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -100,7 +106,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// use tamis::OnceBloomFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = OnceBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = OnceBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+    /// let filter = builder.capacity(10).build()?;
     /// assert!(filter.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -108,14 +115,15 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns `true`.
+    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns
+    /// `true`.
     ///
-    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was a false positive or
-    /// becomes one during the race. A `false` does not synchronize with the thread that inserted the item: its other
-    /// writes may be invisible.
+    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was
+    /// a false positive or becomes one during the race. A `false` does not synchronize with the
+    /// thread that inserted the item: its other writes may be invisible.
     ///
-    /// Touches one cache line. A present item is found by loads alone. A new item takes one `fetch_or` or, at rates
-    /// below 1 %, the lock of its line for a few stores.
+    /// Touches one cache line. A present item is found by loads alone. A new item takes one
+    /// `fetch_or` or, at rates below 1 %, the lock of its line for a few stores.
     ///
     /// # Examples
     ///
@@ -136,11 +144,11 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert(item)
     }
 
-    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
-    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs concurrently, it may see all
-    /// bits, some, or none.
+    /// Wait-free. Sees every insert that happens before the call. Of an insert that runs
+    /// concurrently, it may see all bits, some, or none.
     ///
     /// # Examples
     ///
@@ -170,7 +178,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// use tamis::OnceBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = OnceBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -181,12 +190,12 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
-    /// As with [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns `true`.
-    /// See [batches](crate#batches) for slow iterators and panics.
+    /// Faster than single inserts in filters larger than the caches, and as fast in small ones. As
+    /// with [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns
+    /// `true`. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -209,11 +218,11 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -221,7 +230,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceBloomFilter;
     ///
-    /// let filter = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10);
+    /// let filter = builder.build()?;
     /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -234,11 +244,11 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries, most of all in filters larger than the caches.
-    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items
+    /// are queried before the first call of `on_result`, so an insert made in `on_result` may be
     /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
@@ -268,8 +278,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -277,7 +287,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceBloomFilter;
     ///
-    /// let filter = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = OnceBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10);
+    /// let filter = builder.build()?;
     /// filter.insert("b");
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -324,15 +335,17 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.clear();
     }
 
-    /// Adds all items of `other`, as if they had been inserted one by one. Locks at most one line at a time.
+    /// Adds all items of `other`, as if they had been inserted one by one. Locks at most one line
+    /// at a time.
     ///
-    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may be added or not.
-    /// The rate of the united filter follows from its fill and may exceed the rate it was built for: see
-    /// [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
+    /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may
+    /// be added or not. The rate of the united filter follows from its fill and may exceed the rate
+    /// it was built for: see [`saturation`](Self::saturation). Reads all of `other`: `O(bits)`.
     ///
     /// # Errors
     ///
-    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is changed then.
+    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is
+    /// changed then.
     ///
     /// # Examples
     ///
@@ -355,11 +368,13 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one. A query with the new
-    /// filter has the same cost and, at the same number of items, the same false-positive rate.
+    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
+    /// A query with the new filter has the same cost and, at the same number of items, the same
+    /// false-positive rate.
     ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it clears a filter that
-    /// other threads are using. With exclusive access, [`clear`](Self::clear) needs no second array.
+    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
+    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
+    /// needs no second array.
     ///
     /// # Errors
     ///
@@ -402,7 +417,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -410,7 +426,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceBloomFilter;
     ///
-    /// let filter = OnceBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -426,8 +443,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -435,7 +453,8 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceBloomFilter;
     ///
-    /// let filter = OnceBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -449,8 +468,9 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.figures_sampled(lines)
     }
 
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the filter is overfilled,
-    /// and its rate is higher than the rate it was built for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
+    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///
@@ -469,9 +489,10 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted returns `true`. Computed from the contents as the mean over the lines, with an error of a few
-    /// thousandths (a hundredth in a nearly empty filter). Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted returns `true`. Computed from the contents as the mean over the
+    /// lines, with an error of a few thousandths (a hundredth in a nearly empty filter). Reads all
+    /// bits: `O(bits)`.
     ///
     /// # Examples
     ///

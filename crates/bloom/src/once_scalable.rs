@@ -12,16 +12,18 @@ use crate::bits::Locked;
 use crate::chain::Chain;
 use crate::growing::ScalableBuilder;
 
-/// A Bloom filter that grows, and whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts
-/// of an item returns `true`, also while the filter grows.
+/// A Bloom filter that grows, and whose `insert` is a test-and-set: **exactly one** of any number
+/// of concurrent inserts of an item returns `true`, also while the filter grows.
 ///
-/// Use it to claim work whose amount is unknown. Exactly one, or none: if an item is a false positive, every insert of
-/// it returns `false`. That happens at the [`false_positive_rate`](Self::false_positive_rate).
+/// Use it to claim work whose amount is unknown. Exactly one, or none: if an item is a false
+/// positive, every insert of it returns `false`. That happens at the
+/// [`false_positive_rate`](Self::false_positive_rate).
 ///
-/// It grows as a [`ScalableBloomFilter`](crate::ScalableBloomFilter) does, with the same memory (at high rates with less,
-/// since items have two words or more). Queries and inserts of present items take no lock. An insert of a new item holds
-/// the lock of the item's cache line while it writes the item. It waits only for other writes to a line that it locks, never
-/// for growth. Growth [ends](crate::ScalableBloomFilter#where-growth-ends) as there, at
+/// It grows as a [`ScalableBloomFilter`](crate::ScalableBloomFilter) does, with the same memory (at
+/// high rates with less, since items have two words or more). Queries and inserts of present items
+/// take no lock. An insert of a new item holds the lock of the item's cache line while it writes
+/// the item. It waits only for other writes to a line that it locks, never for growth. Growth
+/// [ends](crate::ScalableBloomFilter#where-growth-ends) as there, at
 /// [`max_capacity`](Self::max_capacity) items.
 ///
 /// # Examples
@@ -43,8 +45,8 @@ pub struct OnceScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceScalableBloomFilter<T> {
-    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
-    /// `items` items, at least 1024.
+    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its
+    /// first slice takes `items` items, at least 1024.
     ///
     /// # Errors
     ///
@@ -65,7 +67,8 @@ impl<T: ?Sized> OnceScalableBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and any hasher.
+    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -84,7 +87,8 @@ impl<T: ?Sized> OnceScalableBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -101,15 +105,16 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         ScalableBuilder::new(hasher)
     }
 
-    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns `true`.
+    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns
+    /// `true`.
     ///
-    /// Of concurrent inserts of a new item **exactly one** returns `true`, also if a slice is added meanwhile; or
-    /// none, if the item is a false positive. A `false` does not synchronize with the thread that inserted the item:
-    /// its other writes may be invisible.
+    /// Of concurrent inserts of a new item **exactly one** returns `true`, also if a slice is added
+    /// meanwhile; or none, if the item is a false positive. A `false` does not synchronize with the
+    /// thread that inserted the item: its other writes may be invisible.
     ///
-    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a new
-    /// item also locks and unlocks its line and 32 others in the previous slice, and looks for the
-    /// item once more.
+    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a
+    /// new item also locks and unlocks its line and 32 others in the previous slice, and looks for
+    /// the item once more.
     ///
     /// # Examples
     ///
@@ -130,12 +135,12 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.insert(item)
     }
 
-    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
-    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert that runs
-    /// concurrently, it may see all bits, some, or none. Looks into the slices until one contains the item, the newest
-    /// first.
+    /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
+    /// that runs concurrently, it may see all bits, some, or none. Looks into the slices until one
+    /// contains the item, the newest first.
     ///
     /// # Examples
     ///
@@ -165,7 +170,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// use tamis::OnceScalableBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = OnceScalableBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceScalableBloomFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -176,12 +182,12 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than single inserts: 32 items pass all slices together.
-    /// As with [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns `true`.
-    /// See [batches](crate#batches) for slow iterators and panics.
+    /// Faster than single inserts: 32 items pass all slices together. As with
+    /// [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns
+    /// `true`. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -204,11 +210,11 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.insert_many_with(self.chain.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -229,11 +235,11 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.by_hash().insert_many(self.chain.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result` may be invisible to
-    /// the results after it. See [batches](crate#batches).
+    /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result`
+    /// may be invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -262,8 +268,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.contains_many_with(self.chain.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -285,8 +291,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.by_hash().contains_many(self.chain.hashes(items))
     }
 
-    /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
-    /// Takes `&mut self`, because a concurrent query would miss items.
+    /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the
+    /// others is freed. Takes `&mut self`, because a concurrent query would miss items.
     ///
     /// If the allocation of the first slice fails, aborts as std's collections do.
     ///
@@ -305,8 +311,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.clear();
     }
 
-    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter, up to
-    /// its [`max_capacity`](Self::max_capacity).
+    /// Returns the number of distinct items that all current slices take at their rates. It grows
+    /// with the filter, up to its [`max_capacity`](Self::max_capacity).
     ///
     /// # Examples
     ///
@@ -324,11 +330,12 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.capacity()
     }
 
-    /// Returns the number of items at which growth ends. Up to there the filter stays below its rate. A
-    /// [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be allocated, may end it earlier.
+    /// Returns the number of items at which growth ends. Up to there the filter stays below its
+    /// rate. A [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be
+    /// allocated, may end it earlier.
     ///
-    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of the two. The builder takes
-    /// [another number](ScalableBuilder::max_capacity).
+    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of
+    /// the two. The builder takes [another number](ScalableBuilder::max_capacity).
     ///
     /// # Examples
     ///
@@ -363,7 +370,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.len()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -371,7 +379,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     ///
-    /// let filter = OnceScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -387,8 +396,9 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -396,7 +406,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
     ///
-    /// let filter = OnceScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -410,16 +421,18 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.figures(Some(lines))
     }
 
-    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of the newest slice, if it
-    /// is larger. Above 1 the filter could not grow, all new items go to its newest slice, and its rate may be higher than
-    /// the rate it was built for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of
+    /// the newest slice, if it is larger. Above 1 the filter could not grow, all new items go to
+    /// its newest slice, and its rate may be higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::OnceScalableBloomFilter;
-    /// let filter = OnceScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(2500).build()?;
+    /// let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
+    /// let filter = builder.max_size_in_bytes(2500).build()?;
     /// filter.insert_many_with(0..3000_u64, |_, _| ());
     /// assert!((2.5..3.5).contains(&filter.saturation()));
     /// # Ok::<(), tamis::BuildError>(())
@@ -429,8 +442,9 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.figures(None).saturation.value
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted returns `true`. Computed from the bits of each slice. Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted returns `true`. Computed from the bits of each slice. Reads all
+    /// bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -447,8 +461,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         self.chain.slices.figures(None).false_positive_rate.value
     }
 
-    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at which it is reserved, when
-    /// 7/8 of the newest one are used, or half of a small one.
+    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at
+    /// which it is reserved, when 7/8 of the newest one are used, or half of a small one.
     ///
     /// # Examples
     ///

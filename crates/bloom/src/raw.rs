@@ -1,21 +1,24 @@
 //! The words of a filter, for crates that save filters and load them.
 //!
-//! A filter is an array of lines ([`Lines`]) and a [`Geometry`], which says which bits of them an item has. This module
-//! gives access to both. It knows no bytes and no files: a crate such as `tamis-formats` does.
+//! A filter is an array of lines ([`Lines`]) and a [`Geometry`], which says which bits of them an
+//! item has. This module gives access to both. It knows no bytes and no files: a crate such as
+//! `tamis-formats` does.
 //!
-//! The lines of a [`CountingBloomFilter`](crate::CountingBloomFilter) have counters: four lines for each line of a
-//! blocked filter with the same bits. Counter words `4w` to `4w + 3` belong to word `w` of the blocked filter's array.
-//! Bit `b` of that word has counter `b / 4` of counter word `4w + b % 4`, in bits `4 (b / 4)` to `4 (b / 4) + 3` of it.
-//! Any value of a counter is valid.
+//! The lines of a [`CountingBloomFilter`](crate::CountingBloomFilter) have counters: four lines for
+//! each line of a blocked filter with the same bits. Counter words `4w` to `4w + 3` belong to word
+//! `w` of the blocked filter's array. Bit `b` of that word has counter `b / 4` of counter word `4w
+//! + b % 4`, in bits `4 (b / 4)` to `4 (b / 4) + 3` of it. Any value of a counter is valid.
 //!
 //! # Examples
 //!
 //! ```
 //! # use tamis_bloom as tamis;
 //! use tamis::hash::Rapid;
-//! use tamis::{BlockedBloomFilter, bloom::raw};
+//! use tamis::BlockedBloomFilter;
+//! use tamis_bloom::raw;
 //!
-//! let filter = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000).build()?;
+//! let builder = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+//! let filter = builder.capacity(1000).build()?;
 //! filter.insert("a");
 //!
 //! // Copy the filter, word by word.
@@ -60,7 +63,7 @@ pub use self::slices::{Growth, SliceSizes, from_slices, growth, read_slice_line,
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw::{self, Lines, LinesError};
+/// use tamis_bloom::raw::{self, Lines, LinesError};
 /// use tamis::hash::Rapid;
 /// use tamis::{BlockedBloomFilter, BloomFilter};
 ///
@@ -122,9 +125,9 @@ pub const fn lines(geometry: Geometry) -> u64 {
     geometry.array_lines()
 }
 
-/// Returns the bits of a line that items can set. All others are 0 in every filter: the bits behind the last one of a
-/// classic filter, and the lock bit of each line of a once filter with several words per item. In a line of counters
-/// items can set all bits.
+/// Returns the bits of a line that items can set. All others are 0 in every filter: the bits behind
+/// the last one of a classic filter, and the lock bit of each line of a once filter with several
+/// words per item. In a line of counters items can set all bits.
 ///
 /// # Examples
 ///
@@ -142,15 +145,15 @@ pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
     })
 }
 
-/// Returns the number of the line that holds the bits of an item with this hash, and the bits that the item sets in the
-/// words of that line. For a layout in lines only: a classic filter has the bits of an item anywhere, and gives `None`,
-/// as a counting filter does.
+/// Returns the number of the line that holds the bits of an item with this hash, and the bits that
+/// the item sets in the words of that line. For a layout in lines only: a classic filter has the
+/// bits of an item anywhere, and gives `None`, as a counting filter does.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw;
+/// use tamis_bloom::raw;
 /// use tamis::BlockedBloomFilter;
 ///
 /// let filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
@@ -169,14 +172,15 @@ pub fn bits_of(geometry: Geometry, hash: u64) -> Option<(u64, [u64; LINE_WORDS])
     Some((split::place(hash, geometry.lines()), words))
 }
 
-/// Returns the number of distinct items after which this share of the bits that items can set is expected to be set: the
-/// inverse of [`Geometry::fill_at`]. Infinite if all are set. Takes microseconds.
+/// Returns the number of distinct items after which this share of the bits that items can set is
+/// expected to be set: the inverse of [`Geometry::fill_at`]. Infinite if all are set. Takes
+/// microseconds.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw;
+/// use tamis_bloom::raw;
 /// use tamis::BlockedBloomFilter;
 ///
 /// let geometry = BlockedBloomFilter::<u64>::builder().capacity(1000).geometry()?;
@@ -188,8 +192,9 @@ pub fn items_at_fill(geometry: Geometry, fill: f64) -> f64 {
     geometry.items_at_fill(fill)
 }
 
-/// Reads the words of a line, without the lock bit, while other threads may write. If an insert happens before, its
-/// bits are in the words. In a line of counters it counts, unless a removal has taken it back.
+/// Reads the words of a line, without the lock bit, while other threads may write. If an insert
+/// happens before, its bits are in the words. In a line of counters it counts, unless a removal has
+/// taken it back.
 ///
 /// # Panics
 ///
@@ -204,8 +209,8 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
 }
 
 /// Sets the given bits in a line, or adds the given counters to those of a line, as
-/// [`union_with`](crate::BloomFilter::union_with) does, while other threads may write. The bits must be among
-/// [`item_bits`].
+/// [`union_with`](crate::BloomFilter::union_with) does, while other threads may write. The bits
+/// must be among [`item_bits`].
 ///
 /// # Panics
 ///
@@ -215,7 +220,7 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw;
+/// use tamis_bloom::raw;
 /// use tamis::BloomFilter;
 ///
 /// let filter = BloomFilter::<u64>::with_capacity(100)?;
@@ -231,8 +236,8 @@ pub fn union_line<F: Buildable>(filter: &F, line: u64, words: [u64; LINE_WORDS])
 
 /// Makes a filter of lines that were filled before. A capacity of 0 counts as 1.
 ///
-/// It does not read the lines: a bit that is not among [`item_bits`] makes answers wrong, or makes an insert wait for a
-/// lock that nobody holds.
+/// It does not read the lines: a bit that is not among [`item_bits`] makes answers wrong, or makes
+/// an insert wait for a lock that nobody holds.
 ///
 /// # Errors
 ///
@@ -265,8 +270,8 @@ mod tests {
     use super::*;
     use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
 
-    /// The bits that items can set are exactly those that a union with all of them sets, and those that an overfilled
-    /// filter has.
+    /// The bits that items can set are exactly those that a union with all of them sets, and those
+    /// that an overfilled filter has.
     #[test]
     fn item_bits_are_those_that_items_set() {
         fn check<F>(geometry: Geometry, insert: impl Fn(&F, u64))
@@ -311,7 +316,8 @@ mod tests {
         }
     }
 
-    /// The words that are read make the same filter again, and the counters lie where the documentation says.
+    /// The words that are read make the same filter again, and the counters lie where the
+    /// documentation says.
     #[test]
     fn counters_are_read_and_rebuilt() {
         let builder = CountingBloomFilter::<u64>::builder().capacity(500).words(2);

@@ -1,4 +1,5 @@
-//! The partition of an array into regions of consecutive lines: the region of a hash, and inserts into one region.
+//! The partition of an array into regions of consecutive lines: the region of a hash, and inserts
+//! into one region.
 
 use alloc::vec::Vec;
 use core::mem::swap;
@@ -12,8 +13,8 @@ use crate::probe::line::{Shape, with_words};
 
 /// Lines of a region, as a power of two: 256 KiB.
 ///
-/// MEASURED: 100 million hashes into a blocked filter take 7.2 ns per item, instead of 10.4, 7.4, 7.4 and 7.7 in
-/// regions of 64, 128 and 512 KiB and 1 MiB (one core of a Zen 4, with 1 MiB of L2).
+/// MEASURED: 100 million hashes into a blocked filter take 7.2 ns per item, instead of 10.4, 7.4,
+/// 7.4 and 7.7 in regions of 64, 128 and 512 KiB and 1 MiB (one core of a Zen 4, with 1 MiB of L2).
 pub(crate) const LOG_LINES: u32 = 12;
 
 /// An array that is partitioned into regions.
@@ -41,8 +42,8 @@ impl Partition {
         (split::place(hash, self.lines) >> self.log_lines) as usize
     }
 
-    /// Inserts `count` hashes into their region. `read` copies the hashes from a given number on into a batch: a whole
-    /// batch, or the rest.
+    /// Inserts `count` hashes into their region. `read` copies the hashes from a given number on
+    /// into a batch: a whole batch, or the rest.
     pub(crate) fn insert(
         self,
         region: &mut Region<'_>,
@@ -52,8 +53,8 @@ impl Partition {
         let Self { lines, shape, simd, .. } = self;
         let mut room = [Batch::EMPTY, Batch::EMPTY];
         let [mut this, mut next] = room.each_mut();
-        // Items in the batch `this`. Two batches are under way: while one is inserted, the lines of the next are
-        // requested.
+        // Items in the batch `this`. Two batches are under way: while one is inserted, the lines of
+        // the next are requested.
         let mut items = 0;
         let tables = shape.tables();
         with_words!(shape, shape => for first in (0..count + BATCH).step_by(BATCH) {

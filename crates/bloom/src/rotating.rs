@@ -1,4 +1,5 @@
-//! The rotating filter: remembers the last items or the last span of time, and claims each item once.
+//! The rotating filter: remembers the last items or the last span of time, and claims each item
+//! once.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -31,85 +32,97 @@ use self::array::{Insert, Rotating};
 #[doc = include_str!("rotating/protocol.md")]
 pub(crate) mod protocol {}
 
-/// A concurrent filter over a **window**: the last items, or the items of the last span of time. Its `insert` is a
-/// test-and-set within the window: **exactly one** of any number of inserts of an item returns `true`.
+/// A concurrent filter over a **window**: the last items, or the items of the last span of time.
+/// Its `insert` is a test-and-set within the window: **exactly one** of any number of inserts of an
+/// item returns `true`.
 ///
-/// Use it to drop duplicate events: of all threads that see an event within the window, one gets it. Querying a filter
-/// first and inserting then gives some events to two threads; this type gives them to one, also while it forgets.
+/// Use it to drop duplicate events: of all threads that see an event within the window, one gets
+/// it. Querying a filter first and inserting then gives some events to two threads; this type gives
+/// them to one, also while it forgets.
 ///
 /// # The window
 ///
-/// The filter has several [`generations`](Self::generations) of equal size. New items go into the current one. A
-/// **rotation** begins a new generation and forgets the oldest.
+/// The filter has several [`generations`](Self::generations) of equal size. New items go into the
+/// current one. A **rotation** begins a new generation and forgets the oldest.
 ///
-/// * A window **by items** (the default) covers the last [`capacity`](Self::capacity) new items. The filter rotates when
-///   the current generation is full.
-/// * A window **by time** ([`span`](crate::RotatingBuilder::span)) covers the items of the last span. It rotates when
-///   [`advance`](Self::advance) brings a time at which that is due. The filter reads no clock.
+/// * A window **by items** (the default) covers the last [`capacity`](Self::capacity) new items.
+///   The filter rotates when the current generation is full.
+/// * A window **by time** ([`span`](crate::RotatingBuilder::span)) covers the items of the last
+///   span. It rotates when [`advance`](Self::advance) brings a time at which that is due. The
+///   filter reads no clock.
 ///
-/// In a window by items the age of an item counts from a moment between the call of its insert and the return; in a window
-/// by time, from the newest reading of the clock before its insert. An item is forgotten at the latest one generation after
-/// the window.
+/// In a window by items the age of an item counts from a moment between the call of its insert and
+/// the return; in a window by time, from the newest reading of the clock before its insert. An item
+/// is forgotten at the latest one generation after the window.
 ///
 /// # What is certain
 ///
 /// * An insert that returned `true` is found for the whole window, whatever rotates meanwhile.
 /// * So is every [`insert_or_refresh`](Self::insert_or_refresh), whatever it returned.
-/// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the window: it does not
-///   become younger. Or it was a false positive: then `contains` may return `false` as soon as one of the items that
-///   caused it is forgotten. An insert of an absent item is a false positive with a probability of at most the
+/// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the
+///   window: it does not become younger. Or it was a false positive: then `contains` may return
+///   `false` as soon as one of the items that caused it is forgotten. An insert of an absent item
+///   is a false positive with a probability of at most the
 ///   [`false_positive_rate`](Self::false_positive_rate).
 ///
-/// If every insert must be found, use `insert_or_refresh`. In a window by items each item that it stores counts as new,
-/// also a repeat: the window then covers fewer distinct items.
+/// If every insert must be found, use `insert_or_refresh`. In a window by items each item that it
+/// stores counts as new, also a repeat: the window then covers fewer distinct items.
 ///
 /// # Time
 ///
-/// Pass readings of **one monotonic clock** to [`advance`](Self::advance), never the time of an event. A wrong reading
-/// has these effects (a *generation* is `span / (generations − 1)`, rounded up):
+/// Pass readings of **one monotonic clock** to [`advance`](Self::advance), never the time of an
+/// event. A wrong reading has these effects (a *generation* is `span / (generations − 1)`, rounded
+/// up):
 ///
 /// * A reading below the newest changes nothing, however old it is: a thread may be late.
-/// * If the clock is set back, time stands still. The lower readings take over when they have advanced by one generation,
-///   in four different readings, and none above the newest came between. Nothing is forgotten then. (A clock that is set
-///   back by less than two generations may reach its former time first.) An item stays for at most two generations longer,
-///   plus the time of four readings.
-/// * A reading that is too high forgets items too early. If it is higher than the newest by the span and a generation, it
-///   forgets all of them. Then the readings of the true clock take over, as above. If the same high time comes again, less
-///   than a generation passes. If a lower but still wrong time comes after that, it counts as a new one.
-/// * Of two clocks that are read in turn, the higher one counts, unless it stands still for a generation, or the lower one
-///   took over before.
+/// * If the clock is set back, time stands still. The lower readings take over when they have
+///   advanced by one generation, in four different readings, and none above the newest came
+///   between. Nothing is forgotten then. (A clock that is set back by less than two generations may
+///   reach its former time first.) An item stays for at most two generations longer, plus the time
+///   of four readings.
+/// * A reading that is too high forgets items too early. If it is higher than the newest by the
+///   span and a generation, it forgets all of them. Then the readings of the true clock take over,
+///   as above. If the same high time comes again, less than a generation passes. If a lower but
+///   still wrong time comes after that, it counts as a new one.
+/// * Of two clocks that are read in turn, the higher one counts, unless it stands still for a
+///   generation, or the lower one took over before.
 ///
-/// [`clock_changes`](Self::clock_changes) counts how often other readings took over. It is 0 with one monotonic clock,
-/// unless four readings in a row are late by more than a generation.
+/// [`clock_changes`](Self::clock_changes) counts how often other readings took over. It is 0 with
+/// one monotonic clock, unless four readings in a row are late by more than a generation.
 ///
 /// # Bursts
 ///
-/// Each generation is sized for its share of the [`capacity`](Self::capacity). A window by items rotates when a generation
-/// is full. A flood of distinct items moves it, as all new items do, and [`rotations`](Self::rotations) shows that. In a
-/// window by time a burst may fill one generation beyond its share. Nothing is forgotten for it, but the false-positive
-/// rate grows. [`saturation`](Self::saturation) is that of the fullest generation, so it exceeds 1 before the expected
-/// rate exceeds the request. (The rate of a filter for a few thousand items scatters around the expected one;
-/// [`false_positive_rate`](Self::false_positive_rate) returns that of the contents.) If you expect bursts, pass as capacity
-/// the largest number of new items per generation, times `generations − 1`.
+/// Each generation is sized for its share of the [`capacity`](Self::capacity). A window by items
+/// rotates when a generation is full. A flood of distinct items moves it, as all new items do, and
+/// [`rotations`](Self::rotations) shows that. In a window by time a burst may fill one generation
+/// beyond its share. Nothing is forgotten for it, but the false-positive rate grows.
+/// [`saturation`](Self::saturation) is that of the fullest generation, so it exceeds 1 before the
+/// expected rate exceeds the request. (The rate of a filter for a few thousand items scatters
+/// around the expected one; [`false_positive_rate`](Self::false_positive_rate) returns that of the
+/// contents.) If you expect bursts, pass as capacity the largest number of new items per
+/// generation, times `generations − 1`.
 ///
 /// # Exactly one
 ///
-/// Of concurrent inserts of an item, exactly one returns `true`, and no insert returns `true` again while the item is in
-/// the window. None does if the item is a false positive, or becomes one during the race: that happens at the
-/// [`false_positive_rate`](Self::false_positive_rate). When the filter has forgotten an item, it is new again.
+/// Of concurrent inserts of an item, exactly one returns `true`, and no insert returns `true` again
+/// while the item is in the window. None does if the item is a false positive, or becomes one
+/// during the race: that happens at the [`false_positive_rate`](Self::false_positive_rate). When
+/// the filter has forgotten an item, it is new again.
 ///
 /// # Threads
 ///
-/// Queries and inserts of present items take no lock and never wait. An insert of a new item locks one of up to 256
-/// stripes, selected by its hash, for a few loads and atomic operations. Inserts clear the oldest generation in small
-/// portions ahead of the rotation. An insert that finds the generation full waits until it has rotated, which is usually
-/// a few stores. No lock is held while code of the user runs.
+/// Queries and inserts of present items take no lock and never wait. An insert of a new item locks
+/// one of up to 256 stripes, selected by its hash, for a few loads and atomic operations. Inserts
+/// clear the oldest generation in small portions ahead of the rotation. An insert that finds the
+/// generation full waits until it has rotated, which is usually a few stores. No lock is held while
+/// code of the user runs.
 ///
 /// # Size and rate
 ///
-/// The false-positive rate holds with all live generations full. They hold up to `G / (G − 1)` times the window, and one
-/// spare generation is being cleared: with 7 generations the array is 4/3 of what the window needs, and each
-/// generation's rate is a seventh. At 1 %, 1e-4 and 1e-6 that is 21, 39 and 69 bits per item of the window.
+/// The false-positive rate holds with all live generations full. They hold up to `G / (G − 1)`
+/// times the window, and one spare generation is being cleared: with 7 generations the array is 4/3
+/// of what the window needs, and each generation's rate is a seventh. At 1 %, 1e-4 and 1e-6 that is
+/// 21, 39 and 69 bits per item of the window.
 ///
 /// # Examples
 ///
@@ -187,15 +200,17 @@ pub enum Window {
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Inserts an item. Returns `true` if the item is new in the window; no other insert of the item returns `true`
-    /// while it is in the window.
+    /// Inserts an item. Returns `true` if the item is new in the window; no other insert of the
+    /// item returns `true` while it is in the window.
     ///
-    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was a false positive or
-    /// becomes one during the race. A `false` does not make the item younger, and does not synchronize with the thread
-    /// that inserted the item: its other writes may be invisible.
+    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was
+    /// a false positive or becomes one during the race. A `false` does not make the item younger,
+    /// and does not synchronize with the thread that inserted the item: its other writes may be
+    /// invisible.
     ///
-    /// A present item is found by loads alone. A new item locks its stripe for a few loads and atomic operations. If the
-    /// current generation is full, the insert rotates before it returns, or waits for the thread that does.
+    /// A present item is found by loads alone. A new item locks its stripe for a few loads and
+    /// atomic operations. If the current generation is full, the insert rotates before it returns,
+    /// or waits for the thread that does.
     ///
     /// # Examples
     ///
@@ -217,18 +232,19 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_hash(self.hasher.hash_item(item))
     }
 
-    /// Inserts an item, and makes it young if it is present: it stays for a whole window from now. Returns `true` if the
-    /// item is new in the window, as [`insert`](Self::insert).
+    /// Inserts an item, and makes it young if it is present: it stays for a whole window from now.
+    /// Returns `true` if the item is new in the window, as [`insert`](Self::insert).
     ///
-    /// Writes the item into the current generation unless it is there: so every item is found for a whole window, also a
-    /// false positive. In a window by items each write counts as a new item.
+    /// Writes the item into the current generation unless it is there: so every item is found for a
+    /// whole window, also a false positive. In a window by items each write counts as a new item.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(2).false_positive_rate(1e-10).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000).generations(2);
+    /// let seen = builder.false_positive_rate(1e-10).build()?;
     /// assert!(seen.insert_or_refresh("a") && seen.insert("b"));
     /// seen.rotate();
     /// assert!(!seen.insert_or_refresh("a") && !seen.insert("b"));
@@ -246,9 +262,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Returns whether the item may be in the window. `true` is wrong at the
-    /// [`false_positive_rate`](Self::false_positive_rate), and right for up to one generation after the window. `false` is
-    /// certain: no insert of the item that returned `true`, and no `insert_or_refresh`, is in the window (see
-    /// [what is certain](Self#what-is-certain)).
+    /// [`false_positive_rate`](Self::false_positive_rate), and right for up to one generation after
+    /// the window. `false` is certain: no insert of the item that returned `true`, and no
+    /// `insert_or_refresh`, is in the window (see [what is certain](Self#what-is-certain)).
     ///
     /// Wait-free. Sees every insert that happens before the call.
     ///
@@ -280,7 +296,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// use tamis::RotatingBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = RotatingBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -291,12 +308,12 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than single inserts, most of all in filters larger than the caches. As with [`insert`](Self::insert),
-    /// **exactly one** of concurrent inserts of a new item returns `true`. See [batches](crate#batches) for slow iterators
-    /// and panics.
+    /// Faster than single inserts, most of all in filters larger than the caches. As with
+    /// [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns
+    /// `true`. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -319,15 +336,16 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_hashes(self.hashes(items), on_result);
     }
 
-    /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
+    /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each
+    /// item's number and what [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(1000);
+    /// let seen = builder.false_positive_rate(1e-10).build()?;
     /// seen.insert_or_refresh_many(0..10, |_number, is_new| assert!(is_new));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -340,11 +358,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         run_batches(Insert { array: &self.array, refresh: true }, self.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -352,7 +370,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     ///
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
+    /// let seen = builder.false_positive_rate(1e-10).build()?;
     /// assert_eq!(seen.insert_many(["a", "b", "a"]), [true, true, false]);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -365,11 +384,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.by_hash().insert_many(self.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries, most of all in filters larger than the caches.
-    /// Up to 32 items are queried before the first call of `on_result`, so an insert made in `on_result` may be
+    /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items
+    /// are queried before the first call of `on_result`, so an insert made in `on_result` may be
     /// invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
@@ -394,8 +413,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.contains_hashes(self.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -403,7 +422,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     ///
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
+    /// let seen = builder.false_positive_rate(1e-10).build()?;
     /// seen.insert("b");
     /// assert_eq!(seen.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), tamis::BuildError>(())
@@ -427,16 +447,18 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
-    /// Takes a reading of the clock, and rotates as often as is due in a window by time. Returns the number of rotations
-    /// that this call made.
+    /// Takes a reading of the clock, and rotates as often as is due in a window by time. Returns
+    /// the number of rotations that this call made.
     ///
-    /// `now` is the time since any fixed moment, the same for all calls: for example [`Instant::elapsed`] of a start. The
-    /// first call only sets the beginning. In a window by items it does nothing. See [Time](Self#time) for wrong readings.
+    /// `now` is the time since any fixed moment, the same for all calls: for example
+    /// [`Instant::elapsed`] of a start. The first call only sets the beginning. In a window by
+    /// items it does nothing. See [Time](Self#time) for wrong readings.
     ///
-    /// Call it before each insert, or from time to time: an item has the age of the newest reading before its insert. When
-    /// `advance` returns, items that are older than the window by one generation or more are forgotten. If time jumps by
-    /// more than the window, everything is forgotten. A call that has nothing to do is two loads and two comparisons.
-    /// Threads may pass readings out of order.
+    /// Call it before each insert, or from time to time: an item has the age of the newest reading
+    /// before its insert. When `advance` returns, items that are older than the window by one
+    /// generation or more are forgotten. If time jumps by more than the window, everything is
+    /// forgotten. A call that has nothing to do is two loads and two comparisons. Threads may pass
+    /// readings out of order.
     ///
     /// [`Instant::elapsed`]: https://doc.rust-lang.org/std/time/struct.Instant.html#method.elapsed
     ///
@@ -462,11 +484,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.advance(plan::nanoseconds(now))
     }
 
-    /// Rotates: begins a new generation and forgets the oldest. Returns the number of [`rotations`](Self::rotations) so
-    /// far. Other threads may work concurrently.
+    /// Rotates: begins a new generation and forgets the oldest. Returns the number of
+    /// [`rotations`](Self::rotations) so far. Other threads may work concurrently.
     ///
-    /// Clears what is left to clear of the oldest generation: `O(size)` if no insert has done so. In a window by time the
-    /// time of the next rotation stays.
+    /// Clears what is left to clear of the oldest generation: `O(size)` if no insert has done so.
+    /// In a window by time the time of the next rotation stays.
     ///
     /// # Examples
     ///
@@ -486,9 +508,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.rotate()
     }
 
-    /// Makes the next call of [`advance`](Self::advance) the first one: for a change of the clock that the program knows
-    /// of, such as a start from a saved filter. Nothing is forgotten; the current generation begins at the next reading.
-    /// In a window by items it does nothing.
+    /// Makes the next call of [`advance`](Self::advance) the first one: for a change of the clock
+    /// that the program knows of, such as a start from a saved filter. Nothing is forgotten; the
+    /// current generation begins at the next reading. In a window by items it does nothing.
     ///
     /// # Examples
     ///
@@ -510,9 +532,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.forget_time();
     }
 
-    /// Returns how often readings of another clock took over: see [Time](Self#time). Each time, the clock was set back, or a
-    /// reading before was wrong and may have made the filter forget too early. With one monotonic clock it is 0, so a service
-    /// can alert on it. A saved filter does not store the number.
+    /// Returns how often readings of another clock took over: see [Time](Self#time). Each time, the
+    /// clock was set back, or a reading before was wrong and may have made the filter forget too
+    /// early. With one monotonic clock it is 0, so a service can alert on it. A saved filter does
+    /// not store the number.
     ///
     /// # Examples
     ///
@@ -536,8 +559,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.clock_changes()
     }
 
-    /// Forgets the time, and every item whose insert happens before the call, while other threads may insert and query. An
-    /// item that is inserted concurrently may be forgotten, too. `O(size)`: it rotates once per live generation.
+    /// Forgets the time, and every item whose insert happens before the call, while other threads
+    /// may insert and query. An item that is inserted concurrently may be forgotten, too.
+    /// `O(size)`: it rotates once per live generation.
     ///
     /// # Examples
     ///
@@ -557,7 +581,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.forget_time();
     }
 
-    /// Returns the number of live generations. A query looks at all of them, and one more is being cleared.
+    /// Returns the number of live generations. A query looks at all of them, and one more is being
+    /// cleared.
     ///
     /// # Examples
     ///
@@ -609,8 +634,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.window
     }
 
-    /// Returns the number of new items in the window that the filter is sized for. In a window by items that is the
-    /// window.
+    /// Returns the number of new items in the window that the filter is sized for. In a window by
+    /// items that is the window.
     ///
     /// # Examples
     ///
@@ -626,8 +651,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.capacity
     }
 
-    /// Returns the number of items that a generation is sized for, an upper bound in a window by items: the window divided
-    /// by the number of generations less one, and up to 1/64 more that the threads have not counted together yet.
+    /// Returns the number of items that a generation is sized for, an upper bound in a window by
+    /// items: the window divided by the number of generations less one, and up to 1/64 more that
+    /// the threads have not counted together yet.
     ///
     /// # Examples
     ///
@@ -659,7 +685,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.geometry
     }
 
-    /// Returns the size in bytes of the array, with the generation that is being cleared, and of the locks.
+    /// Returns the size in bytes of the array, with the generation that is being cleared, and of
+    /// the locks.
     ///
     /// # Examples
     ///
@@ -675,7 +702,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.size_in_bytes()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -683,7 +711,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     ///
-    /// let filter = RotatingBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -699,8 +728,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -708,7 +738,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     ///
-    /// let filter = RotatingBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -722,12 +753,12 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.figures(self.geometry, lines)
     }
 
-    /// Returns how full the filter is; above 1 its false-positive rate may be higher than requested. Reads all bits:
-    /// `O(size)`.
+    /// Returns how full the filter is; above 1 its false-positive rate may be higher than
+    /// requested. Reads all bits: `O(size)`.
     ///
-    /// In a window by items it is the number of items in the live generations, divided by the number that they are sized
-    /// for: it stays below 1. In a window by time it is that of the fullest generation alone, so that a
-    /// [burst](Self#bursts) shows.
+    /// In a window by items it is the number of items in the live generations, divided by the
+    /// number that they are sized for: it stays below 1. In a window by time it is that of the
+    /// fullest generation alone, so that a [burst](Self#bursts) shows.
     ///
     /// # Examples
     ///
@@ -748,9 +779,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.figures().saturation.value
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted finds its bits in at least one live generation. Computed from the contents of all generations, place by
-    /// place. Reads all bits: `O(size)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted finds its bits in at least one live generation. Computed from the
+    /// contents of all generations, place by place. Reads all bits: `O(size)`.
     ///
     /// # Examples
     ///

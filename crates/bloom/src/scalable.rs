@@ -15,10 +15,11 @@ use crate::growing::ScalableBuilder;
 /// A Bloom filter that grows: it needs no size, stays below its false-positive rate up to its
 /// [`max_capacity`](Self::max_capacity), and any number of threads use it while it grows.
 ///
-/// It is a chain of blocked filters, called slices. Each is three times as large as the one before it, with a lower
-/// rate, so that the sum of their rates stays below the request. New items go into the newest slice until it holds
-/// the items it was sized for. The next slice is reserved before that, and its memory is made present page by page, one
-/// per insert. No insert waits for growth, no item is moved, and no slice is freed before the filter.
+/// It is a chain of blocked filters, called slices. Each is three times as large as the one before
+/// it, with a lower rate, so that the sum of their rates stays below the request. New items go into
+/// the newest slice until it holds the items it was sized for. The next slice is reserved before
+/// that, and its memory is made present page by page, one per insert. No insert waits for growth,
+/// no item is moved, and no slice is freed before the filter.
 ///
 /// # What it costs
 ///
@@ -32,24 +33,27 @@ use crate::growing::ScalableBuilder;
 /// | 7 slices, full (10,930,000 items) | 19.2 | 28.7 | 57.8 |
 /// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
 ///
-/// A query looks into all slices: one cache line each. Of items in batches that are mostly present, each looks into the
-/// fullest slice, and only those that it lacks look into the others. From 10,000 items, a filter grows to 10 million in
-/// 7 slices, and to 10 billion in 14. If you know the number of items, use a filter of
-/// that size, or give it as the [`capacity`](ScalableBuilder::capacity).
+/// A query looks into all slices: one cache line each. Of items in batches that are mostly present,
+/// each looks into the fullest slice, and only those that it lacks look into the others. From
+/// 10,000 items, a filter grows to 10 million in 7 slices, and to 10 billion in 14. If you know the
+/// number of items, use a filter of that size, or give it as the
+/// [`capacity`](ScalableBuilder::capacity).
 ///
 /// # Where growth ends
 ///
-/// The hash of an absent item equals that of one of `n` items with probability `n / 2^64`, whatever the filter's size. So
-/// growth must end: by default where equal hashes make half of the rate, at 9.2 million items at 1e-12, 920 million at
-/// 1e-10, and 9.2 billion at 1e-9. At higher rates it ends later, where equal hashes make a smaller part: at 300 billion
-/// items at 1e-6, and 30 trillion at 1 %. [`max_capacity`](Self::max_capacity) returns the number, and the
+/// The hash of an absent item equals that of one of `n` items with probability `n / 2^64`, whatever
+/// the filter's size. So growth must end: by default where equal hashes make half of the rate, at
+/// 9.2 million items at 1e-12, 920 million at 1e-10, and 9.2 billion at 1e-9. At higher rates it
+/// ends later, where equal hashes make a smaller part: at 300 billion items at 1e-6, and 30
+/// trillion at 1 %. [`max_capacity`](Self::max_capacity) returns the number, and the
 /// [builder](ScalableBuilder::max_capacity) takes another.
 ///
 /// If the memory for the next slice cannot be allocated, or would exceed
-/// [`max_size_in_bytes`](ScalableBuilder::max_size_in_bytes), growth ends earlier. A failed allocation is tried again.
+/// [`max_size_in_bytes`](ScalableBuilder::max_size_in_bytes), growth ends earlier. A failed
+/// allocation is tried again.
 ///
-/// After the end all items go to the last slice. No item is lost, but the false-positive rate rises, and
-/// [`saturation`](Self::saturation) exceeds 1 before the rate exceeds the request.
+/// After the end all items go to the last slice. No item is lost, but the false-positive rate
+/// rises, and [`saturation`](Self::saturation) exceeds 1 before the rate exceeds the request.
 ///
 /// # Examples
 ///
@@ -71,8 +75,8 @@ pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> ScalableBloomFilter<T> {
-    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its first slice takes
-    /// `items` items, at least 1024.
+    /// Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed hasher. Its
+    /// first slice takes `items` items, at least 1024.
     ///
     /// # Errors
     ///
@@ -93,7 +97,8 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and any hasher.
+    /// Returns a builder, which takes a first and a last size, a rate, a limit for the memory, and
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -112,7 +117,8 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///
@@ -131,10 +137,11 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
 
     /// Inserts an item. Returns `true` if it was certainly new.
     ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, also if a slice is added meanwhile. Several
-    /// may, because a bit does not record which item set it: see
-    /// [`OnceScalableBloomFilter`](crate::OnceScalableBloomFilter). An item that is a false positive is not new. A
-    /// `false` does not synchronize with the thread that inserted the item: its other writes may be invisible.
+    /// Of concurrent inserts of a new item **at least one** returns `true`, also if a slice is
+    /// added meanwhile. Several may, because a bit does not record which item set it: see
+    /// [`OnceScalableBloomFilter`](crate::OnceScalableBloomFilter). An item that is a false
+    /// positive is not new. A `false` does not synchronize with the thread that inserted the item:
+    /// its other writes may be invisible.
     ///
     /// Lock-free. Looks into each slice, one cache line each.
     ///
@@ -157,12 +164,12 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.insert(item)
     }
 
-    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item happened before.
-    /// `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
+    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert that runs
-    /// concurrently, it may see all bits, some, or none. Looks into the slices until one contains the item, the newest
-    /// first.
+    /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
+    /// that runs concurrently, it may see all bits, some, or none. Looks into the slices until one
+    /// contains the item, the newest first.
     ///
     /// # Examples
     ///
@@ -192,7 +199,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// use tamis::ScalableBloomFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = ScalableBloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableBloomFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash);
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -203,12 +211,12 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`insert`](Self::insert) would have returned.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`insert`](Self::insert) would have returned.
     ///
-    /// Faster than single inserts: 32 items pass all slices together.
-    /// As with [`insert`](Self::insert), **at least one** of concurrent inserts of a new item returns `true`.
-    /// See [batches](crate#batches) for slow iterators and panics.
+    /// Faster than single inserts: 32 items pass all slices together. As with
+    /// [`insert`](Self::insert), **at least one** of concurrent inserts of a new item returns
+    /// `true`. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -231,11 +239,11 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.insert_many_with(self.chain.hashes(items), on_result);
     }
 
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each. See
-    /// [`insert_many_with`](Self::insert_many_with).
+    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
+    /// See [`insert_many_with`](Self::insert_many_with).
     ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator or the hasher
-    /// panics, nothing has been inserted.
+    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
+    /// or the hasher panics, nothing has been inserted.
     ///
     /// # Examples
     ///
@@ -256,11 +264,11 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.by_hash().insert_many(self.chain.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number and what
-    /// [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// and what [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result` may be invisible to
-    /// the results after it. See [batches](crate#batches).
+    /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result`
+    /// may be invisible to the results after it. See [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -289,8 +297,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.contains_many_with(self.chain.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for each. See
-    /// [`contains_many_with`](Self::contains_many_with).
+    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
+    /// each. See [`contains_many_with`](Self::contains_many_with).
     ///
     /// # Examples
     ///
@@ -312,8 +320,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.by_hash().contains_many(self.chain.hashes(items))
     }
 
-    /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the others is freed.
-    /// Takes `&mut self`, because a concurrent query would miss items.
+    /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the
+    /// others is freed. Takes `&mut self`, because a concurrent query would miss items.
     ///
     /// If the allocation of the first slice fails, aborts as std's collections do.
     ///
@@ -332,8 +340,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.clear();
     }
 
-    /// Returns the number of distinct items that all current slices take at their rates. It grows with the filter, up to
-    /// its [`max_capacity`](Self::max_capacity).
+    /// Returns the number of distinct items that all current slices take at their rates. It grows
+    /// with the filter, up to its [`max_capacity`](Self::max_capacity).
     ///
     /// # Examples
     ///
@@ -351,11 +359,12 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.capacity()
     }
 
-    /// Returns the number of items at which growth ends. Up to there the filter stays below its rate. A
-    /// [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be allocated, may end it earlier.
+    /// Returns the number of items at which growth ends. Up to there the filter stays below its
+    /// rate. A [limit](ScalableBuilder::max_size_in_bytes) for the memory, or memory that cannot be
+    /// allocated, may end it earlier.
     ///
-    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of the two. The builder takes
-    /// [another number](ScalableBuilder::max_capacity).
+    /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric mean of
+    /// the two. The builder takes [another number](ScalableBuilder::max_capacity).
     ///
     /// # Examples
     ///
@@ -390,7 +399,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.len()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits once: `O(bits)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
+    /// once: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -398,7 +408,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -414,8 +425,9 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice that
-    /// number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
+    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
+    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
+    /// at any size.
     ///
     /// # Examples
     ///
@@ -423,7 +435,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
     ///
-    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item);
     /// }
@@ -437,16 +450,18 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.figures(Some(lines))
     }
 
-    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of the newest slice, if it
-    /// is larger. Above 1 the filter could not grow, all new items go to its newest slice, and its rate may be higher than
-    /// the rate it was built for. Reads all bits: `O(bits)`.
+    /// Returns the estimated number of items divided by the [capacity](Self::capacity), or that of
+    /// the newest slice, if it is larger. Above 1 the filter could not grow, all new items go to
+    /// its newest slice, and its rate may be higher than the rate it was built for. Reads all bits:
+    /// `O(bits)`.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(2500).build()?;
+    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(1024).max_size_in_bytes(2500);
+    /// let filter = builder.build()?;
     /// filter.insert_many_with(0..3000_u64, |_, _| ());
     /// assert!((2.5..3.5).contains(&filter.saturation()));
     /// # Ok::<(), tamis::BuildError>(())
@@ -456,8 +471,9 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.figures(None).saturation.value
     }
 
-    /// Returns the false-positive rate of the current contents: the probability that a query for an item that was not
-    /// inserted returns `true`. Computed from the bits of each slice. Reads all bits: `O(bits)`.
+    /// Returns the false-positive rate of the current contents: the probability that a query for an
+    /// item that was not inserted returns `true`. Computed from the bits of each slice. Reads all
+    /// bits: `O(bits)`.
     ///
     /// # Examples
     ///
@@ -474,8 +490,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         self.chain.slices.figures(None).false_positive_rate.value
     }
 
-    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at which it is reserved, when
-    /// 7/8 of the newest one are used, or half of a small one.
+    /// Returns the size of the bits of all slices in bytes. The next slice counts from the time at
+    /// which it is reserved, when 7/8 of the newest one are used, or half of a small one.
     ///
     /// # Examples
     ///

@@ -1,4 +1,5 @@
-//! The part that the filter types share: from an item to its hash, and to the operation on the array.
+//! The part that the filter types share: from an item to its hash, and to the operation on the
+//! array.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -265,8 +266,9 @@ mod tests {
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
             let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
-            // The bits of an item in one line are not independent. With `probes` probes the standard deviation of the
-            // count grows at most by their root. A region that no item reaches would have no ones.
+            // The bits of an item in one line are not independent. With `probes` probes the
+            // standard deviation of the count grows at most by their root. A region that no item
+            // reaches would have no ones.
             let usable = region * geometry.usable_bits() / lines;
             let spread = (ones as f64 - fill * usable as f64).abs();
             let sigma = (fill * usable as f64 * f64::from(probes)).sqrt();

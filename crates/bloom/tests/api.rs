@@ -376,8 +376,8 @@ fn arrays_become_filters_as_collections_do() {
     assert_eq!(counted.count("a"), 2);
 }
 
-/// Numbers at the ends of their ranges give a filter or a typed error, never a panic. What is asked for is larger than
-/// any memory or as small as it can be.
+/// Numbers at the ends of their ranges give a filter or a typed error, never a panic. What is asked
+/// for is larger than any memory or as small as it can be.
 #[test]
 fn extreme_sizes_of_the_newer_types_are_typed_errors() {
     let rates =

@@ -1,10 +1,11 @@
-//! The counting filter against exact multisets: counts, removals, saturation, unions, batches, and threads that remove.
+//! The counting filter against exact multisets: counts, removals, saturation, unions, batches, and
+//! threads that remove.
 
 use std::collections::HashMap;
 use std::thread;
 
 use proptest::prelude::*;
-use tamis_bloom::bloom::raw;
+use tamis_bloom::raw;
 use tamis_bloom::{BlockedBloomFilter, Buildable, CountingBloomFilter, Filter, UnionError};
 use tamis_hash::Rapid;
 
@@ -138,7 +139,8 @@ impl Checked {
             assert!(count <= 15);
         }
         if !saturated {
-            // Exact: the counters are those of a filter into which only the remaining copies were inserted.
+            // Exact: the counters are those of a filter into which only the remaining copies were
+            // inserted.
             let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(1));
             let mut again: Counting = builder.like(filter.geometry()).build().unwrap();
             for (&item, &number) in copies {
@@ -150,7 +152,8 @@ impl Checked {
 }
 
 proptest! {
-    /// Never a false negative and never a count below the truth; without saturation the counters are exact.
+    /// Never a false negative and never a count below the truth; without saturation the counters
+    /// are exact.
     #[test]
     fn a_multiset_is_counted(ops in ops(), bits in 1..5000_u64, probes in 1..=32_u32) {
         let mut checked =
@@ -202,7 +205,8 @@ proptest! {
         prop_assert_eq!(many.contains_many(&queried), expected);
     }
 
-    /// A union has the counters of a filter with the items of both; a blocked filter from it has the bits of a blocked filter.
+    /// A union has the counters of a filter with the items of both; a blocked filter from it has
+    /// the bits of a blocked filter.
     #[test]
     fn unions_add_and_copies_are_blocked_filters(
         items in prop::collection::vec(0..200_u64, 0..200),
@@ -237,7 +241,8 @@ proptest! {
     }
 }
 
-/// In filters larger than the caches, where batches request memory ahead; with patterns of one and of several words.
+/// In filters larger than the caches, where batches request memory ahead; with patterns of one and
+/// of several words.
 #[test]
 fn batches_in_memory_equal_single_operations() {
     for rate in [0.01, 1e-6] {
@@ -260,8 +265,8 @@ fn batches_in_memory_equal_single_operations() {
     }
 }
 
-/// An item inserted 40 times saturates its counters. All other items come and go, and it is never missed, however often
-/// it is removed.
+/// An item inserted 40 times saturates its counters. All other items come and go, and it is never
+/// missed, however often it is removed.
 #[test]
 fn a_saturated_item_stays() {
     let filter = filter(2000, 6);
@@ -281,7 +286,8 @@ fn a_saturated_item_stays() {
         assert!(filter.contains(&item) && filter.contains(&0), "a false negative");
         assert!(filter.remove(&item));
     }
-    // Only the counters of the saturated item are left, and a few that saturated through shared items.
+    // Only the counters of the saturated item are left, and a few that saturated through shared
+    // items.
     assert!(filter.contains(&0));
     assert!((6..12).contains(&filter.saturated()), "{}", filter.saturated());
     assert!((filter.figures().fill.value * 2048.0 - filter.saturated() as f64).abs() < 1e-6);
@@ -314,9 +320,10 @@ fn an_illegal_removal_changes_its_own_counters_only() {
     assert_eq!(changes, [1, 1, 1, 1]);
 }
 
-/// Threads insert and remove their own items in a filter so small that they share words and counters all the time. No
-/// item of theirs is missed between its insert and its removal, no other item is missed at all, and in the end the
-/// counters are exactly those of the items that stayed: no change was lost, and none reached a neighbour.
+/// Threads insert and remove their own items in a filter so small that they share words and
+/// counters all the time. No item of theirs is missed between its insert and its removal, no other
+/// item is missed at all, and in the end the counters are exactly those of the items that stayed:
+/// no change was lost, and none reached a neighbour.
 #[test]
 fn threads_that_remove_lose_nothing() {
     // POWER: of the order of a million compare-exchanges per thread on 64 cache lines.
@@ -335,7 +342,8 @@ fn threads_that_remove_lose_nothing() {
             for number in 1..=THREADS {
                 let (filter, stable) = (&filter, stable.clone());
                 scope.spawn(move || {
-                    // Some items are the same in all threads: copies of one item come and go concurrently.
+                    // Some items are the same in all threads: copies of one item come and go
+                    // concurrently.
                     let own = |round: u64| {
                         if round.is_multiple_of(8) {
                             1 << 40

@@ -7,7 +7,8 @@ use tamis_hash::Rapid;
 macro_rules! same {
     ($($test:ident $filter:ident;)*) => {$(
         proptest! {
-            /// In small filters, so that items repeat, also within a batch; in parts of every length.
+            /// In small filters, so that items repeat, also within a batch; in parts of every
+            /// length.
             #[test]
             fn $test(
                 probes in 1..=16_u32,
@@ -56,7 +57,8 @@ same! {
 
 macro_rules! same_in_memory {
     ($($test:ident $filter:ident;)*) => {$(
-        /// Filters larger than the caches, where batches take another path; with patterns of one and of several words.
+        /// Filters larger than the caches, where batches take another path; with patterns of one
+        /// and of several words.
         #[test]
         fn $test() {
             for rate in [0.01, 1e-6] {

@@ -58,7 +58,8 @@ fn run<F: Buildable>(new: impl Fn() -> Builder<F>, ops: Vec<Op>, on: &Type<F>) {
                     Op::Insert(_) => (on.insert)(filter, hash(item)),
                     _ => (on.insert_exclusive)(filter, hash(item)),
                 };
-                // With exclusive access, an insert returns `true` exactly if a query returned `false`.
+                // With exclusive access, an insert returns `true` exactly if a query returned
+                // `false`.
                 assert_eq!(insert(&mut filter), !known);
                 assert!((on.contains)(&filter, hash(item)));
                 assert!(known || oracle.insert(item), "a present item was new");

@@ -14,9 +14,10 @@ use tamis_bloom::{
 use tamis_hash::{HashItem, Rapid};
 
 const THREADS: usize = 4;
-/// POWER: on two cores about 1500 of these items have two winners in a blocked filter (20,000 in the long form). A
-/// window 200 times smaller (2900 times in the long form) would be found with a probability of 0.999. Where the threads
-/// share one core, each runs its round alone and a window is hardly found; the models do not depend on it.
+/// POWER: on two cores about 1500 of these items have two winners in a blocked filter (20,000 in
+/// the long form). A window 200 times smaller (2900 times in the long form) would be found with a
+/// probability of 0.999. Where the threads share one core, each runs its round alone and a window
+/// is hardly found; the models do not depend on it.
 const ITEMS: u64 = sample(2_000_000, 10_000_000);
 /// Items between two barriers of all threads, so that they keep racing for the same items.
 const ROUND: u64 = 10_000;
@@ -61,7 +62,8 @@ fn race(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Winners {
     counts
 }
 
-/// Returns the expected number of items that are false positives when they are inserted, in a filter that starts empty.
+/// Returns the expected number of items that are false positives when they are inserted, in a
+/// filter that starts empty.
 fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
     const STEPS: u64 = 1000;
     let middles = (0..STEPS).map(|step| (2 * step + 1) * ITEMS / (2 * STEPS));
@@ -69,8 +71,8 @@ fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
 }
 
 fn assert_lost_by_chance(none: u64, expected: f64) {
-    // The upper bound holds, too: concurrent inserts may make an item a false positive a little early, by fewer items
-    // than are in flight.
+    // The upper bound holds, too: concurrent inserts may make an item a false positive a little
+    // early, by fewer items than are in flight.
     let poisson = Poisson::new(expected).unwrap();
     let (low, high) = (poisson.inverse_cdf(1e-6), poisson.inverse_cdf(1.0 - 1e-6));
     assert!((low..=high).contains(&none), "{none} lost, {low}..={high} expected");
@@ -134,8 +136,8 @@ fn the_lock_free_filters_have_at_least_one_winner() {
     check!(CountingBloomFilter);
 }
 
-/// The control: inserts that decide by an earlier query. All threads query before any inserts, so that all of them win
-/// each item whatever cores they have, and the count must find them.
+/// The control: inserts that decide by an earlier query. All threads query before any inserts, so
+/// that all of them win each item whatever cores they have, and the count must find them.
 #[test]
 fn the_count_finds_two_winners() {
     const FEWER: u64 = 1000;
@@ -153,8 +155,8 @@ fn the_count_finds_two_winners() {
     assert_eq!(counts, Winners { none: 0, one: 0, several: FEWER });
 }
 
-/// While one thread makes all rotations that are due after a jump of the time, another copies the filter. The copy does
-/// not make these rotations once more: what is in the window stays.
+/// While one thread makes all rotations that are due after a jump of the time, another copies the
+/// filter. The copy does not make these rotations once more: what is in the window stays.
 #[test]
 fn a_copy_during_rotations_keeps_the_window() {
     const GENERATIONS: u64 = 16;

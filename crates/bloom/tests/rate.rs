@@ -1,9 +1,10 @@
-//! Compares the measured false-positive rate with the reported one, by exact binomial bounds at alpha = 1e-6: for every
-//! layout, at 10, 16 and 20 bits per item, with random, sequential and URL items.
+//! Compares the measured false-positive rate with the reported one, by exact binomial bounds at
+//! alpha = 1e-6: for every layout, at 10, 16 and 20 bits per item, with random, sequential and URL
+//! items.
 //!
-//! The null hypothesis is the rate that the filter reports, which follows from its contents: given the bits, queries
-//! are independent. (The planted mutants that the test must reject are in `src/probe/line.rs`, where patterns are
-//! exchangeable.)
+//! The null hypothesis is the rate that the filter reports, which follows from its contents: given
+//! the bits, queries are independent. (The planted mutants that the test must reject are in
+//! `src/probe/line.rs`, where patterns are exchangeable.)
 
 use crate::common::sample;
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -13,8 +14,9 @@ use tamis_hash::Rapid;
 const ITEMS: u64 = 100_000;
 const ALPHA: f64 = 1e-6;
 
-/// Expected number of false positives, at least. POWER: an error of the rate by `8 / sqrt(EXPECTED)` is found with a
-/// probability of 0.999 (4.9 standard deviations for alpha, 3.1 for the power): 28 %, in the long form 5 %.
+/// Expected number of false positives, at least. POWER: an error of the rate by `8 /
+/// sqrt(EXPECTED)` is found with a probability of 0.999 (4.9 standard deviations for alpha, 3.1 for
+/// the power): 28 %, in the long form 5 %.
 const EXPECTED: f64 = sample(800, 25_500) as f64;
 
 /// Returns item number `i` of a family, as bytes; distinct for distinct numbers.
@@ -72,7 +74,8 @@ fn the_measured_rate_is_the_reported_one() {
     }
 }
 
-/// The published table of a classic filter with 20 bits per item, with 6, 14 and 10 probes, measured.
+/// The published table of a classic filter with 20 bits per item, with 6, 14 and 10 probes,
+/// measured.
 #[test]
 fn the_published_rates_are_measured() {
     for (items, probes, per_cent) in

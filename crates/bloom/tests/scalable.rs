@@ -1,7 +1,9 @@
-//! Growing filters: the rate at every stage of growth, and which inserts return `true` while many threads grow one.
+//! Growing filters: the rate at every stage of growth, and which inserts return `true` while many
+//! threads grow one.
 //!
-//! POWER of the rate test: the queries expect `EXPECTED` hits at the requested rate. A rate above the request by `8 /
-//! sqrt(EXPECTED)` is found with a probability of 0.999 (4.9 standard deviations for alpha, 3.1 for the power).
+//! POWER of the rate test: the queries expect `EXPECTED` hits at the requested rate. A rate above
+//! the request by `8 / sqrt(EXPECTED)` is found with a probability of 0.999 (4.9 standard
+//! deviations for alpha, 3.1 for the power).
 
 use std::sync::Barrier;
 use std::thread;
@@ -27,8 +29,8 @@ fn false_positives(contains: impl Fn(u64) -> bool) -> (u64, u64) {
     (absent.filter(|&item| contains(item)).count() as u64, queries)
 }
 
-/// A filter that grows keeps its rate at every stage, and misses nothing. A filter of fixed size returns `true` for
-/// most absent items in the end.
+/// A filter that grows keeps its rate at every stage, and misses nothing. A filter of fixed size
+/// returns `true` for most absent items in the end.
 #[test]
 fn the_rate_stays_below_the_request_at_every_stage() {
     let fixed = BlockedBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(5))
@@ -92,8 +94,9 @@ const ITEMS: u64 = sample(300_000, 10_000_000);
 /// Items between two barriers of all threads, so that they keep racing for the same items.
 const ROUND: u64 = 2000;
 
-/// Eight threads insert the same items into one tiny slice, which grows. Each thread finds what it has inserted.
-/// Returns for how many items no insert, one insert and several inserts returned `true`.
+/// Eight threads insert the same items into one tiny slice, which grows. Each thread finds what it
+/// has inserted. Returns for how many items no insert, one insert and several inserts returned
+/// `true`.
 fn race(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sync) -> [u64; 3] {
     let barrier = Barrier::new(THREADS);
     let hasher = Rapid::with_seed(7);
@@ -126,8 +129,8 @@ fn race(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sy
     winners
 }
 
-/// The most items of which no insert returns `true`: each was a false positive when it was first inserted, at a rate
-/// below the request.
+/// The most items of which no insert returns `true`: each was a false positive when it was first
+/// inserted, at a rate below the request.
 fn most_without_winner(rate: f64) -> u64 {
     Binomial::new(rate, ITEMS).unwrap().inverse_cdf(1.0 - ALPHA)
 }
@@ -172,14 +175,16 @@ fn eight_threads_grow_a_filter_with_different_items() {
         }
     });
     assert!((0..share * THREADS as u64).all(|item| filter.contains(&item)));
-    // Four slices are full and a fifth is in use, with 0.83 of the rate at most. How the items fall into the lines of the
-    // first slice can add a seventh of that, so that 1 % means that slices held more than they should.
+    // Four slices are full and a fifth is in use, with 0.83 of the rate at most. How the items fall
+    // into the lines of the first slice can add a seventh of that, so that 1 % means that slices
+    // held more than they should.
     println!("saturation {}, rate {}", filter.saturation(), filter.false_positive_rate());
     assert!(filter.saturation() < 1.02 && filter.false_positive_rate() < 0.01);
     assert!(filter.capacity() as u64 <= 5 * ITEMS);
 }
 
-/// A filter with a limit stops growing within it, keeps all items, and reports that it is overfilled.
+/// A filter with a limit stops growing within it, keeps all items, and reports that it is
+/// overfilled.
 #[test]
 fn a_limit_of_the_memory_holds() {
     for bytes in [3_000, 20_000, 100_000, 250_000] {
@@ -194,8 +199,8 @@ fn a_limit_of_the_memory_holds() {
     }
 }
 
-/// At 1e-12 growth ends at 9.2 million items, where equal hashes make half of the rate. Up to there the reported rate, which
-/// is exact for the bits, is within the request. More cannot be asked for.
+/// At 1e-12 growth ends at 9.2 million items, where equal hashes make half of the rate. Up to there
+/// the reported rate, which is exact for the bits, is within the request. More cannot be asked for.
 #[test]
 fn a_filter_at_a_very_low_rate_grows_to_its_end() {
     const RATE: f64 = 1e-12;

@@ -48,8 +48,8 @@ fn the_expected_rate_is_the_requested_one() {
     }
 }
 
-/// More items never take fewer bits. A lower rate may take fewer bits where it changes the number of words or probes,
-/// by at most the factor that fewer words or probes may cost.
+/// More items never take fewer bits. A lower rate may take fewer bits where it changes the number
+/// of words or probes, by at most the factor that fewer words or probes may cost.
 #[test]
 fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     for (name, sizing) in TYPES {
@@ -70,8 +70,9 @@ fn more_items_or_a_lower_rate_take_no_fewer_bits() {
     }
 }
 
-/// The digests of the sizes of each type, of small filters and of all, at usual rates and at any: from the plain search
-/// that summed everything anew for each filter, before it had tables and bounds.
+/// The digests of the sizes of each type, of small filters and of all, at usual rates and at any:
+/// from the plain search that summed everything anew for each filter, before it had tables and
+/// bounds.
 const DIGESTS: [[u64; 4]; 4] = [
     [0x14AE_CEFD_E489_4956, 0xEB33_BF64_BE8D_5E5F, 0x26D5_DFBB_298B_A666, 0x9E22_AE43_0D94_6C78],
     [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
@@ -79,7 +80,8 @@ const DIGESTS: [[u64; 4]; 4] = [
     [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
 ];
 
-/// The sizes are to the bit those of the plain search, because filters in files and in other processes have them.
+/// The sizes are to the bit those of the plain search, because filters in files and in other
+/// processes have them.
 ///
 /// POWER: one of the 10^5 sizes that differs changes a digest.
 #[test]
@@ -171,10 +173,10 @@ fn rates_and_fills_grow_with_the_items() {
     }
 }
 
-/// Bits per item: of classic filters by the textbook's formula for the fewest probes that cost at most 1 % more than
-/// the published optimum (4.81, 9.59, 14.38, 19.17, 28.76), of blocked ones by exact Poisson sums of an independent
-/// program. (That program gives the published 11.84 at 1 % if any two items have different masks, and 11.95 for tables
-/// of 256 masks.)
+/// Bits per item: of classic filters by the textbook's formula for the fewest probes that cost at
+/// most 1 % more than the published optimum (4.81, 9.59, 14.38, 19.17, 28.76), of blocked ones by
+/// exact Poisson sums of an independent program. (That program gives the published 11.84 at 1 % if
+/// any two items have different masks, and 11.95 for tables of 256 masks.)
 #[test]
 fn bits_per_item_agree_with_other_programs() {
     let table = [
@@ -211,8 +213,8 @@ fn the_published_rates_are_reproduced() {
     }
 }
 
-/// The expected rate is the mean of the rates that real filters report, over many seeds: in filters of a few items,
-/// where the textbook's formula and the Poisson limit are worst.
+/// The expected rate is the mean of the rates that real filters report, over many seeds: in filters
+/// of a few items, where the textbook's formula and the Poisson limit are worst.
 #[test]
 fn small_filters_have_the_expected_rate_on_average() {
     fn mean<F>(
@@ -220,8 +222,9 @@ fn small_filters_have_the_expected_rate_on_average() {
         fill: impl Fn(&mut F),
         rate: impl Fn(&F) -> f64,
     ) -> (f64, f64) {
-        // POWER: a mean that is wrong by 0.3 to 2.3 %, depending on the size, is found with a probability of 0.999 (0.1
-        // to 0.7 % in the long form); the textbook's formula is wrong by 5 % in the smallest filter.
+        // POWER: a mean that is wrong by 0.3 to 2.3 %, depending on the size, is found with a
+        // probability of 0.999 (0.1 to 0.7 % in the long form); the textbook's formula is wrong by
+        // 5 % in the smallest filter.
         const SEEDS: u64 = sample(20_000, 200_000);
         let rates = (0..SEEDS).map(|seed| {
             let mut filter = new(seed);
@@ -288,7 +291,8 @@ fn the_number_of_items_is_estimated() {
     }
 }
 
-/// A full filter may contain any number of items: the estimates say so, and one empty bit still has a number.
+/// A full filter may contain any number of items: the estimates say so, and one empty bit still has
+/// a number.
 #[test]
 fn a_full_filter_has_infinitely_many_items() {
     fn check<F: Filter>(filter: &F) {
@@ -342,9 +346,10 @@ fn figures<F: Filter>(filter: &F, lines: u64) -> [(&'static str, f64, Sampled); 
     ]
 }
 
-/// The error of a sample is as large as its stated standard error: the sum of the squared ratios lies within the
-/// quantiles of chi-square for alpha = 1e-6. (The standard error is itself estimated, from 128 lines, which adds 2 % to
-/// the mean of the squares.) With 300 filters, a standard error that is wrong by 30 % is found with power 0.99.
+/// The error of a sample is as large as its stated standard error: the sum of the squared ratios
+/// lies within the quantiles of chi-square for alpha = 1e-6. (The standard error is itself
+/// estimated, from 128 lines, which adds 2 % to the mean of the squares.) With 300 filters, a
+/// standard error that is wrong by 30 % is found with power 0.99.
 #[test]
 fn a_sample_has_its_stated_error() {
     const FILTERS: u64 = 300;

@@ -1,8 +1,9 @@
 //! A program for ThreadSanitizer: the races of the other tests, by `spawn` and `join` alone.
 //!
-//! `harness = false`: libtest and `thread::scope` give false reports without an instrumented std. The words of the
-//! filters are atomics, which never race by definition. The sanitizer watches the rest: whole filters that pass from
-//! thread to thread. With `TAMIS_TSAN_PLANT=1` the program has a real data race, which the sanitizer must report.
+//! `harness = false`: libtest and `thread::scope` give false reports without an instrumented std.
+//! The words of the filters are atomics, which never race by definition. The sanitizer watches the
+//! rest: whole filters that pass from thread to thread. With `TAMIS_TSAN_PLANT=1` the program has a
+//! real data race, which the sanitizer must report.
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
-//! Follows every insert of a rotating filter, and its rate in bursts: what the page calls certain is never missed, the
-//! others within exact bounds of the rate, and `saturation` exceeds 1 before the rate exceeds the request.
+//! Follows every insert of a rotating filter, and its rate in bursts: what the page calls certain
+//! is never missed, the others within exact bounds of the rate, and `saturation` exceeds 1 before
+//! the rate exceeds the request.
 //!
-//! The keys and the hasher are fixed, so a run does not depend on chance. Bounds of counts are binomial, and a random
-//! filter is outside with a probability of 1e-11.
+//! The keys and the hasher are fixed, so a run does not depend on chance. Bounds of counts are
+//! binomial, and a random filter is outside with a probability of 1e-11.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -54,7 +55,8 @@ struct Found {
     /// Inserts that the page calls certain, and those of them that were missed.
     certain: u64,
     certain_missed: u64,
-    /// First inserts of an item, those that returned `false`, and those of them that were missed later.
+    /// First inserts of an item, those that returned `false`, and those of them that were missed
+    /// later.
     firsts: u64,
     lost: u64,
     lost_missed: u64,
@@ -91,7 +93,8 @@ fn follow(capacity: u64, generations: u32, rate: f64, by: By, calls: Calls) -> F
             *count += missed;
             window.pop_front();
         }
-        // In a mixed stream one of four repeats an item of the last half of a window, at a distance that varies.
+        // In a mixed stream one of four repeats an item of the last half of a window, at a distance
+        // that varies.
         let repeats = calls == Calls::Mixed && number % 4 == 3 && next > capacity;
         let item = if repeats { next - 1 - number * number % (capacity / 2) } else { next };
         next += u64::from(!repeats);
@@ -136,8 +139,8 @@ fn every_insert_is_found_for_the_window_or_within_the_rate() {
     }
 }
 
-/// Bursts into one generation, and the capacity spread over all: the reported rate is the measured one, and as long as
-/// `saturation` is at most 1, it is within the request.
+/// Bursts into one generation, and the capacity spread over all: the reported rate is the measured
+/// one, and as long as `saturation` is at most 1, it is within the request.
 #[test]
 fn a_burst_that_breaks_the_rate_shows_in_the_saturation() {
     const RATE: f64 = 1e-6;
@@ -222,8 +225,9 @@ impl Minute {
 /// The year 2100, in seconds.
 const FAR: u64 = 4_102_444_800;
 
-/// The life of an item of a minute, with one wrong time or a wrong clock: never below a minute but for a jump ahead, and
-/// never above a minute, two generations and four calls more than the true clock gives.
+/// The life of an item of a minute, with one wrong time or a wrong clock: never below a minute but
+/// for a jump ahead, and never above a minute, two generations and four calls more than the true
+/// clock gives.
 #[test]
 fn a_wrong_time_shortens_or_lengthens_no_life_by_more_than_stated() {
     // The true clock.
@@ -242,7 +246,8 @@ fn a_wrong_time_shortens_or_lengthens_no_life_by_more_than_stated() {
         assert_eq!(minute.filter.clock_changes(), 0);
     }
 
-    // Set back by an hour, or less, or more, at any moment of a generation: up to two generations and four calls.
+    // Set back by an hour, or less, or more, at any moment of a generation: up to two generations
+    // and four calls.
     for back in [1, 9, 10, 11, 19, 20, 21, 60, 3600, 1_000_000] {
         for offset in 0..10 {
             let mut minute = Minute::new();
@@ -290,7 +295,8 @@ fn a_wrong_time_shortens_or_lengthens_no_life_by_more_than_stated() {
     assert!((61..=71).contains(&life) && minute.filter.clock_changes() == 0, "{life}");
 }
 
-/// `clear` and `forget_time` take the next time as the first; without them a saved filter, too, follows a new clock.
+/// `clear` and `forget_time` take the next time as the first; without them a saved filter, too,
+/// follows a new clock.
 #[test]
 fn a_forgotten_time_begins_anew() {
     let later = Duration::from_secs(FAR);

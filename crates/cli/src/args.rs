@@ -1,4 +1,5 @@
-//! The command line: its options, their help texts, and the checks that options do not contradict each other.
+//! The command line: its options, their help texts, and the checks that options do not contradict
+//! each other.
 
 use std::path::PathBuf;
 

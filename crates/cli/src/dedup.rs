@@ -1,12 +1,14 @@
 //! `tamis dedup`: the first record of every key, or the second, in input order, on all cores.
 //!
-//! The steps of a run are in `pipeline`. Here is the one between hashing and printing, which decides the records
-//! (`sharded`). The hash of an item selects one of a fixed number of shards. Each shard has its own table or chain of
-//! filters (`store`; `repeated` uses two per shard) behind a turnstile. A worker visits all shards, first to last, and
-//! decides the records of its chunk. The workers follow each other through the shards like a wavefront.
+//! The steps of a run are in `pipeline`. Here is the one between hashing and printing, which
+//! decides the records (`sharded`). The hash of an item selects one of a fixed number of shards.
+//! Each shard has its own table or chain of filters (`store`; `repeated` uses two per shard) behind
+//! a turnstile. A worker visits all shards, first to last, and decides the records of its chunk.
+//! The workers follow each other through the shards like a wavefront.
 //!
-//! So every shard sees its items in input order, from one thread at a time, and its growth depends only on
-//! what it has seen. The output is the same, to the byte, for any number of threads and any size of chunk.
+//! So every shard sees its items in input order, from one thread at a time, and its growth depends
+//! only on what it has seen. The output is the same, to the byte, for any number of threads and any
+//! size of chunk.
 //!
 //! A run that keeps only the last records (`window`) decides all of them behind one turnstile.
 
@@ -43,13 +45,14 @@ pub(crate) use self::window::Window;
 use self::store::Store;
 use self::summary::Expected;
 
-/// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The output needs no buffer:
-/// it receives whole chunks.
+/// Prints the first record of every key of `inputs`, or the second, in order, to `output`. The
+/// output needs no buffer: it receives whole chunks.
 ///
 /// # Errors
 ///
-/// Any [`Error`]. [`Error::Usage`], [`Error::Filter`], [`Error::Memory`] and [`Error::Random`] are returned before
-/// anything is written; all others after the records before the error have been written.
+/// Any [`Error`]. [`Error::Usage`], [`Error::Filter`], [`Error::Memory`] and [`Error::Random`] are
+/// returned before anything is written; all others after the records before the error have been
+/// written.
 ///
 /// # Examples
 ///
@@ -91,8 +94,8 @@ pub fn run<R: Read + Send>(
     let (seen, again): (Vec<_>, Vec<_>) = decider.into_fills().unzip();
     let [seen, again]: [Vec<Fill>; 2] =
         [seen, again].map(|fills| fills.into_iter().flatten().collect());
-    // With `repeated`, a false positive of the first filter prints a line too many, and one of the second filter loses
-    // a line.
+    // With `repeated`, a false positive of the first filter prints a line too many, and one of the
+    // second filter loses a line.
     let false_seen = store.lost(&seen);
     let expected = if options.repeated {
         Expected { lost: store.lost(&again), extra: false_seen }

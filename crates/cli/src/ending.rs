@@ -1,15 +1,17 @@
-//! How the program ends early: what it must not leave behind is removed, and a save that runs is finished first.
+//! How the program ends early: what it must not leave behind is removed, and a save that runs is
+//! finished first.
 //!
-//! One process-wide list has the files to remove: locks, and files that have not got their name yet. A thread receives
-//! SIGINT, SIGTERM and SIGHUP. It starts with the first entry of the list, so a command that creates no file has
-//! neither the thread nor a handler. A signal that the program inherited as ignored stays ignored.
+//! One process-wide list has the files to remove: locks, and files that have not got their name
+//! yet. A thread receives SIGINT, SIGTERM and SIGHUP. It starts with the first entry of the list,
+//! so a command that creates no file has neither the thread nor a handler. A signal that the
+//! program inherited as ignored stays ignored.
 //!
-//! The first signal ends the program at once, unless somebody holds it (`hold`): a save, or a run that saves what it
-//! has printed. Then the holder ends the program. The second signal ends it in any case. The status is always that of
-//! the signal.
+//! The first signal ends the program at once, unless somebody holds it (`hold`): a save, or a run
+//! that saves what it has printed. Then the holder ends the program. The second signal ends it in
+//! any case. The status is always that of the signal.
 //!
-//! Nothing is left behind by a race: a file is created under the lock of the list (`creating`), and that lock is never
-//! released once the program ends.
+//! Nothing is left behind by a race: a file is created under the lock of the list (`creating`), and
+//! that lock is never released once the program ends.
 
 use core::time::Duration;
 use std::fs;
@@ -27,7 +29,8 @@ mod signals;
 
 use self::signals::Signals;
 
-/// Signals that come within this time are one request: `timeout` sends a signal to the program and then to its group.
+/// Signals that come within this time are one request: `timeout` sends a signal to the program and
+/// then to its group.
 const ONE_REQUEST: Duration = Duration::from_millis(300);
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -41,7 +44,8 @@ static STATE: Mutex<State> = Mutex::new(State {
 });
 
 struct State {
-    /// The signals that have come and are not yet in `first`. There are none if the system refused to receive them.
+    /// The signals that have come and are not yet in `first`. There are none if the system refused
+    /// to receive them.
     signals: Option<Signals>,
     started: bool,
     list: Vec<Entry>,
@@ -77,8 +81,8 @@ fn started() -> MutexGuard<'static, State> {
     state
 }
 
-/// Returns an error if the limits of the process leave no memory for the thread that receives signals, and it does not
-/// run yet. Before the first file is created.
+/// Returns an error if the limits of the process leave no memory for the thread that receives
+/// signals, and it does not run yet. Before the first file is created.
 pub(crate) fn check_memory() -> Result<(), Error> {
     if locked().started { Ok(()) } else { memory::check_run(1) }
 }
@@ -154,8 +158,8 @@ impl Drop for Listed {
     }
 }
 
-/// Creates something that must not be left behind, and adds it to the list. No signal ends the program between the two,
-/// so `create` must not wait for anything.
+/// Creates something that must not be left behind, and adds it to the list. No signal ends the
+/// program between the two, so `create` must not wait for anything.
 pub(crate) fn creating<T>(create: impl FnOnce(&mut List) -> T) -> T {
     create(&mut List(started()))
 }
@@ -193,8 +197,8 @@ impl Hold {
 }
 
 impl Drop for Hold {
-    /// After an error a signal that has come ends the program only when the error has been reported: see [`finish`] and
-    /// [`exit`].
+    /// After an error a signal that has come ends the program only when the error has been
+    /// reported: see [`finish`] and [`exit`].
     fn drop(&mut self) {
         locked().holds -= 1;
     }

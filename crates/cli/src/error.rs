@@ -11,8 +11,8 @@ use crate::key::{Flaw, NoKey, Undelimited};
 use crate::units::{bytes, counted, grouped, rate_up};
 use crate::{FileKind, Kind};
 
-/// Why a run ended early. Its `Display` is one line that says where the error is, what was found, what was expected
-/// and what to do.
+/// Why a run ended early. Its `Display` is one line that says where the error is, what was found,
+/// what was expected and what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +63,8 @@ pub enum Error {
         /// What was found.
         found: Flaw,
     },
-    /// No record has the byte between fields, with `--strict`. This is found at the end of the input.
+    /// No record has the byte between fields, with `--strict`. This is found at the end of the
+    /// input.
     Undelimited {
         /// The byte.
         delimiter: u8,
@@ -126,7 +127,8 @@ pub enum Error {
         name: Arc<str>,
         /// The line, from 1.
         line: u64,
-        /// The reason: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or [`Error::Outgrown`].
+        /// The reason: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or
+        /// [`Error::Outgrown`].
         source: Box<Error>,
     },
     /// A filter of fixed size refused an item.
@@ -138,9 +140,11 @@ pub enum Error {
         /// The reason.
         source: InsertError,
     },
-    /// More items would bring the rate of a filter of fixed size above twice the one that was asked for.
+    /// More items would bring the rate of a filter of fixed size above twice the one that was asked
+    /// for.
     Overfull {
-        /// The file and the line of the first item that has no room, or `None` if all items were counted at the end.
+        /// The file and the line of the first item that has no room, or `None` if all items were
+        /// counted at the end.
         record: Option<(Arc<str>, u64)>,
         /// The file of the filter.
         filter: String,
@@ -236,7 +240,8 @@ impl Exits {
         }
     }
 
-    /// Returns the exit code of a run that ended with an error. A pipe is closed at a write, so something was found.
+    /// Returns the exit code of a run that ended with an error. A pipe is closed at a write, so
+    /// something was found.
     pub(crate) fn of_error(self, error: &Error) -> u8 {
         match (self, error.exit_code()) {
             (Self::Found, 1) => 2,
@@ -254,8 +259,8 @@ impl Error {
         }
     }
 
-    /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage or bad input. `tamis
-    /// which` and `tamis query -e` exit with 2 in place of 1.
+    /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage
+    /// or bad input. `tamis which` and `tamis query -e` exit with 2 in place of 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -1,4 +1,5 @@
-//! The kinds of filter that a file can hold: those of fixed size, and those that count, forget or grow.
+//! The kinds of filter that a file can hold: those of fixed size, and those that count, forget or
+//! grow.
 
 use core::fmt;
 
@@ -62,8 +63,9 @@ impl FileKind {
         Self::Scalable,
     ];
 
-    /// Computes the sizes of a filter of this kind for `items` at `rate`, if they follow from these numbers. Allocates
-    /// nothing. For a window, `items` is its length; for a filter that grows, the sizes are those of the first slice.
+    /// Computes the sizes of a filter of this kind for `items` at `rate`, if they follow from these
+    /// numbers. Allocates nothing. For a window, `items` is its length; for a filter that grows,
+    /// the sizes are those of the first slice.
     pub(crate) fn geometry(self, items: u64, rate: f64) -> Result<Option<Geometry>, BuildError> {
         let capacity = usize::try_from(items).map_err(|_| BuildError::TooLarge)?;
         Ok(Some(match self {
@@ -120,7 +122,8 @@ impl FileKind {
 }
 
 impl FileKind {
-    /// The items of the first slice of a filter that grows, if no number is given: that of the library.
+    /// The items of the first slice of a filter that grows, if no number is given: that of the
+    /// library.
     pub(crate) const fn first_capacity(self) -> Option<u64> {
         match self {
             Self::Scalable | Self::ScalableCuckoo => Some(1 << 16),

@@ -1,4 +1,5 @@
-//! A filter in a file: any kind that the file format has, with the hash algorithm and the key that the file names.
+//! A filter in a file: any kind that the file format has, with the hash algorithm and the key that
+//! the file names.
 
 use core::convert::Infallible;
 use std::path::Path;
@@ -81,8 +82,8 @@ pub(crate) enum Copies {
 }
 
 impl AnyFilter {
-    /// Builds an empty filter, if there is memory for it. The capacity of a window is its length, and that of a filter
-    /// that grows is the capacity of its first slice.
+    /// Builds an empty filter, if there is memory for it. The capacity of a window is its length,
+    /// and that of a filter that grows is the capacity of its first slice.
     pub(crate) fn build(
         kind: FileKind,
         copies: Copies,
@@ -224,8 +225,8 @@ impl AnyFilter {
         each!(self, filter => filter.hasher())
     }
 
-    /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts copies, each is.
-    /// (A table inserts through its shards only.)
+    /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts
+    /// copies, each is. (A table inserts through its shards only.)
     pub(crate) fn insert(
         &self,
         hashes: impl Iterator<Item = u64>,
@@ -282,8 +283,8 @@ impl AnyFilter {
         matches!(self, Self::Cuckoo(_) | Self::ScalableCuckoo(_) | Self::Counting(_))
     }
 
-    /// Removes one copy of each item, in order, and reports of each whether there was one. (A filter that cannot remove
-    /// items reports nothing.)
+    /// Removes one copy of each item, in order, and reports of each whether there was one. (A
+    /// filter that cannot remove items reports nothing.)
     pub(crate) fn remove(
         &self,
         hashes: impl Iterator<Item = u64>,

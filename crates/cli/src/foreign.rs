@@ -1,4 +1,5 @@
-//! A filter of another system in a file: as that system writes it, or wrapped in a file of this program.
+//! A filter of another system in a file: as that system writes it, or wrapped in a file of this
+//! program.
 
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read};
@@ -117,7 +118,8 @@ impl Foreign {
         Self { wrapped: true, ..self }
     }
 
-    /// The same filter in another format, if that has the same hash and layout. `path`: the file it was read from.
+    /// The same filter in another format, if that has the same hash and layout. `path`: the file it
+    /// was read from.
     pub(crate) fn convert(self, to: foreign::Format, path: &Path) -> Result<Self, Error> {
         match foreign::convert(&*self.filter, to) {
             Ok(filter) => Ok(Self { filter, wrapped: false }),
@@ -125,7 +127,8 @@ impl Foreign {
         }
     }
 
-    /// Saves the filter as it was read: the file of this name is then this filter, or what it was before.
+    /// Saves the filter as it was read: the file of this name is then this filter, or what it was
+    /// before.
     pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
         let unsaved = |source| Error::Save { name: shown(path), source };
         ending::save(|| {
@@ -163,7 +166,8 @@ impl Foreign {
         refused(shown(path), self.filter.format().name(), source)
     }
 
-    /// The bytes by which the filter grows at its first key: some systems write an empty filter without its bits.
+    /// The bytes by which the filter grows at its first key: some systems write an empty filter
+    /// without its bits.
     pub(crate) fn growth(&self) -> u64 {
         let parameters = self.filter.parameters();
         let bits = parameters.iter().find(|(name, _)| *name == "bits").map_or(0, |(_, bits)| *bits);
@@ -194,7 +198,8 @@ pub(crate) fn held(filter: &Mutex<Foreign>) -> MutexGuard<'_, Foreign> {
     filter.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads all of a regular file. A pipe may block, a device may never end, and a file may grow while it is read.
+/// Reads all of a regular file. A pipe may block, a device may never end, and a file may grow while
+/// it is read.
 pub(crate) fn read(path: &Path, formats: &[foreign::Format]) -> Result<Vec<u8>, Error> {
     let name = || shown(path);
     let refused = |found: String| Error::Input { name: name(), found };
@@ -231,7 +236,8 @@ pub(crate) fn read_stdin(name: &str, formats: &[foreign::Format]) -> Result<Vec<
     Ok(bytes)
 }
 
-/// Reads at most this number of bytes and one more. Memory grows as bytes arrive, from a file all at once.
+/// Reads at most this number of bytes and one more. Memory grows as bytes arrive, from a file all
+/// at once.
 fn read_up_to(file: &File, most: u64, name: &str) -> Result<Vec<u8>, Error> {
     let short = |needed| Error::Short { name: name.into(), needed, available: None };
     let mut bytes = Vec::new();
@@ -247,10 +253,11 @@ fn read_up_to(file: &File, most: u64, name: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// The memory that a filter takes while it is read, in lengths of its file: the bytes, and the filter that is taken over from
-/// them. Of a Parquet file, the filters may be a small part.
-/// MEASURED: peak memory is 2.0 times the file compared with 1.0 for one of this program, for files of 27 to 140 MB of
-/// `guava`, `redisbloom:bf`, `redisbloom:cf`, `hadoop:counting`, `parquet:header` and `leveldb:filter` (any machine).
+/// The memory that a filter takes while it is read, in lengths of its file: the bytes, and the
+/// filter that is taken over from them. Of a Parquet file, the filters may be a small part.
+/// MEASURED: peak memory is 2.0 times the file compared with 1.0 for one of this program, for files
+/// of 27 to 140 MB of `guava`, `redisbloom:bf`, `redisbloom:cf`, `hadoop:counting`,
+/// `parquet:header` and `leveldb:filter` (any machine).
 fn factor(formats: &[foreign::Format]) -> u64 {
     if formats.contains(&foreign::Format::ParquetFile) { 1 } else { 2 }
 }

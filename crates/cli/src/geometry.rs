@@ -42,7 +42,8 @@ impl Geometry {
         }
     }
 
-    /// The expected false-positive rate with `items` distinct items; of a window of `items`, when it is full.
+    /// The expected false-positive rate with `items` distinct items; of a window of `items`, when
+    /// it is full.
     pub(crate) fn false_positive_rate_at(&self, items: u64) -> f64 {
         match self {
             Self::Bloom(geometry) | Self::Counting(geometry) => {

@@ -61,7 +61,8 @@ impl Opener {
     }
 }
 
-/// A file that is opened at its first read, so that only one of a long list of files is open at a time.
+/// A file that is opened at its first read, so that only one of a long list of files is open at a
+/// time.
 pub(crate) struct Lazy {
     opener: Opener,
     reader: Option<Box<dyn Read + Send>>,
@@ -91,8 +92,8 @@ pub(crate) struct Inputs {
     pub(crate) bytes: Option<u64>,
 }
 
-/// Checks every file before the first byte is printed. Without any file, the input is standard input. `raw`: compressed
-/// files are read as they are.
+/// Checks every file before the first byte is printed. Without any file, the input is standard
+/// input. `raw`: compressed files are read as they are.
 pub(crate) fn inputs(paths: Vec<PathBuf>, raw: bool) -> Result<Inputs, Error> {
     let paths = if paths.is_empty() { vec![PathBuf::from("-")] } else { paths };
     let mut bytes = Some(0_u64);
@@ -112,7 +113,8 @@ pub(crate) fn inputs(paths: Vec<PathBuf>, raw: bool) -> Result<Inputs, Error> {
     Ok(Inputs { list, bytes })
 }
 
-/// Returns a file's name for messages, with control characters escaped: on one line, and without terminal commands.
+/// Returns a file's name for messages, with control characters escaped: on one line, and without
+/// terminal commands.
 pub(crate) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for c in path.display().to_string().chars() {
@@ -121,8 +123,8 @@ pub(crate) fn shown(path: &Path) -> String {
     name
 }
 
-/// Checks what can be checked of a file from its metadata and its first bytes. Returns its length if it is a plain
-/// file.
+/// Checks what can be checked of a file from its metadata and its first bytes. Returns its length
+/// if it is a plain file.
 fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     let found = path.metadata().map_err(|error| error.to_string())?;
     if found.is_dir() {
@@ -150,8 +152,8 @@ fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     }
 }
 
-/// Returns the first bytes that would be read. If the name stands for a file that is already open, such as
-/// `/dev/stdin`, its position is not moved.
+/// Returns the first bytes that would be read. If the name stands for a file that is already open,
+/// such as `/dev/stdin`, its position is not moved.
 fn first_bytes(mut file: File) -> io::Result<Vec<u8>> {
     #[cfg(unix)]
     {

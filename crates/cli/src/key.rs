@@ -1,4 +1,5 @@
-//! The key of a record, by which records are compared: the whole record or a part of it, optionally in a normal form.
+//! The key of a record, by which records are compared: the whole record or a part of it, optionally
+//! in a normal form.
 
 use core::str;
 
@@ -36,10 +37,11 @@ pub enum Part {
     Hex,
     /// Some of its fields.
     Fields(Fields),
-    /// The values at these JSON pointers (RFC 6901), as compact JSON text with the names in every object sorted, only the
-    /// escapes that a string needs, and numbers as they were written: `"1"`, `1`, `1.0` and `1e0` all differ. If
-    /// members have the same name, the last one counts. Under a URL policy there is one value, which must be a string, and
-    /// the key is its decoded text.
+    /// The values at these JSON pointers (RFC 6901), as compact JSON text with the names in every
+    /// object sorted, only the escapes that a string needs, and numbers as they were written:
+    /// `"1"`, `1`, `1.0` and `1e0` all differ. If members have the same name, the last one counts.
+    /// Under a URL policy there is one value, which must be a string, and the key is its decoded
+    /// text.
     Json(Vec<String>),
 }
 
@@ -78,8 +80,8 @@ impl Key {
         if self.is_part() { self.part_of(record, scratch) } else { self.built(record, scratch) }
     }
 
-    /// [`Key::of`] for a key that is a part of the record. Only this is inlined, so that whole records pay nothing for the
-    /// others.
+    /// [`Key::of`] for a key that is a part of the record. Only this is inlined, so that whole
+    /// records pay nothing for the others.
     #[inline]
     pub(crate) fn part_of<'a>(
         &self,
@@ -145,7 +147,8 @@ impl Key {
         Ok(())
     }
 
-    /// Makes the letters A to Z of a key small, but not the bytes that are the lengths of its parts.
+    /// Makes the letters A to Z of a key small, but not the bytes that are the lengths of its
+    /// parts.
     fn lower(&self, key: &mut [u8]) {
         let several = match &self.part {
             Part::Fields(fields) => fields.is_several(),
@@ -178,7 +181,8 @@ impl Key {
         matches!(&self.part, Part::Fields(fields) if matches!(fields.quotes(), Quotes::Csv { .. }))
     }
 
-    /// The byte between fields, if it is not known to be the right one: a name that was found in a header proves it.
+    /// The byte between fields, if it is not known to be the right one: a name that was found in a
+    /// header proves it.
     pub(crate) fn delimiter(&self) -> Option<u8> {
         match &self.part {
             Part::Fields(fields) if !fields.is_named() => Some(fields.delimiter()),
@@ -192,7 +196,8 @@ impl Key {
         part && !self.crlf && !self.is_csv() && self.form.url == Policy::None
     }
 
-    /// Returns the columns of a header: the names of the fields, or the whole record if there are none.
+    /// Returns the columns of a header: the names of the fields, or the whole record if there are
+    /// none.
     pub(crate) fn columns(&self, header: &[u8], separator: u8) -> Vec<Vec<u8>> {
         match &self.part {
             Part::Fields(fields) => fields.columns(header, separator),
@@ -200,7 +205,8 @@ impl Key {
         }
     }
 
-    /// Returns the same key for inputs with these columns, or says which name they do not have, or have twice.
+    /// Returns the same key for inputs with these columns, or says which name they do not have, or
+    /// have twice.
     pub(crate) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
         let part = match &self.part {
             Part::Fields(fields) => Part::Fields(fields.resolved(columns)?),

@@ -46,7 +46,8 @@ impl Kind {
         })
     }
 
-    /// Computes the sizes of a blocked filter for `items` at `rate` with `words` words per item. Allocates nothing.
+    /// Computes the sizes of a blocked filter for `items` at `rate` with `words` words per item.
+    /// Allocates nothing.
     pub(crate) fn blocked_of_words(
         items: u64,
         rate: f64,
@@ -57,9 +58,11 @@ impl Kind {
         builder.false_positive_rate(rate).words(words).geometry()
     }
 
-    /// The lowest rate that a filter of this kind can keep with `items`; 0 if no filter has this size at any rate.
+    /// The lowest rate that a filter of this kind can keep with `items`; 0 if no filter has this
+    /// size at any rate.
     pub(crate) fn lowest_rate(self, items: u64) -> f64 {
-        // No filter of 64-bit hashes keeps a rate of 2^-64, and the error names the lowest one that it keeps.
+        // No filter of 64-bit hashes keeps a rate of 2^-64, and the error names the lowest one that
+        // it keeps.
         self.geometry(items, 2.0_f64.powi(-64)).map_or_else(lowest_rate, |_| None).unwrap_or(0.0)
     }
 

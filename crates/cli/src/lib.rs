@@ -1,4 +1,5 @@
-//! The program `tamis`: parses the command line, runs the command and reports any error in one line.
+//! The program `tamis`: parses the command line, runs the command and reports any error in one
+//! line.
 //!
 //! | module | its job |
 //! |---|---|
@@ -114,8 +115,8 @@ fn print(text: &[u8]) -> Result<(), Error> {
     output.write_all(text).and_then(|()| output.flush()).map_err(Error::written)
 }
 
-/// Prints what clap returned instead of a command: help and version unchanged, an error in one line that says what is
-/// wrong and where to find help.
+/// Prints what clap returned instead of a command: help and version unchanged, an error in one line
+/// that says what is wrong and where to find help.
 fn misused(error: &clap::Error) -> ExitCode {
     // Help and version go to standard output.
     if !error.use_stderr() {
@@ -129,7 +130,8 @@ fn misused(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(2);
     }
-    // Join the paragraphs of clap's message in one line, without usage and hint, and name the help of the command.
+    // Join the paragraphs of clap's message in one line, without usage and hint, and name the help
+    // of the command.
     let text = without_secrets(error.render().to_string());
     let parts = text.split("\n\n").filter(|part| {
         !part.trim_start().starts_with("Usage:") && !part.starts_with("For more information")

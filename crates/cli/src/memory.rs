@@ -1,7 +1,8 @@
 //! How much memory is available, where the system reports it.
 //!
-//! Three things limit it: the machine, the control groups of the process, and the limits of the process itself. The
-//! system ends a process that goes beyond its group, and refuses the allocations of one that goes beyond its own limits.
+//! Three things limit it: the machine, the control groups of the process, and the limits of the
+//! process itself. The system ends a process that goes beyond its group, and refuses the
+//! allocations of one that goes beyond its own limits.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,9 +15,9 @@ use crate::units::bytes;
 mod group;
 mod process;
 
-/// What is kept free of the memory that the limits of a process leave: for all that is small, whose allocation cannot be
-/// an error. MEASURED: `tamis info` takes 0.5 MiB of address space besides the filter, compared with 0.1 MiB per thread of a
-/// run besides its chunk and its stack (any machine).
+/// What is kept free of the memory that the limits of a process leave: for all that is small, whose
+/// allocation cannot be an error. MEASURED: `tamis info` takes 0.5 MiB of address space besides the
+/// filter, compared with 0.1 MiB per thread of a run besides its chunk and its stack (any machine).
 const SPARE: u64 = 2 << 20;
 
 /// What a thread needs: its stack, and some space.
@@ -46,8 +47,8 @@ pub(crate) fn lack(needed: u64) -> Option<String> {
     Some(format!("needs {}, but {} are available", bytes(needed), bytes(available)))
 }
 
-/// Returns an error if the limits of the process do not leave enough for a run with this number of threads besides its
-/// workers.
+/// Returns an error if the limits of the process do not leave enough for a run with this number of
+/// threads besides its workers.
 pub(crate) fn check_run(threads: u64) -> Result<(), Error> {
     let needed = SPARE + threads * THREAD;
     match process::left() {
@@ -64,8 +65,8 @@ pub(crate) fn short(needed: usize) -> io::Error {
     io::Error::new(ErrorKind::OutOfMemory, text)
 }
 
-/// Whether the limits of the process leave so little that no more should be begun. Without limits this takes less than a
-/// microsecond.
+/// Whether the limits of the process leave so little that no more should be begun. Without limits
+/// this takes less than a microsecond.
 pub(crate) fn is_short() -> bool {
     process::left().is_some_and(|left| left < SPARE)
 }
@@ -75,9 +76,9 @@ pub(crate) fn left() -> Option<u64> {
     process::left().map(|left| left.saturating_sub(SPARE))
 }
 
-/// Takes what the limits of the process leave, but for a part, until the result is dropped. A thread that starts meanwhile
-/// shares the heap of the others: where glibc can, it reserves 64 MiB of address space for each thread, which a filter
-/// would then lack.
+/// Takes what the limits of the process leave, but for a part, until the result is dropped. A
+/// thread that starts meanwhile shares the heap of the others: where glibc can, it reserves 64 MiB
+/// of address space for each thread, which a filter would then lack.
 pub(crate) fn shared_heap() -> Option<MmapMut> {
     const PART: u64 = 32 << 20;
     let taken = process::left()?.checked_sub(PART).filter(|&taken| taken > 0)?;
@@ -89,8 +90,9 @@ pub(crate) fn has_thread() -> bool {
     process::left().is_none_or(|left| left >= SPARE + THREAD)
 }
 
-/// The number of bytes that can be allocated without swapping, or `None` if the system does not report it: the least that
-/// the machine has, less a sixteenth for everything else, that the control groups leave, and that the process may take.
+/// The number of bytes that can be allocated without swapping, or `None` if the system does not
+/// report it: the least that the machine has, less a sixteenth for everything else, that the
+/// control groups leave, and that the process may take.
 pub(crate) fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_in(&text));
     let machine = machine.map(|available| available - available / 16);

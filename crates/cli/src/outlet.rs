@@ -1,8 +1,9 @@
 //! The output of `tamis new`: how much of it its reader has taken.
 //!
-//! What is written to a pipe is in a buffer of the system until somebody reads it. A reader that ends before it has
-//! read all takes the rest with it, and no error says so. So the output is asked what is still unread before anything
-//! is saved. What a reader has taken but not handled is not seen here.
+//! What is written to a pipe is in a buffer of the system until somebody reads it. A reader that
+//! ends before it has read all takes the rest with it, and no error says so. So the output is asked
+//! what is still unread before anything is saved. What a reader has taken but not handled is not
+//! seen here.
 
 use core::time::Duration;
 use std::fs::File;
@@ -13,8 +14,9 @@ use std::time::Instant;
 
 use crate::Error;
 
-/// The most that is written at once, where it is not known how much there is room for. A write may end only when a slow
-/// reader has taken all of it, and meanwhile it cannot be seen that bytes are taken.
+/// The most that is written at once, where it is not known how much there is room for. A write may
+/// end only when a slow reader has taken all of it, and meanwhile it cannot be seen that bytes are
+/// taken.
 const PIECE: usize = 1 << 16;
 
 /// The same for a terminal, and for a pipe that is full.
@@ -49,8 +51,8 @@ enum Kind {
     /// A socket that knows how much its peer has taken.
     Socket,
     Terminal,
-    /// Another device; a socket that does not know; and, on systems other than Linux, any pipe or socket. What was
-    /// written counts as taken.
+    /// Another device; a socket that does not know; and, on systems other than Linux, any pipe or
+    /// socket. What was written counts as taken.
     Other,
 }
 
@@ -82,8 +84,8 @@ impl<'f> Outlet<'f> {
         self.kind != Kind::File
     }
 
-    /// Brings what was printed to the disk, if it goes to a file: a filter must not say that more was printed than is
-    /// there.
+    /// Brings what was printed to the disk, if it goes to a file: a filter must not say that more
+    /// was printed than is there.
     pub(crate) fn flushed(&self) -> Result<(), Error> {
         if self.kind == Kind::File { self.file.sync_all().map_err(Error::Write) } else { Ok(()) }
     }
@@ -92,7 +94,8 @@ impl<'f> Outlet<'f> {
     pub(crate) fn taken(&self) -> Taken {
         let unread = || system::unread(self.file, self.kind);
         match (unread(), system::is_closed(self.file, self.kind)) {
-            // A pipe keeps what nobody reads. The peer may have taken the rest before it closed the pipe.
+            // A pipe keeps what nobody reads. The peer may have taken the rest before it closed the
+            // pipe.
             (_, true) if matches!(self.kind, Kind::Pipe(_)) && unread() == 0 => Taken::All,
             // A socket drops it, after it has noted the error.
             (_, true) => Taken::Never,
@@ -101,8 +104,8 @@ impl<'f> Outlet<'f> {
         }
     }
 
-    /// Waits until the reader has taken all, or has closed the output; or until `patience` ends, which is called with
-    /// the time since something was taken. Returns the last state.
+    /// Waits until the reader has taken all, or has closed the output; or until `patience` ends,
+    /// which is called with the time since something was taken. Returns the last state.
     pub(crate) fn wait(&self, mut patience: impl FnMut(Duration) -> bool) -> Taken {
         let mut still = Still::new(self);
         // The usual reader needs less than the first pause.
@@ -153,7 +156,8 @@ impl Write for &Outlet<'_> {
     }
 }
 
-/// The time for which the reader of an output has taken nothing, although there is something to take.
+/// The time for which the reader of an output has taken nothing, although there is something to
+/// take.
 pub(crate) struct Still<'o> {
     outlet: &'o Outlet<'o>,
     /// What was written, and the bytes unread.

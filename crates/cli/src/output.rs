@@ -16,8 +16,8 @@ mod roles;
 pub(crate) use self::packed::Packed;
 pub(crate) use self::roles::Roles;
 
-/// An output file that gets its name when it is complete. Until then, and if this is dropped, an existing file of that
-/// name is not changed.
+/// An output file that gets its name when it is complete. Until then, and if this is dropped, an
+/// existing file of that name is not changed.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// The file that is written, in the same directory.
@@ -25,8 +25,8 @@ pub(crate) struct Pending {
     target: Target,
 }
 
-/// Returns whether the output is a named file. The names of standard output do not count: to replace the file behind it
-/// would lose the contents that the shell appends to.
+/// Returns whether the output is a named file. The names of standard output do not count: to
+/// replace the file behind it would lose the contents that the shell appends to.
 pub(crate) fn is_file(path: Option<&Path>) -> bool {
     let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     path.is_some_and(|path| names.iter().all(|name| path.as_os_str() != *name))
@@ -45,7 +45,8 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(File, Option<Pending>), Error
     placed().map_err(|found| Error::Output { name: shown(path), found })
 }
 
-/// Makes an output of records, which is compressed if its name says so. `path`: the name by which it was opened.
+/// Makes an output of records, which is compressed if its name says so. `path`: the name by which
+/// it was opened.
 pub(crate) fn packed<W>(output: W, path: Option<&Path>) -> Packed<W> {
     Packed::new(output, path.filter(|&path| is_file(Some(path))))
 }
@@ -56,7 +57,8 @@ pub(crate) fn open_packed(path: Option<&Path>) -> Result<(Packed<File>, Option<P
     Ok((packed(file, path), pending))
 }
 
-/// Checks that a filter can be saved under this name: as a file, not in a device or a pipe, and not compressed.
+/// Checks that a filter can be saved under this name: as a file, not in a device or a pipe, and not
+/// compressed.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
     if !is_file(Some(path)) {
@@ -131,7 +133,8 @@ fn place(path: &Path) -> Result<(File, Pending), String> {
 }
 
 impl Pending {
-    /// Gives the file its name. The contents of an old file are removed only after the new ones are on the disk.
+    /// Gives the file its name. The contents of an old file are removed only after the new ones are
+    /// on the disk.
     pub(crate) fn commit(self) -> Result<(), Error> {
         if self.target.exists() {
             return self.commit_durably();
@@ -139,7 +142,8 @@ impl Pending {
         ending::save(|| self.target.replace_unsynced(self.written)).map_err(Error::Write)
     }
 
-    /// Gives the file its name, and brings both to the disk: for records that a filter says were printed.
+    /// Gives the file its name, and brings both to the disk: for records that a filter says were
+    /// printed.
     pub(crate) fn commit_durably(self) -> Result<(), Error> {
         ending::save(|| self.target.replace(self.written)).map_err(Error::Write)
     }

@@ -26,13 +26,14 @@ pub(crate) struct Foreign {
     tool: &'static str,
 }
 
-/// The first bytes ("magic") of each compression. They contain bytes that do not occur in text, or are so long that no
-/// text begins with them by chance.
+/// The first bytes ("magic") of each compression. They contain bytes that do not occur in text, or
+/// are so long that no text begins with them by chance.
 const MAGIC: [(&[u8], Packing); 18] = [
     // The third byte is the method; there is only one.
     (b"\x1f\x8b\x08", Packing::Gzip),
     (b"\x28\xb5\x2f\xfd", Packing::Zstandard),
-    // Level 9 (`of` maps the other levels to it), and then the first block, or the end if there is none.
+    // Level 9 (`of` maps the other levels to it), and then the first block, or the end if there is
+    // none.
     (b"BZh91AY&SY", foreign("bzip2", "bzip2 -dc")),
     (b"BZh9\x17\x72\x45\x38\x50\x90", foreign("bzip2", "bzip2 -dc")),
     (b"\xfd7zXZ\0", foreign("xz", "xz -dc")),
@@ -59,7 +60,8 @@ const fn foreign(name: &'static str, tool: &'static str) -> Packing {
 }
 
 impl Packing {
-    /// Returns the compression of data that begins with `head`, or `None` if more bytes are needed to decide.
+    /// Returns the compression of data that begins with `head`, or `None` if more bytes are needed
+    /// to decide.
     fn of(head: &[u8]) -> Option<Self> {
         // The levels of bzip2, 1 to 9, make no difference.
         let mut head = head.to_vec();
@@ -86,8 +88,8 @@ impl Packing {
         (!open).then_some(Self::Plain)
     }
 
-    /// Recognises the compression of `reader` by its first bytes; returns it and the bytes read. It calls `read` only
-    /// until it can decide, so that it does not wait for more of a slow pipe.
+    /// Recognises the compression of `reader` by its first bytes; returns it and the bytes read. It
+    /// calls `read` only until it can decide, so that it does not wait for more of a slow pipe.
     pub(crate) fn peek(reader: &mut impl Read) -> io::Result<(Self, Vec<u8>)> {
         let mut head = [0; HEAD];
         let mut length = 0;
@@ -124,7 +126,8 @@ fn starts(head: &[u8], magic: &[u8]) -> Option<bool> {
 }
 
 impl Foreign {
-    /// The error for an input with this compression, and what to do. `file` is its name, or `None` for standard input.
+    /// The error for an input with this compression, and what to do. `file` is its name, or `None`
+    /// for standard input.
     pub(crate) fn refusal(self, file: Option<&str>) -> Refusal {
         let Self { name, tool } = self;
         let instead = match file {
@@ -139,7 +142,8 @@ impl Foreign {
     }
 }
 
-/// Why an input is not read. It travels inside an `io::Error` if the input is opened while the run goes on.
+/// Why an input is not read. It travels inside an `io::Error` if the input is opened while the run
+/// goes on.
 #[derive(Debug)]
 pub(crate) struct Refusal(String);
 

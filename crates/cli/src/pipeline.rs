@@ -1,21 +1,25 @@
-//! The way of records through a command: they are read, hashed, decided and printed, in input order, on all cores.
+//! The way of records through a command: they are read, hashed, decided and printed, in input
+//! order, on all cores.
 //!
-//! There is no central thread and no queue. Every worker takes a chunk of input through all of these steps by itself:
+//! There is no central thread and no queue. Every worker takes a chunk of input through all of
+//! these steps by itself:
 //!
-//! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record ends, and gets the
-//!    chunk's number: its turn. Before it releases that lock, it passes the gate (`gate`), where the run can be halted.
+//! 1. Under the lock of the source (`source`) it reads the next chunk, which ends where a record
+//!    ends, and gets the chunk's number: its turn. Before it releases that lock, it passes the gate
+//!    (`gate`), where the run can be halted.
 //! 2. It finds the records, takes their keys and hashes them (`chunk`).
 //! 3. The decider of the command (`decider`) says which records are printed.
 //! 4. The worker moves the records to be printed to the front of the chunk.
-//! 5. At the sink (`sink`), behind a turnstile (`turnstile`), which admits chunks in the order of their turns, it writes
-//!    them.
+//! 5. At the sink (`sink`), behind a turnstile (`turnstile`), which admits chunks in the order of
+//!    their turns, it writes them.
 //!
 //! A decider whose answers depend on the order of the records uses turnstiles too.
 //!
-//! With headers, the first record of each input is read before its records, and is none of them (`header`).
+//! With headers, the first record of each input is read before its records, and is none of them
+//! (`header`).
 //!
-//! An error is kept in its chunk with the record at which it happened, and is reported at the sink, in input order
-//! too: everything before that record is printed, and nothing after it.
+//! An error is kept in its chunk with the record at which it happened, and is reported at the sink,
+//! in input order too: everything before that record is printed, and nothing after it.
 
 use core::mem;
 use std::io::{Read, Write};
@@ -70,11 +74,13 @@ pub(crate) struct Done {
     pub(crate) threads: usize,
 }
 
-/// Takes the records of `inputs` through all steps. The output needs no buffer: it receives whole chunks.
+/// Takes the records of `inputs` through all steps. The output needs no buffer: it receives whole
+/// chunks.
 ///
 /// # Errors
 ///
-/// The error at the earliest record that has one. The records before it have been decided and printed.
+/// The error at the earliest record that has one. The records before it have been decided and
+/// printed.
 pub(crate) fn run<R: Read + Send>(
     inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
     output: impl Write + Send,
@@ -107,15 +113,16 @@ pub(crate) fn run<R: Read + Send>(
     };
     let threads = thread::scope(|scope| {
         let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
-        // More workers than shards would only wait. If the system cannot start a thread, the workers that run do all
-        // the work.
+        // More workers than shards would only wait. If the system cannot start a thread, the
+        // workers that run do all the work.
         let others = (1..records.threads.min(SHARDS as usize))
             .map_while(|_| memory::has_thread().then(spawn)?.ok());
         let others: Vec<_> = others.collect();
         // The calling thread is a worker too.
         run.work();
         let threads = 1 + others.len();
-        // Join every thread: the end of the scope waits for their closures, but not until the threads have exited.
+        // Join every thread: the end of the scope waits for their closures, but not until the
+        // threads have exited.
         for other in others {
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
@@ -157,13 +164,13 @@ where
             let guard = AbortOnPanic;
             // Step 2: find and hash.
             chunk.scan(&self.rules);
-            // Step 3: decide. After a failure nothing needs to be decided, but the chunk must still enter every
-            // turnstile, because later chunks wait for its turn.
+            // Step 3: decide. After a failure nothing needs to be decided, but the chunk must still
+            // enter every turnstile, because later chunks wait for its turn.
             self.decider.decide(&mut chunk, &|| self.failure.get().is_some());
             // Step 4: move together what is printed.
             chunk.compact();
-            // `output` and `watch` are the caller's code and may panic in the sink. Unwinding then drops the turn, so
-            // that the next chunk can enter.
+            // `output` and `watch` are the caller's code and may panic in the sink. Unwinding then
+            // drops the turn, so that the next chunk can enter.
             mem::forget(guard);
             // Step 5: write.
             if let Some(mut sink) = self.sink.enter(chunk.turn)
@@ -171,30 +178,32 @@ where
                 && let Err(error) = sink.take(&mut chunk)
             {
                 sink.failed(&error);
-                // Set inside the sink's turn and only if it was unset, so it is set once, by the earliest chunk that
-                // fails. Later chunks see it and print nothing.
+                // Set inside the sink's turn and only if it was unset, so it is set once, by the
+                // earliest chunk that fails. Later chunks see it and print nothing.
                 let _ = self.failure.set(error);
             }
             drop(pass);
         }
     }
 
-    /// Reads the next chunk and passes the gate. Returns `None` if there is no chunk, or the run has failed.
+    /// Reads the next chunk and passes the gate. Returns `None` if there is no chunk, or the run
+    /// has failed.
     fn read<'s>(&'s self, chunk: &mut Chunk<'s>) -> Option<Pass<'r>> {
-        // Clear before locking: this releases `giants`, for which the worker that holds `source` may be waiting.
+        // Clear before locking: this releases `giants`, for which the worker that holds `source`
+        // may be waiting.
         chunk.clear();
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failure.get().is_some() || !source.read(chunk, &self.giants) {
             return None;
         }
-        // Under the lock, so that chunks pass the gate in the order of their turns: no chunk that has passed it waits
-        // for one that has not.
+        // Under the lock, so that chunks pass the gate in the order of their turns: no chunk that
+        // has passed it waits for one that has not.
         Some(self.gate.enter())
     }
 }
 
-/// Aborts the process when a worker panics between its turns, which is a bug. Other workers would wait for its turn for
-/// ever, or print later chunks although its chunk is missing.
+/// Aborts the process when a worker panics between its turns, which is a bug. Other workers would
+/// wait for its turn for ever, or print later chunks although its chunk is missing.
 struct AbortOnPanic;
 
 impl Drop for AbortOnPanic {

@@ -1,4 +1,5 @@
-//! `tamis plan`: prints what each kind of filter costs, and what fits into a given amount of memory.
+//! `tamis plan`: prints what each kind of filter costs, and what fits into a given amount of
+//! memory.
 
 use core::fmt::Write;
 
@@ -51,8 +52,9 @@ fn sizes(kind: FileKind, capacity: u64, rate: f64) -> Result<Geometry, BuildErro
     kind.geometry(capacity, rate)?.ok_or(BuildError::Unsized)
 }
 
-/// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so bisection finds it. (A
-/// cuckoo filter may become a twentieth smaller where its shape changes; there the result may be that much too low.)
+/// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so
+/// bisection finds it. (A cuckoo filter may become a twentieth smaller where its shape changes;
+/// there the result may be that much too low.)
 fn fit(kind: FileKind, capacity: u64, rate: f64, memory: u64) -> Fit {
     let fits = |capacity, rate| {
         sizes(kind, capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
@@ -64,7 +66,8 @@ fn fit(kind: FileKind, capacity: u64, rate: f64, memory: u64) -> Fit {
     }
 }
 
-/// Returns the largest number for which `fine` holds, if it holds for all below it too; 0 if there is none.
+/// Returns the largest number for which `fine` holds, if it holds for all below it too; 0 if there
+/// is none.
 fn most(fine: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, u64::MAX);
     while low < high {
@@ -74,7 +77,8 @@ fn most(fine: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Returns the lowest rate for which `fine` holds, to a tenth of a percent, if it holds for all above it too.
+/// Returns the lowest rate for which `fine` holds, to a tenth of a percent, if it holds for all
+/// above it too.
 fn lowest(fine: impl Fn(f64) -> bool) -> Option<f64> {
     // Search over the exponent: no filter of 64-bit hashes has a rate below 2^-64.
     let (mut low, mut high) = (0.01_f64, 64.0_f64);
@@ -170,7 +174,8 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
     text
 }
 
-/// The bits per item of a blocked filter, by the number of words per item; `None` if there is no such filter.
+/// The bits per item of a blocked filter, by the number of words per item; `None` if there is no
+/// such filter.
 fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
     [1, 2, 4, 8].map(|words| {
         let geometry = Kind::blocked_of_words(capacity, rate, words);
@@ -178,8 +183,8 @@ fn bits_by_words(capacity: u64, rate: f64) -> [(u32, Option<f64>); 4] {
     })
 }
 
-/// Formats the choice between memory and speed that the library offers, without choices that take more than twice the
-/// memory of the best one.
+/// Formats the choice between memory and speed that the library offers, without choices that take
+/// more than twice the memory of the best one.
 fn words_line(args: &PlanArgs, rows: &[Row]) -> String {
     let default = rows.iter().find_map(|row| match (row.kind, &row.sizes) {
         (FileKind::Fixed(Kind::Blocked), Ok(Geometry::Bloom(sizes))) => Some(sizes.words()),
@@ -331,8 +336,9 @@ mod tests {
         }
     }
 
-    /// Checks the assumption of the searches, also at the steps from one bucket layout to the next. There a filter may be
-    /// a twentieth smaller, because a faster layout may be that much larger than the best.
+    /// Checks the assumption of the searches, also at the steps from one bucket layout to the next.
+    /// There a filter may be a twentieth smaller, because a faster layout may be that much larger
+    /// than the best.
     #[test]
     fn a_cuckoo_filter_is_hardly_smaller_for_more_items_or_a_lower_rate() {
         let bytes = |items: f64, rate| {

@@ -12,12 +12,14 @@ pub enum Policy {
     /// Parsed and serialised by the rules of the WHATWG URL standard, without the fragment.
     #[value(name = "whatwg-1")]
     Whatwg1,
-    /// Like whatwg-1, with the pairs of the query sorted, and without empty pairs and known trackers.
+    /// Like whatwg-1, with the pairs of the query sorted, and without empty pairs and known
+    /// trackers.
     #[value(name = "crawl-1")]
     Crawl1,
 }
 
-/// What is done to keys before they are compared. A saved filter names it, so that later commands do the same.
+/// What is done to keys before they are compared. A saved filter names it, so that later commands
+/// do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The normal form of a key that is a URL.
@@ -82,8 +84,8 @@ pub(crate) fn split(saved: tamis::formats::Normalization) -> (String, bool) {
     }
 }
 
-/// The query names that crawl-1 drops: they say where a visitor came from, never what is shown. Names that begin with
-/// `utm_` are dropped too. ASCII case is ignored.
+/// The query names that crawl-1 drops: they say where a visitor came from, never what is shown.
+/// Names that begin with `utm_` are dropped too. ASCII case is ignored.
 const TRACKERS: [&str; 24] = [
     "_ga",
     "_gl",
@@ -140,10 +142,11 @@ impl Policy {
     }
 }
 
-/// Returns `url`, which has no fragment, with the pairs of its query sorted, and without empty pairs and trackers.
+/// Returns `url`, which has no fragment, with the pairs of its query sorted, and without empty
+/// pairs and trackers.
 fn sorted(mut url: Url) -> Option<String> {
-    // Collect where the pairs to keep begin. A query may consist of millions of pairs, so each takes only 4 bytes. The
-    // parser limits URLs to that range too.
+    // Collect where the pairs to keep begin. A query may consist of millions of pairs, so each
+    // takes only 4 bytes. The parser limits URLs to that range too.
     let query = url.query().unwrap_or_default();
     let mut starts = Vec::new();
     let mut start = 0;

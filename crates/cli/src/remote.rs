@@ -1,4 +1,5 @@
-//! A filter in Redis: its address on the command line and, in a build with the feature `redis`, how it is opened and used.
+//! A filter in Redis: its address on the command line and, in a build with the feature `redis`, how
+//! it is opened and used.
 //!
 //! An address may hold a password, and one that is written wrongly may hold it anywhere. So an
 //! address is shown as it was understood, part by part, and of one that was not understood nothing

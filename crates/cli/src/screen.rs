@@ -40,8 +40,8 @@ enum Progress {
 }
 
 impl Screen {
-    /// Shows progress if `asked`; otherwise if standard error is a terminal and the output goes elsewhere. `total`:
-    /// the bytes of the input, if known.
+    /// Shows progress if `asked`; otherwise if standard error is a terminal and the output goes
+    /// elsewhere. `total`: the bytes of the input, if known.
     pub(crate) fn new(
         quiet: bool,
         asked: bool,
@@ -144,7 +144,8 @@ pub(crate) fn wait_for(filter: &Path, quiet: bool) {
     }
 }
 
-/// Writes a line to standard error. An error of that is ignored: there is nowhere else to report it.
+/// Writes a line to standard error. An error of that is ignored: there is nowhere else to report
+/// it.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,4 +1,5 @@
-//! Numbers for people: parses `10M`, `1e6`, `10_000_000`, `2GiB`, `1%`, and prints `1,234,567` and `23.4 MiB`.
+//! Numbers for people: parses `10M`, `1e6`, `10_000_000`, `2GiB`, `1%`, and prints `1,234,567` and
+//! `23.4 MiB`.
 
 use core::fmt;
 use core::num::ParseIntError;
@@ -70,8 +71,8 @@ pub(crate) fn rate(text: &str) -> Result<f64, Wrong> {
     }
 }
 
-/// Parses a whole number, exactly: digits, which may have separators, an optional fraction, and an optional exponent or
-/// suffix.
+/// Parses a whole number, exactly: digits, which may have separators, an optional fraction, and an
+/// optional exponent or suffix.
 pub(crate) fn number(text: &str) -> Result<u64, Wrong> {
     // Split into whole part, fraction and suffix.
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ','));
@@ -132,7 +133,8 @@ fn unit(suffix: &str) -> Result<u128, Wrong> {
     })
 }
 
-/// Removes the separators from digits: single underscores anywhere between them, or commas in groups of three.
+/// Removes the separators from digits: single underscores anywhere between them, or commas in
+/// groups of three.
 fn joined(digits: &str) -> Result<String, Wrong> {
     let separator = if digits.contains(',') { ',' } else { '_' };
     let groups: Vec<&str> = digits.split(separator).collect();
@@ -151,7 +153,8 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// Prints a number of items, or an estimate: `about 1,234 items`. It is infinite if all bits of a filter are set.
+/// Prints a number of items, or an estimate: `about 1,234 items`. It is infinite if all bits of a
+/// filter are set.
 pub(crate) fn items(number: f64, is_exact: bool) -> String {
     if number.is_infinite() {
         return "any number of items (all bits are set)".to_owned();
@@ -173,7 +176,8 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Prints a rate to two digits, rounded up: a filter that keeps the rate keeps the printed rate too.
+/// Prints a rate to two digits, rounded up: a filter that keeps the rate keeps the printed rate
+/// too.
 pub(crate) fn rate_up(rate: f64) -> String {
     let mut higher = rate;
     loop {
@@ -186,7 +190,8 @@ pub(crate) fn rate_up(rate: f64) -> String {
     }
 }
 
-/// Prints a rate to two digits, rounded down: a filter that keeps the printed rate keeps the rate too.
+/// Prints a rate to two digits, rounded down: a filter that keeps the printed rate keeps the rate
+/// too.
 pub(crate) fn rate_down(rate: f64) -> String {
     let mut lower = rate;
     loop {

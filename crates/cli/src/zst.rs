@@ -57,7 +57,8 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
-/// Converts an error of the decoder to one for users: its own texts are about the decoder's internals.
+/// Converts an error of the decoder to one for users: its own texts are about the decoder's
+/// internals.
 fn invalid(error: &FrameDecoderError) -> io::Error {
     // An early end of the file may be anywhere in the chain of causes.
     let mut cause: Option<&(dyn core::error::Error + 'static)> = Some(error);

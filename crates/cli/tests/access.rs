@@ -1,4 +1,5 @@
-//! A command that replaces a file gives nobody access who had none. What a killed run has left, the next one removes.
+//! A command that replaces a file gives nobody access who had none. What a killed run has left, the
+//! next one removes.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -46,7 +47,8 @@ fn access(path: &Path) -> (u32, u32, u32) {
     (found.uid(), found.gid(), found.mode() & 0o7777)
 }
 
-/// A group that this process may give to a file: as root any, otherwise one that it is in, if possible not its first.
+/// A group that this process may give to a file: as root any, otherwise one that it is in, if
+/// possible not its first.
 fn group() -> u32 {
     let others = getgroups().expect("known");
     let other = others.into_iter().find(|group| *group != getegid()).unwrap_or(getegid());
@@ -67,7 +69,8 @@ fn the_owner_the_group_and_the_permissions_are_kept() {
     });
 }
 
-/// A user who may write in the folder, and is not in the group of the file. It takes root to be that user.
+/// A user who may write in the folder, and is not in the group of the file. It takes root to be
+/// that user.
 #[test]
 fn a_group_that_cannot_be_kept_gets_nothing() {
     const USER: u32 = 4243;
@@ -119,7 +122,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The kills come at all moments: before the file is created, while it is written, while it is synced.
+/// The kills come at all moments: before the file is created, while it is written, while it is
+/// synced.
 #[test]
 fn what_killed_runs_have_left_the_next_one_removes() {
     let input = homepages();

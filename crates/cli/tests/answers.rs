@@ -56,7 +56,8 @@ fn nothing_found_is_1() {
     assert_eq!(code(&files, &["which", "-q", "I", "a", "--key-field", "2"]), Some(1));
 }
 
-/// Every failure is 2, also those that are 1 for other commands: 1 must not say "not found" by mistake.
+/// Every failure is 2, also those that are 1 for other commands: 1 must not say "not found" by
+/// mistake.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_failure_is_2() {

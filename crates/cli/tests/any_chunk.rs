@@ -1,4 +1,5 @@
-//! The answer is exact for any input, in any chunks, on any number of threads, with reads of any size.
+//! The answer is exact for any input, in any chunks, on any number of threads, with reads of any
+//! size.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -146,8 +147,8 @@ fn growth_does_not_depend_on_threads_or_chunks() {
     }
 }
 
-/// A record is printed if it is not among the last printed ones of the window, and not if it is: a window forgets up to a
-/// generation late. Where exactly, depends on the input only.
+/// A record is printed if it is not among the last printed ones of the window, and not if it is: a
+/// window forgets up to a generation late. Where exactly, depends on the input only.
 #[test]
 fn a_window_forgets_late_and_never_early() {
     let mut state = 1_u64;
@@ -178,7 +179,8 @@ fn a_window_forgets_late_and_never_early() {
             assert!(attempt(threads, chunk) == one, "{items} items, {threads} threads");
         }
 
-        // All but one of seven generations cover the window, and locks may hold 1/64 of one uncounted.
+        // All but one of seven generations cover the window, and locks may hold 1/64 of one
+        // uncounted.
         let kept = items.div_ceil(6) * 7 * 65 / 64;
         let output = String::from_utf8(one).expect("text");
         let mut output =

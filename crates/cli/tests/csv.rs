@@ -218,7 +218,8 @@ proptest! {
         prop_assert_eq!(end.expect("nothing fails").notes.malformed, 0);
     }
 
-    /// Nobody has said whether quotes have a meaning: rows with a quoted field have no key, and are printed whole.
+    /// Nobody has said whether quotes have a meaning: rows with a quoted field have no key, and are
+    /// printed whole.
     #[test]
     fn quoted_rows_without_an_option_are_kept(
         input in "[a\",\n]{0,60}",
@@ -313,7 +314,8 @@ fn quotes_are_parsed_rejected_or_kept_as_the_options_say() {
     };
     assert_eq!(run(&["--csv"]), (Some(0), "134".into(), String::new()));
     assert_eq!(run(&["--delimiter", ",", "--no-csv"]), (Some(0), "123".into(), String::new()));
-    // Without an option, rows with quotes have no key: they are all printed, and the warning names the options.
+    // Without an option, rows with quotes have no key: they are all printed, and the warning names
+    // the options.
     let (code, kept, text) = run(&["--delimiter", ","]);
     assert_eq!((code, kept.as_str()), (Some(0), "12345"), "{text}");
     let warning = "tamis: warning: 4 records without a key were printed; the first: standard input, line 2: a field \

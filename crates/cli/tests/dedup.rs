@@ -19,7 +19,8 @@ fn real_lines_are_deduplicated_exactly() {
                 command.args(kind.map(|kind| format!("--kind={kind}")));
                 command.args(capacity.map(|items| format!("--capacity={items}")));
                 let output = command.arg(homepages()).assert().success();
-                // With a capacity of 100 a chain has many slices, and loses 0.03 lines on average: a warning.
+                // With a capacity of 100 a chain has many slices, and loses 0.03 lines on average:
+                // a warning.
                 if kind.is_none() || capacity != Some("100") {
                     assert_eq!(output.get_output().stderr, b"");
                 }

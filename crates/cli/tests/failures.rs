@@ -6,7 +6,8 @@ use std::process::Stdio;
 use crate::common::{dedup, homepages, tamis};
 use tempfile::tempdir;
 
-/// Runs `tamis dedup` with these arguments; returns the exit code, the output and the line on standard error.
+/// Runs `tamis dedup` with these arguments; returns the exit code, the output and the line on
+/// standard error.
 fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
     let output = dedup(args).write_stdin(input).output().expect("it runs");
     let text = String::from_utf8(output.stderr).expect("text");
@@ -146,8 +147,8 @@ fn a_full_fixed_filter_is_1_at_the_line_that_does_not_fit() {
     }
 }
 
-/// Returns the lowest rate that a cuckoo filter of this capacity can keep, as an error message names it. It depends on
-/// the buckets that the processor supports.
+/// Returns the lowest rate that a cuckoo filter of this capacity can keep, as an error message
+/// names it. It depends on the buckets that the processor supports.
 fn lowest_rate(capacity: &str) -> f64 {
     let args = ["--kind", "cuckoo", "--rate", "1e-15", "--capacity", capacity];
     let (_, _, text) = run(&args, b"");
@@ -234,8 +235,8 @@ fn a_closed_pipe_is_0_and_silent_while_the_input_stays_open() {
         output.read_line(&mut line).expect("it writes");
         assert_eq!(line, "one\n");
         drop(output);
-        // One line may not be enough: a child that another test is starting may still hold the pipe's end, and then the
-        // first line is written successfully.
+        // One line may not be enough: a child that another test is starting may still hold the
+        // pipe's end, and then the first line is written successfully.
         for number in 0.. {
             if child.try_wait().expect("its state").is_some() {
                 break;

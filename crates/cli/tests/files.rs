@@ -1,4 +1,5 @@
-//! Compressed input is decompressed, from files and standard input; a compression that is not supported is an error.
+//! Compressed input is decompressed, from files and standard input; a compression that is not
+//! supported is an error.
 
 use std::fs;
 use std::io::Write;
@@ -40,8 +41,8 @@ fn all_frames_of_a_zstandard_file_are_read() {
     dedup(&[]).arg(file).assert().success().stdout("one\ntwo\nthree\nfour\n");
 }
 
-/// A file cut at any length prints a part of the whole. The cut is an error, except between two frames, where it
-/// looks like the end of the file.
+/// A file cut at any length prints a part of the whole. The cut is an error, except between two
+/// frames, where it looks like the end of the file.
 #[test]
 fn a_truncated_file_is_an_error_after_the_data_before_it() {
     let folder = tempdir().expect("a folder");
@@ -148,7 +149,8 @@ fn an_unsupported_compression_is_named_with_what_to_do() {
     for (name, tool, data) in FOREIGN {
         let file = folder.path().join("data");
         fs::write(&file, data).expect("written");
-        // The first bytes of a file are checked before any output, those of standard input when it is read.
+        // The first bytes of a file are checked before any output, those of standard input when it
+        // is read.
         for (args, shown) in
             [(vec![good.clone(), file], ""), (vec![good.clone(), "-".into()], "a\n")]
         {

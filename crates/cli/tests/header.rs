@@ -1,4 +1,5 @@
-//! Headers: the first record of each input, which names the fields, is printed once and is never remembered.
+//! Headers: the first record of each input, which names the fields, is printed once and is never
+//! remembered.
 
 use std::fmt::Write as _;
 
@@ -12,8 +13,8 @@ fn failed(files: &Files, args: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("it ends"), text(&output.stdout), text(&output.stderr))
 }
 
-/// A CSV file of 10,000 records with line ends in quoted fields is deduplicated as a script with Python's `csv` module
-/// does it, whose place the `csv` crate takes here.
+/// A CSV file of 10,000 records with line ends in quoted fields is deduplicated as a script with
+/// Python's `csv` module does it, whose place the `csv` crate takes here.
 #[test]
 fn a_csv_file_is_deduplicated_by_the_name_of_a_column() {
     let mut text = String::from("\u{feff}\"id\",\"full, name\",note\r\n");

@@ -56,7 +56,8 @@ pub(crate) fn index(files: &Files, exact: &[(String, BTreeSet<Vec<u8>>)], more: 
     files.run(&args).1
 }
 
-/// Every right line is printed, in the order of keys and files, and at most as many others as the rate allows.
+/// Every right line is printed, in the order of keys and files, and at most as many others as the
+/// rate allows.
 #[test]
 fn which_prints_a_superset_of_the_right_files() {
     let (files, exact) = example();

@@ -1,4 +1,5 @@
-//! `tamis index --add`: the index of all files, of which only some are read; and what `index` says of one that it replaces.
+//! `tamis index --add`: the index of all files, of which only some are read; and what `index` says
+//! of one that it replaces.
 
 use std::fs;
 

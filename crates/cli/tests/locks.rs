@@ -33,7 +33,8 @@ fn hold(files: &Files) -> (Child, ChildStdin) {
     (run, input)
 }
 
-/// Starts a command that must wait for the lock of `f`, ends the run that holds it, and returns what the command said.
+/// Starts a command that must wait for the lock of `f`, ends the run that holds it, and returns
+/// what the command said.
 fn after_a_run(files: &Files, args: &[&str]) -> String {
     let (mut run, input) = hold(files);
     let mut waiting = start(files, args);
@@ -146,7 +147,8 @@ fn a_command_that_fails_leaves_no_lock() {
     }
 }
 
-/// What is no lock is not removed: a file that another program has written, and what a link leads to.
+/// What is no lock is not removed: a file that another program has written, and what a link leads
+/// to.
 #[test]
 fn a_file_that_is_no_lock_is_kept() {
     let files = Files::new();

@@ -8,7 +8,8 @@ use tamis_cli::input::Input;
 /// The probability that each case fails by chance stays below this.
 const ALPHA: f64 = 1e-6;
 
-/// Without options no line is lost, whatever the seed: in all these runs together 2e-6 lines are expected to be.
+/// Without options no line is lost, whatever the seed: in all these runs together 2e-6 lines are
+/// expected to be.
 #[test]
 fn the_default_loses_no_line() {
     const LINES: u64 = 500_000;

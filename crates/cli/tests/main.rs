@@ -1,4 +1,5 @@
-//! The tests of the public interface, in one program, so that they are linked once and share the processors.
+//! The tests of the public interface, in one program, so that they are linked once and share the
+//! processors.
 
 mod access;
 mod addresses;

@@ -171,7 +171,8 @@ fn options_that_contradict_each_other_are_errors() {
     }
 }
 
-/// `-h` has the common options on one screen and names `--help`, which has all of them under headings.
+/// `-h` has the common options on one screen and names `--help`, which has all of them under
+/// headings.
 #[test]
 fn the_short_help_is_one_screen() {
     let text = |args: &[&str]| {
@@ -187,7 +188,8 @@ fn the_short_help_is_one_screen() {
         let (short, long) = (text(&[command, "-h"]), text(&[command, "--help"]));
         assert!(short.lines().count() <= 30, "{short}");
         assert!(short.contains(&format!("'tamis {command} --help'")), "{short}");
-        // Every option of the short help is in the long one, and the options on records have headings.
+        // Every option of the short help is in the long one, and the options on records have
+        // headings.
         let options = short
             .lines()
             .filter(|line| line.trim_start().starts_with('-'))

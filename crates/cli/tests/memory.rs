@@ -37,7 +37,8 @@ mod linux {
     use std::thread;
     use std::time::Duration;
 
-    /// Without a limit on memory, the limit on the address space would end the program with another exit code.
+    /// Without a limit on memory, the limit on the address space would end the program with another
+    /// exit code.
     #[test]
     fn an_endless_line_is_2_in_little_memory() {
         let program = assert_cmd::cargo::cargo_bin!("tamis");
@@ -53,7 +54,8 @@ mod linux {
         assert!(output.stdout.is_empty());
     }
 
-    /// While nothing reads the output, the first giant line stays in memory, and the second must wait.
+    /// While nothing reads the output, the first giant line stays in memory, and the second must
+    /// wait.
     #[test]
     fn only_one_giant_line_is_in_memory_at_a_time() {
         const GIANT: usize = 40_000_000;
@@ -90,7 +92,8 @@ mod linux {
         assert!(peak < 65_000, "{peak} KiB: a second line has been read");
     }
 
-    /// Without options, at any number of lines, the peak is at most 100 bits per distinct line and 8 MiB for all else.
+    /// Without options, at any number of lines, the peak is at most 100 bits per distinct line and
+    /// 8 MiB for all else.
     #[test]
     fn memory_grows_with_the_lines() {
         const LINES: u64 = 2_500_000;

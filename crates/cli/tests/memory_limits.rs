@@ -1,5 +1,5 @@
-//! Memory that is not there is an error in one line, never an abort and never "damaged"; what is not a regular file is no
-//! filter; and what the system of a filter does not have is no key.
+//! Memory that is not there is an error in one line, never an abort and never "damaged"; what is
+//! not a regular file is no filter; and what the system of a filter does not have is no key.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,8 @@ fn limited(files: &Files, kib: u64, args: &[&str]) -> Output {
         .expect("it runs")
 }
 
-/// The smallest limit, in KiB, at which the program says its version; a process needs about as much to start.
+/// The smallest limit, in KiB, at which the program says its version; a process needs about as much
+/// to start.
 fn start(files: &Files) -> u64 {
     let mut limits = (1..200).map(|step| 1024 * step);
     limits.find(|&kib| limited(files, kib, &["--version"]).status.success()).expect("a limit")
@@ -67,7 +68,8 @@ const COMMANDS: [&str; 19] = [
     "info --from guava guava",
 ];
 
-/// Each command either runs or says in one line that memory is short, at any limit with which the process starts.
+/// Each command either runs or says in one line that memory is short, at any limit with which the
+/// process starts.
 #[test]
 fn a_lack_of_memory_is_one_clear_line() {
     let files = filters();

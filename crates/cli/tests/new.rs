@@ -253,7 +253,8 @@ fn the_seed_is_kept() {
     }
 }
 
-/// If the input is wrong at some line, the lines before it are printed and saved, and none after it.
+/// If the input is wrong at some line, the lines before it are printed and saved, and none after
+/// it.
 #[test]
 fn what_was_printed_before_an_error_is_saved() {
     let good: String = (0..100_000).map(|line| format!("{line}\t{line}\n")).collect();

@@ -84,7 +84,8 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
     let mut cuckoo = lines("cuckoo");
     let lowest = cuckoo.next().and_then(|line| line.strip_prefix("cuckoo   cannot go below rate "));
     assert!(cuckoo.next().is_some_and(|line| line.contains("items at rate 5e-13")), "{text}");
-    // The rate that it names as the lowest is possible. It depends on the buckets that the processor supports.
+    // The rate that it names as the lowest is possible. It depends on the buckets that the
+    // processor supports.
     let lowest = lowest.expect("a rate").trim();
     assert!(plan(lowest, &[]).contains("slots of"), "{text}");
     let named: f64 = lowest.parse().expect("a number");
@@ -99,7 +100,8 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
         assert!(lowest.is_none_or(|lowest| (lowest / named - 1.0).abs() < 0.1), "{kind}");
     }
 
-    // With this number of items, half of the rate goes to equal hashes; only Bloom filters report that as an error.
+    // With this number of items, half of the rate goes to equal hashes; only Bloom filters report
+    // that as an error.
     let text = stdout(&["plan", "--capacity", "10T", "--rate", "1e-6"]);
     assert_eq!(text.matches("cannot go below rate 1.1e-6").count(), 5, "{text}");
     // Generations add up.

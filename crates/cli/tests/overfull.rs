@@ -1,5 +1,5 @@
-//! Filters of fixed size stop before their rate is twice the one that was asked for, unless `--overfull` is given; and
-//! filters that are built as `merge` advises merge at the rate.
+//! Filters of fixed size stop before their rate is twice the one that was asked for, unless
+//! `--overfull` is given; and filters that are built as `merge` advises merge at the rate.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -61,12 +61,13 @@ fn build_refuses_what_doubles_the_rate_and_keeps_the_old_file() {
     }
 }
 
-/// Whatever the threads and chunks do, the filter has exactly what was printed: everything printed is in it, and the run
-/// that may overfill it prints all the rest.
+/// Whatever the threads and chunks do, the filter has exactly what was printed: everything printed
+/// is in it, and the run that may overfill it prints all the rest.
 #[test]
 fn new_stops_before_the_record_that_doubles_the_rate() {
     let files = Files::new();
-    // Several chunks, so that the limit is passed in the middle of one that is decided by the shards or not.
+    // Several chunks, so that the limit is passed in the middle of one that is decided by the
+    // shards or not.
     let input = twice(0..60_000);
     files.write("in", &input);
     let lines: Vec<&str> = input.lines().step_by(2).collect();
@@ -114,7 +115,8 @@ fn new_stops_before_the_record_that_doubles_the_rate() {
     }
 }
 
-/// A record without a key is printed and takes no room; an error in the input before the limit counts first.
+/// A record without a key is printed and takes no room; an error in the input before the limit
+/// counts first.
 #[test]
 fn records_without_a_key_take_no_room() {
     let files = Files::new();
@@ -152,7 +154,8 @@ fn other_kinds_are_not_limited() {
     }
 }
 
-/// A cuckoo filter refuses items itself: what was printed before the first one is saved, and nothing else.
+/// A cuckoo filter refuses items itself: what was printed before the first one is saved, and
+/// nothing else.
 #[test]
 fn a_full_cuckoo_filter_has_what_was_printed() {
     for threads in ["1", "4"] {

@@ -1,4 +1,5 @@
-//! `-o FILE.gz` and `-o FILE.zst`: compressed records that the usual tools and this program read back.
+//! `-o FILE.gz` and `-o FILE.zst`: compressed records that the usual tools and this program read
+//! back.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +10,8 @@ use crate::common::{Files, dedup, exact, homepages, tamis};
 /// The tools that check and read each format. They share no code with this program.
 const TOOLS: [(&str, &str); 2] = [("gz", "gzip"), ("zst", "zstd")];
 
-/// Returns the records of a compressed file, as the tool of the format reads them after a check; or, without the tool, as
-/// this program does.
+/// Returns the records of a compressed file, as the tool of the format reads them after a check;
+/// or, without the tool, as this program does.
 fn unpacked(tool: &str, file: &Path) -> Vec<u8> {
     let run = |option: &str| Command::new(tool).args([option, "-q"]).arg(file).output();
     let Ok(tested) = run("-t") else {
@@ -142,7 +143,8 @@ fn filters_are_not_compressed() {
     assert_eq!(files.run(&["query", "-q", "F.gz", "in"]).0, "a\n");
 }
 
-/// If the disk is full at any moment, also when the stream is finished, the old file stays, and `new` saves nothing.
+/// If the disk is full at any moment, also when the stream is finished, the old file stays, and
+/// `new` saves nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_file() {
@@ -183,7 +185,8 @@ fn a_full_disk_leaves_the_old_file() {
     }
 }
 
-/// A pipe of such a name is compressed as a file is: also the records before an error, and those before a save.
+/// A pipe of such a name is compressed as a file is: also the records before an error, and those
+/// before a save.
 #[cfg(unix)]
 #[test]
 fn a_named_pipe_is_compressed() {
@@ -215,7 +218,8 @@ fn a_named_pipe_is_compressed() {
     }
 }
 
-/// A signal saves the filter after the records that it has went into the pipe, not only into the encoder.
+/// A signal saves the filter after the records that it has went into the pipe, not only into the
+/// encoder.
 #[cfg(unix)]
 #[test]
 fn a_signal_saves_what_the_pipe_has() {

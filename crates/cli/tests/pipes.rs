@@ -113,7 +113,8 @@ fn a_foreign_filter_is_not_saved_either() {
     assert!(output.lines().count() > 900 && text.starts_with("0\n"));
 }
 
-/// If the reader waits, for the exit of the program or for a key, a line says what the program waits for.
+/// If the reader waits, for the exit of the program or for a key, a line says what the program
+/// waits for.
 #[test]
 fn a_reader_that_stalls_and_goes_on_has_everything() {
     for first in [0, 10] {

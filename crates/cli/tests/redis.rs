@@ -23,7 +23,8 @@ struct Server {
 }
 
 impl Server {
-    /// Starts a server. Without `redis-server` a test ends, unless `TAMIS_REQUIRE_REDIS` is set: then it fails.
+    /// Starts a server. Without `redis-server` a test ends, unless `TAMIS_REQUIRE_REDIS` is set:
+    /// then it fails.
     fn start() -> Option<Self> {
         for _ in 0..10 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -140,7 +141,8 @@ fn a_second_run_prints_news_only() {
     assert!(json["generations"].as_u64().unwrap() > 4, "{json}");
 }
 
-/// The filter, a copy in a file, and the file of two copies give the same answers, false positives included.
+/// The filter, a copy in a file, and the file of two copies give the same answers, false positives
+/// included.
 #[test]
 fn a_copied_filter_gives_the_same_answers() {
     let Some(server) = Server::start() else { return };

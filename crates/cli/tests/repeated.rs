@@ -152,9 +152,9 @@ fn repeated_real_lines_are_printed_exactly() {
     }
 }
 
-/// False positives of both filters are as frequent as the summary expects. With one hash for both filters they are not:
-/// at a rate of 0.2 the second filter loses half as many lines again, and of lines that come twice in the same order it
-/// loses almost none.
+/// False positives of both filters are as frequent as the summary expects. With one hash for both
+/// filters they are not: at a rate of 0.2 the second filter loses half as many lines again, and of
+/// lines that come twice in the same order it loses almost none.
 #[test]
 fn the_numbers_of_lost_and_extra_lines_agree_with_the_summary() {
     /// The probability that any case fails by chance stays below this.
@@ -177,8 +177,8 @@ fn the_numbers_of_lost_and_extra_lines_agree_with_the_summary() {
                     let inputs = [Input::new("lines", input.as_bytes())];
                     run(inputs, std::io::sink(), &options, &mut ()).expect("nothing fails")
                 };
-                // No line is repeated, so no line should be printed. A few of the lines printed wrongly are lost in
-                // turn by the second filter.
+                // No line is repeated, so no line should be printed. A few of the lines printed
+                // wrongly are lost in turn by the second filter.
                 let summary = run(&once);
                 extra.0 += summary.tally.printed;
                 extra.1 += summary.expected_extra - summary.expected_lost;

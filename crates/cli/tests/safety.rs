@@ -1,4 +1,5 @@
-//! An output never destroys what the command reads, or the filter and its lock: under no name of these files.
+//! An output never destroys what the command reads, or the filter and its lock: under no name of
+//! these files.
 #![cfg(unix)]
 
 use std::fs::{self, File, OpenOptions};
@@ -9,8 +10,8 @@ use std::thread;
 
 use crate::common::{Files, tamis};
 
-/// A folder with a filter `f` of the lines of `in`, its links `sym` and `hard`, an index `i` of `in`, keys, and another
-/// filter `g`.
+/// A folder with a filter `f` of the lines of `in`, its links `sym` and `hard`, an index `i` of
+/// `in`, keys, and another filter `g`.
 fn files() -> Files {
     let files = Files::new();
     files.write("in", "a\nb\n");

@@ -139,7 +139,8 @@ fn a_signal_leaves_nothing_behind() {
             let run = run.args(args).current_dir(&files.0).stdin(Stdio::piped());
             let mut child = run.spawn().expect("it runs");
             thread::sleep(Duration::from_micros(random(12_000)));
-            // The input is still open, so a run that reads it has not ended. (It may end before it has served the signal.)
+            // The input is still open, so a run that reads it has not ended. (It may end before it
+            // has served the signal.)
             kill(&child, Signal::TERM);
             killed += u32::from(child.wait().expect("it ends").signal() == Some(15));
         }

@@ -1,4 +1,5 @@
-//! `tamis which --verify`: exactly the files that have a key, and what it says of files that it cannot read.
+//! `tamis which --verify`: exactly the files that have a key, and what it says of files that it
+//! cannot read.
 
 use std::fs;
 use std::path::Path;
@@ -229,7 +230,8 @@ fn a_record_without_a_key_is_an_error_only_if_asked() {
     assert!(code == 2 && said.contains("a, line 1: too few fields"), "{code}: {said}");
 }
 
-/// Without the options of the index, no record has the key. A wrong answer would look like a right one.
+/// Without the options of the index, no record has the key. A wrong answer would look like a right
+/// one.
 #[test]
 fn options_that_were_forgotten_are_noticed() {
     let files = Files::new();

@@ -7,7 +7,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// An item of a filter for `T`, owned or borrowed. The batch methods accept any type with this trait.
+/// An item of a filter for `T`, owned or borrowed. The batch methods accept any type with this
+/// trait.
 ///
 /// | filter of | batch methods accept |
 /// |---|---|
@@ -17,9 +18,9 @@ use alloc::vec::Vec;
 /// | `String` | also `&str` |
 /// | `Vec<T>` | also `&[T]` |
 ///
-/// Implement this trait for your own types to pass them to batch methods. Map types of other crates to one of these
-/// forms. The hashed form must have the same hash as the `T` that it represents, as for
-/// [`Borrow`](core::borrow::Borrow).
+/// Implement this trait for your own types to pass them to batch methods. Map types of other crates
+/// to one of these forms. The hashed form must have the same hash as the `T` that it represents, as
+/// for [`Borrow`](core::borrow::Borrow).
 ///
 /// # Examples
 ///

@@ -3,20 +3,20 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The most items that a method with a vector of results handles one by one: the pipeline of a batch takes
-/// longer to start.
+/// The most items that a method with a vector of results handles one by one: the pipeline of a
+/// batch takes longer to start.
 ///
-/// MEASURED: a query in L2, with the vector, takes 43, 9.1 and 5.6 ns in a pipeline of 1, 8 and 32 items, and
-/// 18, 4.5 and 3.4 one by one. An insert takes 23, 5.2 and 3.8 ns with its hashes pulled first, and 18, 4.5 and
-/// 3.2 without (blocked, 100,000 items, busy Zen 5).
+/// MEASURED: a query in L2, with the vector, takes 43, 9.1 and 5.6 ns in a pipeline of 1, 8 and 32
+/// items, and 18, 4.5 and 3.4 one by one. An insert takes 23, 5.2 and 3.8 ns with its hashes pulled
+/// first, and 18, 4.5 and 3.2 without (blocked, 100,000 items, busy Zen 5).
 const FEW: usize = 32;
 
 /// A filter as seen by code that has hashes: from `by_hash` of each type.
 ///
 /// A hash is 64 well-mixed bits, always the same for the same item: what
-/// [`HashItem::hash_item`](tamis_hash::HashItem::hash_item) of the filter's hasher returns. A weak hash
-/// (the identity, a counter) ruins the false-positive rate. Use the view to hash an item once and query
-/// many filters.
+/// [`HashItem::hash_item`](tamis_hash::HashItem::hash_item) of the filter's hasher returns. A weak
+/// hash (the identity, a counter) ruins the false-positive rate. Use the view to hash an item once
+/// and query many filters.
 ///
 /// Each method does what the one of the filter does that takes an item.
 ///
@@ -195,9 +195,9 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
         self.0.contains_hashes(hashes, on_result);
     }
 
-    /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes, prefetch
-    /// the hash about 16 places ahead before each operation. A hint: it changes no result, and it helps
-    /// only in filters larger than the caches.
+    /// Requests the memory of an item ahead of its insert or query. In a loop over many hashes,
+    /// prefetch the hash about 16 places ahead before each operation. A hint: it changes no result,
+    /// and it helps only in filters larger than the caches.
     ///
     /// # Examples
     ///
@@ -225,8 +225,8 @@ fn is_few(hashes: &impl Iterator, most: usize) -> bool {
     hashes.size_hint().1.is_some_and(|upper| upper <= most)
 }
 
-/// Pulls all hashes before the first operation, which needs no memory for a few of them, and handles those
-/// one by one. If there are more, returns all.
+/// Pulls all hashes before the first operation, which needs no memory for a few of them, and
+/// handles those one by one. If there are more, returns all.
 #[inline]
 fn pull<R>(hashes: impl Iterator<Item = u64>, one: impl Fn(u64) -> R) -> Result<Vec<R>, Vec<u64>> {
     // To clear an array of 32 hashes would take a fifth of the time of an insert.

@@ -22,9 +22,9 @@ pub enum BuildError {
         /// The rate given.
         rate: f64,
     },
-    /// The rate is too low for this type of filter at this capacity. The 64-bit hash limits every filter: an item has
-    /// the same hash as one of `n` others with probability `n / 2^64`. A cuckoo filter is also limited by its widest
-    /// fingerprint.
+    /// The rate is too low for this type of filter at this capacity. The 64-bit hash limits every
+    /// filter: an item has the same hash as one of `n` others with probability `n / 2^64`. A cuckoo
+    /// filter is also limited by its widest fingerprint.
     RateTooLow {
         /// The rate given.
         rate: f64,
@@ -40,8 +40,8 @@ pub enum BuildError {
         /// The maximum of the layout.
         max: u32,
     },
-    /// The number of words per item is not 1, 2, 4 or 8, or does not fit the number of probes: each word takes 1 to
-    /// 8 of them.
+    /// The number of words per item is not 1, 2, 4 or 8, or does not fit the number of probes: each
+    /// word takes 1 to 8 of them.
     Words {
         /// The number given.
         words: u32,
@@ -58,8 +58,8 @@ pub enum BuildError {
         /// The number of bits per slot given.
         fingerprint_bits: u32,
     },
-    /// Buckets of this shape have 128 bits. They need a processor that loads 128 bits atomically without writing them
-    /// (x86-64 with AVX), and feature `std` to detect it.
+    /// Buckets of this shape have 128 bits. They need a processor that loads 128 bits atomically
+    /// without writing them (x86-64 with AVX), and feature `std` to detect it.
     ShapeUnsupported {
         /// The number of slots given.
         slots: u32,
@@ -77,9 +77,11 @@ pub enum BuildError {
     },
     /// No capacity and no size is given.
     Unsized,
-    /// Only some of the sizes that belong together are given, such as bits without probes, or buckets without slots.
+    /// Only some of the sizes that belong together are given, such as bits without probes, or
+    /// buckets without slots.
     Incomplete,
-    /// The size is given in more than one way: two of capacity and rate, explicit sizes, and `like`.
+    /// The size is given in more than one way: two of capacity and rate, explicit sizes, and
+    /// `like`.
     Conflict,
     /// The geometry belongs to another type of filter.
     Layout,

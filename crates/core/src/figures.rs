@@ -2,8 +2,8 @@
 
 use crate::sampled::Sampled;
 
-/// How full a filter is, and how often its answers are wrong: from `figures` and `figures_sampled` of
-/// each type.
+/// How full a filter is, and how often its answers are wrong: from `figures` and `figures_sampled`
+/// of each type.
 ///
 /// Each figure has its standard error: 0 from `figures`, which reads the whole filter once.
 ///
@@ -27,18 +27,18 @@ use crate::sampled::Sampled;
 pub struct Figures {
     /// The number of distinct items; in a cuckoo filter the exact number of copies.
     ///
-    /// A Bloom filter estimates it from the fill (Swamidass and Baldi 2007). The estimate is unbiased to
-    /// first order, and mostly within `2/√n` of the truth up to the capacity. The more a filter is
-    /// overfilled, the less accurate it is, and it is infinite if all bits are set.
+    /// A Bloom filter estimates it from the fill (Swamidass and Baldi 2007). The estimate is
+    /// unbiased to first order, and mostly within `2/√n` of the truth up to the capacity. The more
+    /// a filter is overfilled, the less accurate it is, and it is infinite if all bits are set.
     pub items: Sampled,
-    /// The share of bits that are set, of counters that are not 0, or of slots that are occupied: from 0
-    /// to 1.
+    /// The share of bits that are set, of counters that are not 0, or of slots that are occupied:
+    /// from 0 to 1.
     pub fill: Sampled,
-    /// The items divided by the capacity: 1 means full. Above 1 the filter has more items than it was
-    /// built for, and its false-positive rate exceeds the requested one.
+    /// The items divided by the capacity: 1 means full. Above 1 the filter has more items than it
+    /// was built for, and its false-positive rate exceeds the requested one.
     pub saturation: Sampled,
-    /// The probability that a query for an item that was not inserted returns `true`, computed from the
-    /// contents.
+    /// The probability that a query for an item that was not inserted returns `true`, computed from
+    /// the contents.
     pub false_positive_rate: Sampled,
 }
 

@@ -12,23 +12,24 @@ use crate::as_item::AsItem;
 use crate::error::BuildError;
 use crate::figures::Figures;
 
-/// A concurrent membership filter: the operations that all filters of Tamis share, for generic code.
+/// A concurrent membership filter: the operations that all filters of Tamis share, for generic
+/// code.
 ///
-/// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every type that keeps its
-/// items; one that forgets says of which inserts it holds, and for how long.
+/// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every
+/// type that keeps its items; one that forgets says of which inserts it holds, and for how long.
 ///
-/// Each type also has its own methods of the same names. They are at least as fast, and their documentation states what
-/// the type promises when calls race. Only the insert methods differ in name: a filter of fixed memory may reject an
-/// item, so here they start with `try_` and return a `Result`. Bloom filters reject nothing: their
-/// [`InsertError`](Self::InsertError) is [`Infallible`](core::convert::Infallible), and `let Ok(new) = …;` unwraps the
-/// result.
+/// Each type also has its own methods of the same names. They are at least as fast, and their
+/// documentation states what the type promises when calls race. Only the insert methods differ in
+/// name: a filter of fixed memory may reject an item, so here they start with `try_` and return a
+/// `Result`. Bloom filters reject nothing: their [`InsertError`](Self::InsertError) is
+/// [`Infallible`](core::convert::Infallible), and `let Ok(new) = …;` unwraps the result.
 ///
-/// `&F`, `Box<F>` and `Arc<F>` are filters if `F` is one, so that a struct can hold any of them. [`WithRate`] builds a
-/// filter. The trait is not dyn compatible. To convert an error to `tamis::Error` with `?`, add the bound
-/// `tamis::Error: From<F::InsertError>`.
+/// `&F`, `Box<F>` and `Arc<F>` are filters if `F` is one, so that a struct can hold any of them.
+/// [`WithRate`] builds a filter. The trait is not dyn compatible. To convert an error to
+/// `tamis::Error` with `?`, add the bound `tamis::Error: From<F::InsertError>`.
 ///
-/// You can implement the trait for your own types, such as a wrapper that counts calls. Methods added later will have a
-/// default implementation.
+/// You can implement the trait for your own types, such as a wrapper that counts calls. Methods
+/// added later will have a default implementation.
 ///
 /// # Examples
 ///
@@ -49,18 +50,19 @@ pub trait Filter {
     /// The type of the items.
     type Item: ?Sized;
 
-    /// The hasher of the items. Code that queries by a borrowed form (`str` where `Item = String`) needs a bound for
-    /// that form, too: `F::Hasher: HashItem<str>`.
+    /// The hasher of the items. Code that queries by a borrowed form (`str` where `Item = String`)
+    /// needs a bound for that form, too: `F::Hasher: HashItem<str>`.
     type Hasher: HashItem<Self::Item>;
 
-    /// The error of a rejected insert: [`Infallible`](core::convert::Infallible) if the filter rejects nothing.
+    /// The error of a rejected insert: [`Infallible`](core::convert::Infallible) if the filter
+    /// rejects nothing.
     type InsertError: Error + Send + Sync + 'static;
 
     /// Returns the hasher.
     fn hasher(&self) -> &Self::Hasher;
 
-    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does. The hash must be 64 well-mixed bits,
-    /// always the same for the same item.
+    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does. The hash must be 64
+    /// well-mixed bits, always the same for the same item.
     ///
     /// # Errors
     ///
@@ -71,17 +73,19 @@ pub trait Filter {
     #[must_use]
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Inserts many items by their hashes, as [`try_insert_many_with`](Self::try_insert_many_with) does.
+    /// Inserts many items by their hashes, as [`try_insert_many_with`](Self::try_insert_many_with)
+    /// does.
     ///
-    /// An implementation must pull a batch of hashes before it inserts the first hash of that batch. Then a panic in
-    /// the iterator loses no result.
+    /// An implementation must pull a batch of hashes before it inserts the first hash of that
+    /// batch. Then a panic in the iterator loses no result.
     fn try_insert_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
     );
 
-    /// Queries many items by their hashes, as [`contains_many_with`](Self::contains_many_with) does.
+    /// Queries many items by their hashes, as [`contains_many_with`](Self::contains_many_with)
+    /// does.
     fn contains_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
@@ -90,17 +94,19 @@ pub trait Filter {
 
     /// Inserts an item. Returns `Ok(true)` if this call stored something.
     ///
-    /// In a filter that stores each item once, `Ok(true)` means that the filter did not contain the item before. If
-    /// several threads insert the same new item concurrently, **at least one** call returns `Ok(true)`, and in an
-    /// [`OnceFilter`] **exactly one** does. No call does if the item was a false positive or becomes one during the
-    /// race.
+    /// In a filter that stores each item once, `Ok(true)` means that the filter did not contain the
+    /// item before. If several threads insert the same new item concurrently, **at least one** call
+    /// returns `Ok(true)`, and in an [`OnceFilter`] **exactly one** does. No call does if the item
+    /// was a false positive or becomes one during the race.
     ///
-    /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`. `CountingBloomFilter` adds a
-    /// copy each time too, and returns `Ok(true)` if the filter had no copy before.
+    /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`.
+    /// `CountingBloomFilter` adds a copy each time too, and returns `Ok(true)` if the filter had no
+    /// copy before.
     ///
     /// # Errors
     ///
-    /// [`InsertError`](Self::InsertError) if the filter has no room. Its contents are then as before.
+    /// [`InsertError`](Self::InsertError) if the filter has no room. Its contents are then as
+    /// before.
     #[inline]
     fn try_insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Self::InsertError>
     where
@@ -110,7 +116,8 @@ pub trait Filter {
         self.try_insert_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns whether the filter may contain the item. `false` is certain, for the items that the filter keeps.
+    /// Returns whether the filter may contain the item. `false` is certain, for the items that the
+    /// filter keeps.
     #[inline]
     #[must_use]
     fn contains<Q: ?Sized>(&self, item: &Q) -> bool
@@ -121,12 +128,13 @@ pub trait Filter {
         self.contains_hash(self.hasher().hash_item(item))
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with the number of each item and the result
-    /// that [`try_insert`](Self::try_insert) would have returned. After an error it goes on with the next item.
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with the number of each
+    /// item and the result that [`try_insert`](Self::try_insert) would have returned. After an
+    /// error it goes on with the next item.
     ///
-    /// It may pull up to 96 items before it passes the first result, so a slow iterator delays results. A panic in the
-    /// iterator or the hasher loses no result. After a panic in `on_result`, up to 31 further items may have been
-    /// inserted without a result.
+    /// It may pull up to 96 items before it passes the first result, so a slow iterator delays
+    /// results. A panic in the iterator or the hasher loses no result. After a panic in
+    /// `on_result`, up to 31 further items may have been inserted without a result.
     fn try_insert_many_with<I>(
         &self,
         items: I,
@@ -139,11 +147,11 @@ pub trait Filter {
         self.try_insert_hashes(hashes, on_result);
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with the number of each item and the result
-    /// that [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with the number of each
+    /// item and the result that [`contains`](Self::contains) would have returned.
     ///
-    /// It may pull up to 96 items, and query up to 32 of them, before it passes the first result. So the results that
-    /// follow may not see an insert made in `on_result`.
+    /// It may pull up to 96 items, and query up to 32 of them, before it passes the first result.
+    /// So the results that follow may not see an insert made in `on_result`.
     fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<Self::Item>>,
@@ -153,7 +161,8 @@ pub trait Filter {
         self.contains_hashes(hashes, on_result);
     }
 
-    /// Inserts many items, as [`try_insert_many_with`](Self::try_insert_many_with) does, and returns the results as a vector.
+    /// Inserts many items, as [`try_insert_many_with`](Self::try_insert_many_with) does, and
+    /// returns the results as a vector.
     ///
     /// It hashes all items before it inserts the first one, which takes 8 bytes per item.
     #[must_use = "an insert may fail"]
@@ -170,7 +179,8 @@ pub trait Filter {
         results
     }
 
-    /// Queries many items, as [`contains_many_with`](Self::contains_many_with) does, and returns the results as a vector.
+    /// Queries many items, as [`contains_many_with`](Self::contains_many_with) does, and returns
+    /// the results as a vector.
     #[must_use]
     fn contains_many<I>(&self, items: I) -> Vec<bool>
     where
@@ -195,13 +205,13 @@ pub trait Filter {
     #[must_use]
     fn figures(&self) -> Figures;
 
-    /// Estimates [`figures`](Self::figures) from at least `lines` of the filter's 64-byte lines, or buckets
-    /// of a cuckoo filter: `O(lines)`.
+    /// Estimates [`figures`](Self::figures) from at least `lines` of the filter's 64-byte lines, or
+    /// buckets of a cuckoo filter: `O(lines)`.
     #[must_use]
     fn figures_sampled(&self, lines: u64) -> Figures;
 
-    /// Returns the number of items divided by the capacity. Above 1, the false-positive rate may exceed the requested
-    /// rate. A Bloom filter reads all bits for it.
+    /// Returns the number of items divided by the capacity. Above 1, the false-positive rate may
+    /// exceed the requested rate. A Bloom filter reads all bits for it.
     #[must_use]
     fn saturation(&self) -> f64;
 
@@ -210,8 +220,8 @@ pub trait Filter {
     fn false_positive_rate(&self) -> f64;
 }
 
-/// A [`Filter`] for claiming work: if several threads insert the same new item concurrently, **exactly one** call of
-/// [`try_insert`](Filter::try_insert) returns `Ok(true)`.
+/// A [`Filter`] for claiming work: if several threads insert the same new item concurrently,
+/// **exactly one** call of [`try_insert`](Filter::try_insert) returns `Ok(true)`.
 ///
 /// No call does if the item was a false positive or becomes one during the race.
 ///
@@ -243,7 +253,8 @@ pub trait OnceFilter: Filter {}
 /// }
 /// ```
 pub trait WithRate: Filter + Sized {
-    /// Builds an empty filter for `capacity` distinct items at this false-positive rate. A capacity of 0 counts as 1.
+    /// Builds an empty filter for `capacity` distinct items at this false-positive rate. A capacity
+    /// of 0 counts as 1.
     ///
     /// # Errors
     ///

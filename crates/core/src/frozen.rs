@@ -10,9 +10,11 @@ use crate::as_item::AsItem;
 use crate::figures::Figures;
 use crate::filter::Filter;
 
-/// A filter that answers queries and accepts no items: what a saved filter is when it is mapped from its file.
+/// A filter that answers queries and accepts no items: what a saved filter is when it is mapped
+/// from its file.
 ///
-/// All threads can query it by `&self`. Nothing changes it, so a query takes no lock and is never repeated.
+/// All threads can query it by `&self`. Nothing changes it, so a query takes no lock and is never
+/// repeated.
 ///
 /// # Examples
 ///

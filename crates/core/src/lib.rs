@@ -1,12 +1,12 @@
 //! The traits and types that all filters of [Tamis](https://docs.rs/tamis) share.
 //!
-//! * [`Filter`]: the trait for code that is generic over the type of filter. [`OnceFilter`] is for code that needs
-//!   exactly one winner per item, and [`WithRate`] for code that builds filters.
+//! * [`Filter`]: the trait for code that is generic over the type of filter. [`OnceFilter`] is for
+//!   code that needs exactly one winner per item, and [`WithRate`] for code that builds filters.
 //! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
-//! * [`Figures`]: how full a filter is, and the rate of its contents. [`Sampled`]: a figure estimated from a part
-//!   of a filter, with its standard error.
+//! * [`Figures`]: how full a filter is, and the rate of its contents. [`Sampled`]: a figure
+//!   estimated from a part of a filter, with its standard error.
 //! * [`ByHash`]: the view of a filter for code that has hashes.
 //!
 //! Use the crate `tamis`, which re-exports all of them.

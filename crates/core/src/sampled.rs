@@ -5,15 +5,17 @@ use core::ops::Add;
 
 /// A figure estimated from a sample of a filter's memory.
 ///
-/// `value` is the estimate. `standard_error` is the standard deviation of the estimate, computed from the spread within
-/// the sample. With 64 lines or more, the true figure is within two standard errors of the estimate in about 19 of 20
-/// cases.
+/// `value` is the estimate. `standard_error` is the standard deviation of the estimate, computed
+/// from the spread within the sample. With 64 lines or more, the true figure is within two standard
+/// errors of the estimate in about 19 of 20 cases.
 ///
-/// The standard error is 0 if the whole filter was read, or if all lines read are equal, as in a nearly empty filter.
-/// It is infinite if only one of several lines was read. If a few lines account for most of the figure, a small sample
-/// understates the error: this happens with false-positive rates below 1e-6, and with a few items in a large filter.
+/// The standard error is 0 if the whole filter was read, or if all lines read are equal, as in a
+/// nearly empty filter. It is infinite if only one of several lines was read. If a few lines
+/// account for most of the figure, a small sample understates the error: this happens with
+/// false-positive rates below 1e-6, and with a few items in a large filter.
 ///
-/// The error covers sampling only: it compares the estimate with the same figure read from the whole filter.
+/// The error covers sampling only: it compares the estimate with the same figure read from the
+/// whole filter.
 ///
 /// # Examples
 ///
@@ -72,8 +74,8 @@ impl Sampled {
 
     /// Applies a monotonic function to the figure.
     ///
-    /// The new error comes from the slope of the function: half of its change between one standard error below `value`
-    /// and one above.
+    /// The new error comes from the slope of the function: half of its change between one standard
+    /// error below `value` and one above.
     ///
     /// # Examples
     ///
@@ -121,18 +123,11 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// The mean of a sample, value by value, and the spread around it.
+/// The mean of a sample, value by value, and the spread around it: for the crates of the filters.
 ///
 /// # Examples
 ///
-/// ```
-/// # use tamis_core as tamis;
-/// use tamis::{Mean, Sampled};
-///
-/// let mut mean = Mean::default();
-/// [1.0, 2.0, 3.0].into_iter().for_each(|value| mean.add(value));
-/// assert_eq!(mean.of(1000), Sampled::mean([1.0, 2.0, 3.0], 1000));
-/// ```
+/// See [`Sampled::mean`], which adds all values of an iterator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     count: u64,
@@ -148,7 +143,8 @@ impl Mean {
     ///
     /// See [`Mean`].
     pub fn add(&mut self, value: f64) {
-        // Welford's algorithm: mean and sum of squared deviations in one pass, without cancellation.
+        // Welford's algorithm: mean and sum of squared deviations in one pass, without
+        // cancellation.
         self.count += 1;
         let from_old = value - self.mean;
         self.mean += from_old / self.count as f64;

@@ -1,7 +1,7 @@
 //! Fills a filter with buckets of 4 slots of 16 bits until an insert fails, and prints the load.
 //!
-//! `cargo run --release -p tamis-cuckoo --example load -- 100000000` needs 200 MB. The arguments are the number of
-//! slots and the seed of the hasher.
+//! `cargo run --release -p tamis-cuckoo --example load -- 100000000` needs 200 MB. The arguments
+//! are the number of slots and the seed of the hasher.
 
 use tamis_cuckoo::CuckooFilter;
 use tamis_hash::Rapid;

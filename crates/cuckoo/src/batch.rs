@@ -1,5 +1,5 @@
-//! The classes of a batch of items: the arithmetic of [`place`](crate::place) and [`bucket`](crate::bucket), in loops
-//! that the compiler vectorizes.
+//! The classes of a batch of items: the arithmetic of [`place`](crate::place) and
+//! [`bucket`](crate::bucket), in loops that the compiler vectorizes.
 
 use tamis_hash::{fastrange, narrow_range, split};
 use tamis_sync::{BATCH, Kernel, SimdLevel};
@@ -86,9 +86,11 @@ impl<const ITEMS: usize> Kernel for Spread<'_, ITEMS> {
     }
 }
 
-// The loop indexes several arrays, a constant number of times. In this form the compiler vectorizes it.
+// The loop indexes several arrays, a constant number of times. In this form the compiler vectorizes
+// it.
 impl<const ITEMS: usize> Spread<'_, ITEMS> {
-    /// Computes [`Class::of_hash`] for each hash. `range` maps 64 bits to a number below the number of buckets.
+    /// Computes [`Class::of_hash`] for each hash. `range` maps 64 bits to a number below the number
+    /// of buckets.
     #[inline(always)]
     fn by(self, range: impl Fn(u64, u64) -> u64) {
         let Self {
@@ -100,14 +102,16 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
         for item in 0..ITEMS {
             // The fingerprint and the first bucket, from independent bits of the hash.
             let pattern = split::pattern(hashes[item]);
-            // The same as `split::fingerprint`, for `2^width - 1` values: with `pattern · 2^width = a · 2^64 + b`, the
-            // quotient of `pattern · (2^width - 1)` is `a`, or one less if `b < pattern`.
+            // The same as `split::fingerprint`, for `2^width - 1` values: with `pattern · 2^width =
+            // a · 2^64 + b`, the quotient of `pattern · (2^width - 1)` is `a`, or one less if `b <
+            // pattern`.
             let borrow = u64::from(pattern << width < pattern);
             let fingerprint = (pattern >> (64 - width)) - borrow + 1;
             let one = range(hashes[item], buckets);
             // The second bucket, as `alternate` computes it: `(sum - one) mod buckets`.
             let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
-            // Below zero the difference wraps to a huge number, and the difference plus `buckets` is the right one.
+            // Below zero the difference wraps to a huge number, and the difference plus `buckets`
+            // is the right one.
             let less = sum.wrapping_sub(one);
             let other = less.min(less.wrapping_add(buckets));
             fingerprints[item] = fingerprint;
@@ -118,7 +122,8 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     }
 }
 
-/// The loop that compares the fingerprints of a batch with the slots of their buckets of at most 64 bits.
+/// The loop that compares the fingerprints of a batch with the slots of their buckets of at most 64
+/// bits.
 struct Compare<'a, const ITEMS: usize> {
     classes: &'a Classes<ITEMS>,
     words: &'a Words<ITEMS>,
@@ -148,8 +153,8 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     }
 }
 
-/// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits. It computes
-/// `Shape::contains` on halves, since vectors have no numbers of 128 bits.
+/// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits.
+/// It computes `Shape::contains` on halves, since vectors have no numbers of 128 bits.
 struct ComparePairs<'a, const ITEMS: usize> {
     classes: &'a Classes<ITEMS>,
     words: &'a Words<ITEMS>,
@@ -167,7 +172,8 @@ impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
         let below = shape.bits_below_border();
         let mut found = [false; ITEMS];
         for (item, found) in found.iter_mut().enumerate() {
-            // The fingerprint in every slot. The upper half begins with the rest of the slot that crosses the border.
+            // The fingerprint in every slot. The upper half begins with the rest of the slot that
+            // crosses the border.
             let fingerprint = classes.fingerprints[item];
             let pattern = lows.wrapping_mul(fingerprint);
             let upper_pattern = upper_lows.wrapping_mul(fingerprint) | fingerprint >> below;

@@ -1,8 +1,9 @@
 //! One bucket: a few fingerprints, packed into 32, 64 or 128 bits and compared all at once.
 //!
-//! The functions are pure: they operate on a loaded value. An empty slot is zero; a fingerprint is never zero. The bits
-//! above the last slot are zero, so the value of a bucket of 64 bits is the same as a number of 128 bits. Where the
-//! shape is a constant, the compiler omits the upper half of such a value.
+//! The functions are pure: they operate on a loaded value. An empty slot is zero; a fingerprint is
+//! never zero. The bits above the last slot are zero, so the value of a bucket of 64 bits is the
+//! same as a number of 128 bits. Where the shape is a constant, the compiler omits the upper half
+//! of such a value.
 
 use tamis_sync::PairAccess;
 
@@ -11,19 +12,20 @@ use tamis_sync::PairAccess;
 pub(crate) struct Shape {
     slots: u32,
     width: u32,
-    /// The lowest bit of every slot, in the lower and in the upper half of a bucket. Derived from the sizes, and stored
-    /// because every operation needs it.
+    /// The lowest bit of every slot, in the lower and in the upper half of a bucket. Derived from
+    /// the sizes, and stored because every operation needs it.
     lows: [u64; 2],
-    /// A number that identifies the shape. If a bucket has at most 64 bits, it equals the lower half of `lows`, so that
-    /// one register holds both.
+    /// A number that identifies the shape. If a bucket has at most 64 bits, it equals the lower
+    /// half of `lows`, so that one register holds both.
     key: u64,
 }
 
 /// All shapes. Two buckets of the first share a word; a bucket of the last four is a pair of words.
 ///
-/// MEASURED: a query takes 7.3 to 7.6 ns with pairs instead of 5.6 ns with 2 slots of 32 bits, and in batches 3.6 to 3.9 ns
-/// instead of 3.2 ns; an insert takes 23 to 31 ns instead of 25 ns (100,000 items, Zen 5). So a shape of pairs must save much memory: 6 slots of
-/// 21 bits would need 21.9 bits per item instead of 22.9 with 3 slots of 20 bits, at the same rate, and are left out.
+/// MEASURED: a query takes 7.3 to 7.6 ns with pairs instead of 5.6 ns with 2 slots of 32 bits, and
+/// in batches 3.6 to 3.9 ns instead of 3.2 ns; an insert takes 23 to 31 ns instead of 25 ns
+/// (100,000 items, Zen 5). So a shape of pairs must save much memory: 6 slots of 21 bits would need
+/// 21.9 bits per item instead of 22.9 with 3 slots of 20 bits, at the same rate, and are left out.
 pub(crate) const SHAPES: [Shape; 10] = [
     Shape::new(4, 8),
     Shape::new(8, 8),
@@ -43,14 +45,14 @@ pub(crate) fn shapes() -> impl Iterator<Item = Shape> {
     SHAPES.into_iter().filter(move |shape| pairs || !shape.is_pair())
 }
 
-/// Evaluates an expression with a shape that is one of the constants in [`SHAPES`], so that the compiler computes everything that
-/// derives from it.
+/// Evaluates an expression with a shape that is one of the constants in [`SHAPES`], so that the
+/// compiler computes everything that derives from it.
 ///
-/// MEASURED: queries take 7.9 ns and inserts 18.8 ns; with the shape read from the filter they take 11 and 20.7 ns
-/// (Sapphire Rapids).
+/// MEASURED: queries take 7.9 ns and inserts 18.8 ns; with the shape read from the filter they take
+/// 11 and 20.7 ns (Sapphire Rapids).
 ///
-/// This is a macro because the compiler turns a closure into one function for all shapes, in which the shape is not
-/// a constant.
+/// This is a macro because the compiler turns a closure into one function for all shapes, in which
+/// the shape is not a constant.
 macro_rules! with_known_shape {
     ($shape:expr, $name:ident => $run:expr) => {{
         use crate::bucket::SHAPES;
@@ -121,7 +123,8 @@ impl Shape {
         self.mask()
     }
 
-    /// Returns the number of bits of a bucket in memory: the least of 32, 64 and 128 that its slots fit into.
+    /// Returns the number of bits of a bucket in memory: the least of 32, 64 and 128 that its slots
+    /// fit into.
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
         match self.slots() * self.width() {
@@ -167,8 +170,8 @@ impl Shape {
         [self.highs() as u64, (self.highs() >> 64) as u64]
     }
 
-    /// Returns the number of bits of the lower half above the lowest bit of the last slot that starts in it: a slot
-    /// that crosses the border has this number of bits in the lower half.
+    /// Returns the number of bits of the lower half above the lowest bit of the last slot that
+    /// starts in it: a slot that crosses the border has this number of bits in the lower half.
     #[inline(always)]
     pub(crate) const fn bits_below_border(self) -> u32 {
         1 + self.lows[0].leading_zeros()
@@ -214,7 +217,8 @@ impl Shape {
         bucket == self.in_every_slot(fingerprint)
     }
 
-    /// Returns the bit offset of the first slot that holds a fingerprint, or 0, which is an empty slot.
+    /// Returns the bit offset of the first slot that holds a fingerprint, or 0, which is an empty
+    /// slot.
     #[inline(always)]
     pub(crate) const fn find(self, bucket: u128, held: u64) -> Option<u32> {
         self.first(self.marks(bucket ^ self.in_every_slot(held)))
@@ -226,7 +230,8 @@ impl Shape {
         self.zeros(bucket ^ self.in_every_slot(fingerprint)).count_ones()
     }
 
-    /// Counts the slots that hold a fingerprint. [`line_len`](crate::line_len) counts those of whole lines.
+    /// Counts the slots that hold a fingerprint. [`line_len`](crate::line_len) counts those of
+    /// whole lines.
     #[cfg(test)]
     pub(crate) const fn len(self, bucket: u128) -> u32 {
         self.slots() - self.zeros(bucket).count_ones()
@@ -248,8 +253,8 @@ impl Shape {
 
     /// Returns the highest bit of the first slot that is zero, and perhaps of some slots after it.
     ///
-    /// Whether a slot is zero, and which is the first, is exact. The bits after it are not: the borrow of a zero slot
-    /// propagates into a following slot that is 1.
+    /// Whether a slot is zero, and which is the first, is exact. The bits after it are not: the
+    /// borrow of a zero slot propagates into a following slot that is 1.
     #[inline(always)]
     const fn marks(self, bucket: u128) -> u128 {
         if self.is_pair() {
@@ -262,8 +267,8 @@ impl Shape {
 
     /// Returns the highest bit of every slot that is zero, exactly.
     ///
-    /// In each slot, all bits below the highest are added to a mask of ones in the same places. The sum carries into
-    /// the highest bit unless these bits are zero. No sum leaves its slot.
+    /// In each slot, all bits below the highest are added to a mask of ones in the same places. The
+    /// sum carries into the highest bit unless these bits are zero. No sum leaves its slot.
     #[inline]
     const fn zeros(self, bucket: u128) -> u128 {
         let highs = self.highs();
@@ -305,7 +310,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the obvious loop. There are few distinct values, so slots are often zero or equal.
+        /// Compares with the obvious loop. There are few distinct values, so slots are often zero
+        /// or equal.
         #[test]
         fn comparisons_are_exact(
             which in 0..SHAPES.len(),

@@ -1,4 +1,5 @@
-//! The builder: it computes the sizes of a filter from items and a rate, or takes them, and builds the filter.
+//! The builder: it computes the sizes of a filter from items and a rate, or takes them, and builds
+//! the filter.
 
 use core::fmt;
 
@@ -26,7 +27,8 @@ pub(crate) mod sealed {
 
 /// A filter type of this crate, which [`Builder`] can build.
 ///
-/// The trait is sealed and serves only signatures. Code that is generic over filters uses [`Filter`](crate::Filter).
+/// The trait is sealed and serves only signatures. Code that is generic over filters uses
+/// [`Filter`](crate::Filter).
 ///
 /// # Examples
 ///
@@ -54,9 +56,10 @@ pub trait Buildable: sealed::Sealed {
 ///
 /// Give one of these:
 ///
-/// * a [`capacity`](Self::capacity), with or without a [`false_positive_rate`](Self::false_positive_rate) (the default
-///   is 1 %);
-/// * [`buckets`](Self::buckets), [`slots`](Self::slots) and [`fingerprint_bits`](Self::fingerprint_bits);
+/// * a [`capacity`](Self::capacity), with or without a
+///   [`false_positive_rate`](Self::false_positive_rate) (the default is 1 %);
+/// * [`buckets`](Self::buckets), [`slots`](Self::slots) and
+///   [`fingerprint_bits`](Self::fingerprint_bits);
 /// * the sizes of an existing filter ([`like`](Self::like)).
 ///
 /// # Examples
@@ -97,8 +100,8 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// Sets the number of distinct items. The filter holds them at its rate with a probability of more than 1 − 10⁻⁶. 0
-    /// counts as 1 and gives the smallest filter.
+    /// Sets the number of distinct items. The filter holds them at its rate with a probability of
+    /// more than 1 − 10⁻⁶. 0 counts as 1 and gives the smallest filter.
     ///
     /// # Examples
     ///
@@ -114,8 +117,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the highest expected false-positive rate of a filter at its capacity, between 0 and 1. Fingerprints have
-    /// few possible widths, so the actual rate is often well below.
+    /// Sets the highest expected false-positive rate of a filter at its capacity, between 0 and 1.
+    /// Fingerprints have few possible widths, so the actual rate is often well below.
     ///
     /// # Examples
     ///
@@ -147,10 +150,10 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the number of slots per bucket. With more slots, a filter can be filled further. With fewer slots, it has
-    /// fewer false positives at the same width. There are buckets of 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20
-    /// and 2 of 32, and where the processor supports buckets of 128 bits ([`Geometry::shapes`]) also 7 of 18, 5 of 25,
-    /// 4 of 32 and 3 of 42.
+    /// Sets the number of slots per bucket. With more slots, a filter can be filled further. With
+    /// fewer slots, it has fewer false positives at the same width. There are buckets of 4 or 8
+    /// slots of 8 bits, 5 of 12, 4 of 16, 3 of 20 and 2 of 32, and where the processor supports
+    /// buckets of 128 bits ([`Geometry::shapes`]) also 7 of 18, 5 of 25, 4 of 32 and 3 of 42.
     ///
     /// # Examples
     ///
@@ -182,8 +185,9 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets exactly the sizes of another filter, such as one to merge with. A [`capacity`](Self::capacity) may be
-    /// added, to state the number of items for which they are meant.
+    /// Sets exactly the sizes of another filter, such as one to merge with. A
+    /// [`capacity`](Self::capacity) may be added, to state the number of items for which they are
+    /// meant.
     ///
     /// # Examples
     ///
@@ -200,7 +204,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
+    /// `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -209,7 +214,8 @@ impl<F: Buildable> Builder<F> {
     /// use tamis::CuckooFilter;
     /// use tamis::hash::Xxh3;
     ///
-    /// let filter = CuckooFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7)).build()?;
+    /// let builder = CuckooFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7));
+    /// let filter = builder.build()?;
     /// assert_eq!(filter.insert("a"), Ok(()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -254,7 +260,8 @@ impl<F: Buildable> Builder<F> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation fails.
+    /// [`BuildError`] if the sizes are missing, contradictory or out of range, or if the allocation
+    /// fails.
     ///
     /// # Examples
     ///

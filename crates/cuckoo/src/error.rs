@@ -23,15 +23,16 @@ use core::fmt;
 pub enum InsertError {
     /// The filter is full: a whole search found no way to make room for this item.
     ///
-    /// Another item may still fit, but the filter is past its capacity. The first insert fails at about 88 % of the
-    /// slots (2 slots per bucket), 95 % (3), 97 % (4), 98 % (5 and 8) or 99 % (7), and sooner where many items were
-    /// inserted several times.
+    /// Another item may still fit, but the filter is past its capacity. The first insert fails at
+    /// about 88 % of the slots (2 slots per bucket), 95 % (3), 97 % (4), 98 % (5 and 8) or 99 %
+    /// (7), and sooner where many items were inserted several times.
     ///
-    /// While other threads relocate items, the error may come slightly too early: an item in relocation occupies two
-    /// slots.
+    /// While other threads relocate items, the error may come slightly too early: an item in
+    /// relocation occupies two slots.
     Full,
-    /// All slots of the item's two buckets hold its copies, or copies of items that the filter cannot distinguish from
-    /// it: twice the number of slots per bucket. Other items can still be inserted.
+    /// All slots of the item's two buckets hold its copies, or copies of items that the filter
+    /// cannot distinguish from it: twice the number of slots per bucket. Other items can still be
+    /// inserted.
     TooManyCopies,
 }
 

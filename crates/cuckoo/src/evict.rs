@@ -11,7 +11,8 @@ pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErr
     if buckets.add(class) {
         Ok(())
     } else {
-        // Pass numbers, not structures: the compiler would spill those to the stack before the call.
+        // Pass numbers, not structures: the compiler would spill those to the stack before the
+        // call.
         insert_into_full(buckets.table(), class.fingerprint, class.buckets[0])
     }
 }
@@ -22,7 +23,8 @@ fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), 
     let buckets = table.buckets();
     let class = buckets.geometry().class(fingerprint, bucket);
     loop {
-        // No search can help if both buckets are full of this class: its copies have nowhere else to go.
+        // No search can help if both buckets are full of this class: its copies have nowhere else
+        // to go.
         if has_max_copies(buckets, class) {
             return Err(InsertError::TooManyCopies);
         }
@@ -34,8 +36,8 @@ fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), 
     }
 }
 
-/// Returns the error of an insert whose search found no path. A concurrent insert may have added the last possible copy
-/// during the search.
+/// Returns the error of an insert whose search found no path. A concurrent insert may have added
+/// the last possible copy during the search.
 fn error_for(buckets: Buckets<'_>, class: Class, full: InsertError) -> InsertError {
     if has_max_copies(buckets, class) { InsertError::TooManyCopies } else { full }
 }
@@ -45,14 +47,14 @@ fn has_max_copies(buckets: Buckets<'_>, class: Class) -> bool {
     let geometry = buckets.geometry();
     let full_of_it =
         |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
-    // Read without the lock first, because the condition rarely holds. Then count under the lock, because a copy in
-    // relocation is in both buckets.
+    // Read without the lock first, because the condition rarely holds. Then count under the lock,
+    // because a copy in relocation is in both buckets.
     class.buckets.iter().all(full_of_it)
         && buckets.lock_stripe(class).count() == 2 * geometry.slots()
 }
 
-/// Inserts a copy of the class unless it has one. Exactly one of any number of concurrent calls for one class returns
-/// `Ok(true)`.
+/// Inserts a copy of the class unless it has one. Exactly one of any number of concurrent calls for
+/// one class returns `Ok(true)`.
 #[inline(always)]
 pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, InsertError> {
     // An item that is present needs no lock.
@@ -61,7 +63,8 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
     }
     loop {
         {
-            // Every insert of the class checks and adds under this lock, so exactly one of them finds no copy.
+            // Every insert of the class checks and adds under this lock, so exactly one of them
+            // finds no copy.
             let guard = buckets.lock_stripe(class);
             if guard.contains() {
                 return Ok(false);
@@ -70,16 +73,16 @@ pub(crate) fn insert_once(buckets: Buckets<'_>, class: Class) -> Result<bool, In
                 return Ok(true);
             }
         }
-        // Without the lock, because each relocation locks the stripe of its own class, and a thread holds one lock at
-        // most. Another thread may fill the slot before this one locks again.
+        // Without the lock, because each relocation locks the stripe of its own class, and a thread
+        // holds one lock at most. Another thread may fill the slot before this one locks again.
         if let Err(full) = make_room(buckets, class) {
             return once_result_for(buckets, class, full);
         }
     }
 }
 
-/// Returns the result of a once insert whose search found no path. A concurrent insert may have used the last empty
-/// slot for the same item.
+/// Returns the result of a once insert whose search found no path. A concurrent insert may have
+/// used the last empty slot for the same item.
 fn once_result_for(
     buckets: Buckets<'_>,
     class: Class,
@@ -88,11 +91,11 @@ fn once_result_for(
     if buckets.lock_stripe(class).contains() { Ok(false) } else { Err(full) }
 }
 
-/// Relocates other copies until one of the class's buckets has an empty slot. Another thread may fill that slot before
-/// the caller does.
+/// Relocates other copies until one of the class's buckets has an empty slot. Another thread may
+/// fill that slot before the caller does.
 ///
-/// Each relocation leaves the filter valid: every copy is in one of its own two buckets. So the search may start again
-/// after any of them, when another thread has changed the path.
+/// Each relocation leaves the filter valid: every copy is in one of its own two buckets. So the
+/// search may start again after any of them, when another thread has changed the path.
 #[cold]
 fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
     let geometry = buckets.geometry();
@@ -101,7 +104,8 @@ fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
         // Find the shortest path, without a lock.
         let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));
         let Some(mut steps) = steps else { return Err(InsertError::Full) };
-        // Execute it from its far end. `all` stops at the first step that is no longer possible; then search again.
+        // Execute it from its far end. `all` stops at the first step that is no longer possible;
+        // then search again.
         if steps.all(|step| buckets.lock_stripe(step.class()).relocate()) {
             return Ok(());
         }
@@ -136,8 +140,8 @@ mod tests {
         classes
     }
 
-    /// Inserts without concurrent writers and returns the result. A failed insert must leave every word unchanged. A
-    /// successful insert must add one copy of one class, whatever it relocates.
+    /// Inserts without concurrent writers and returns the result. A failed insert must leave every
+    /// word unchanged. A successful insert must add one copy of one class, whatever it relocates.
     fn insert_exactly(table: &Table, class: Class, once: bool) -> Result<bool, InsertError> {
         let (words_before, mut expected) = (words(table), classes(table));
         let copies = expected.entry((class.fingerprint, class.key())).or_default();
@@ -166,8 +170,8 @@ mod tests {
         Table::zeroed(Geometry::for_buckets(buckets, slots, width).unwrap()).unwrap()
     }
 
-    /// Two threads find an item absent and search for room. When the search of one fails, the other has inserted the
-    /// item.
+    /// Two threads find an item absent and search for room. When the search of one fails, the other
+    /// has inserted the item.
     #[test]
     fn a_failed_search_checks_for_the_item_again() {
         let table = table(2, (2, 32));

@@ -1,57 +1,64 @@
-//! The tables of a filter that grows, and what they share: with `table.rs` the only file of this crate that names a
-//! memory ordering.
+//! The tables of a filter that grows, and what they share: with `table.rs` the only file of this
+//! crate that names a memory ordering.
 //!
-//! The filter is a list of *generations*: tables of doubling size in which every item has the same class
-//! ([`nesting`](crate::nesting)). A copy of a class may be in any generation, and all copies of a class stand for each
-//! other. Each table follows [`protocol`](crate::protocol), with its own stripes. Above them are the filter's *locks* and
-//! *versions*: an item's class selects one of each, the same for the whole life of the filter.
+//! The filter is a list of *generations*: tables of doubling size in which every item has the same
+//! class ([`nesting`](crate::nesting)). A copy of a class may be in any generation, and all copies
+//! of a class stand for each other. Each table follows [`protocol`](crate::protocol), with its own
+//! stripes. Above them are the filter's *locks* and *versions*: an item's class selects one of
+//! each, the same for the whole life of the filter.
 //!
 //! # Rules
 //!
-//! 1. **Insert.** Under the lock of the class, a copy is added to some open generation, by the table's own insert.
-//! 2. **Remove.** Under the lock of the class, a removal finds a generation that has a copy, advances the version of the
-//!    class (Release), and then removes a copy from that generation, by the table's own removal.
-//! 3. **Query.** A query loads the version (Acquire), then the length of the list (Acquire), then queries all
-//!    generations. It returns `true` if one of them has a copy. If none has, it loads the version again (Relaxed). If it
-//!    is unchanged, the query returns `false`. Otherwise it starts again; after eight attempts it queries the generations
-//!    under the lock of the class.
-//! 4. **Contract of the caller.** As for one table: each `remove(y)` serves one `insert(y)` that happened before it, and
-//!    no insert is served by two removals.
+//! 1. **Insert.** Under the lock of the class, a copy is added to some open generation, by the
+//!    table's own insert.
+//! 2. **Remove.** Under the lock of the class, a removal finds a generation that has a copy,
+//!    advances the version of the class (Release), and then removes a copy from that generation, by
+//!    the table's own removal.
+//! 3. **Query.** A query loads the version (Acquire), then the length of the list (Acquire), then
+//!    queries all generations. It returns `true` if one of them has a copy. If none has, it loads
+//!    the version again (Relaxed). If it is unchanged, the query returns `false`. Otherwise it
+//!    starts again; after eight attempts it queries the generations under the lock of the class.
+//! 4. **Contract of the caller.** As for one table: each `remove(y)` serves one `insert(y)` that
+//!    happened before it, and no insert is served by two removals.
 //!
 //! # No query misses a present item
 //!
-//! Let `insert(x)` happen before the query, let x not be removed, and suppose that the query returns `false` without the
-//! lock. All adds and removals below are those of the class of x.
+//! Let `insert(x)` happen before the query, let x not be removed, and suppose that the query
+//! returns `false` without the lock. All adds and removals below are those of the class of x.
 //!
-//! * Removals hold the lock of the class, so they are totally ordered: *r1*, *r2*, … (Acquire, Release). Let *k* be the
-//!   number of them whose advance happens before the query's first load of the version, which returns at least the number
-//!   of the *k*-th advance, and is an Acquire.
-//! * **A removal after *rk* is not seen.** A table's query reads a bucket by an Acquire load, and a removal clears by a
-//!   Release, after its advance. So if the query saw the clear of a later removal, its second load of the version would
-//!   return that removal's advance, and differ from the first. So at most *k* clears of removals are seen.
-//! * **At least *k* + 1 adds are seen**: x's own, and for each of the *k* removals that of the insert that it serves. That
-//!   insert happens before the removal, before its advance, and before the first load. The generation of such an add is
-//!   in the list that the query goes through: its insert has loaded a length that includes it, and the query loads the
-//!   length later.
-//! * **In each table, a valid miss sees at least as many clears of removals as adds of inserts.** The two values that it
-//!   loaded hold no copy. So what it sees are as many clears as adds, those of relocations included. And with the clear
-//!   of a relocation it also sees its add: by step 2 of the table's proof, which needs no more than an unchanged version of
-//!   the table's stripe. (A miss under the lock of the table's stripe is exact, by its claim 2.)
+//! * Removals hold the lock of the class, so they are totally ordered: *r1*, *r2*, … (Acquire,
+//!   Release). Let *k* be the number of them whose advance happens before the query's first load of
+//!   the version, which returns at least the number of the *k*-th advance, and is an Acquire.
+//! * **A removal after *rk* is not seen.** A table's query reads a bucket by an Acquire load, and a
+//!   removal clears by a Release, after its advance. So if the query saw the clear of a later
+//!   removal, its second load of the version would return that removal's advance, and differ from
+//!   the first. So at most *k* clears of removals are seen.
+//! * **At least *k* + 1 adds are seen**: x's own, and for each of the *k* removals that of the
+//!   insert that it serves. That insert happens before the removal, before its advance, and before
+//!   the first load. The generation of such an add is in the list that the query goes through: its
+//!   insert has loaded a length that includes it, and the query loads the length later.
+//! * **In each table, a valid miss sees at least as many clears of removals as adds of inserts.**
+//!   The two values that it loaded hold no copy. So what it sees are as many clears as adds, those
+//!   of relocations included. And with the clear of a relocation it also sees its add: by step 2 of
+//!   the table's proof, which needs no more than an unchanged version of the table's stripe. (A
+//!   miss under the lock of the table's stripe is exact, by its claim 2.)
 //!
 //! The sum of the last statement over all tables contradicts the two before it. ∎
 //!
-//! Under the lock of the class no removal of the class runs, so one pass is enough: with `k` as the number of all
-//! removals before, the same argument holds.
+//! Under the lock of the class no removal of the class runs, so one pass is enough: with `k` as the
+//! number of all removals before, the same argument holds.
 //!
 //! # Pages of an empty generation
 //!
-//! A generation that is empty, and is not the newest, can give its pages back to the system. All of its words are zero
-//! then, and its pages are replaced by pages of zeros: no reader can tell. What must be excluded is a concurrent insert.
-//! So the generation is *closed*, and then each lock of the filter is taken and freed once. Let an insert hold one of
-//! them. If it took the lock before this pass did, the pass waits for it, and what it added happens before what follows.
-//! If it took the lock after, it sees that the generation is closed (Acquire from the Release of the pass), and goes to
-//! another. So after the pass no insert adds to the generation, nothing is relocated in it, and its number of copies only
-//! falls. If it is zero, all slots have been cleared, and the pages are given back. Then the generation is opened again.
+//! A generation that is empty, and is not the newest, can give its pages back to the system. All of
+//! its words are zero then, and its pages are replaced by pages of zeros: no reader can tell. What
+//! must be excluded is a concurrent insert. So the generation is *closed*, and then each lock of
+//! the filter is taken and freed once. Let an insert hold one of them. If it took the lock before
+//! this pass did, the pass waits for it, and what it added happens before what follows. If it took
+//! the lock after, it sees that the generation is closed (Acquire from the Release of the pass),
+//! and goes to another. So after the pass no insert adds to the generation, nothing is relocated in
+//! it, and its number of copies only falls. If it is zero, all slots have been cleared, and the
+//! pages are given back. Then the generation is opened again.
 
 use alloc::vec::Vec;
 
@@ -74,30 +81,34 @@ mod models;
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests;
 
-/// The highest number of locks. With the versions they take 32 KiB, which a filter that starts small should not exceed.
+/// The highest number of locks. With the versions they take 32 KiB, which a filter that starts
+/// small should not exceed.
 const MAX_LOCKS: u64 = 1 << 8;
 
 /// The number of times that a query goes through all generations without the lock.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
-/// One insert of this number, chosen by its hash, looks after the preparation of the next generation. So does one
-/// removal, after empty generations.
+/// One insert of this number, chosen by its hash, looks after the preparation of the next
+/// generation. So does one removal, after empty generations.
 const SOME: u64 = 64;
 
-/// Returns whether a hash is chosen, independently of bucket and fingerprint. The hash's own low bits would not do: all
-/// items of a filter may have the same ones, if a program has a filter for each of them.
+/// Returns whether a hash is chosen, independently of bucket and fingerprint. The hash's own low
+/// bits would not do: all items of a filter may have the same ones, if a program has a filter for
+/// each of them.
 #[inline]
 const fn is_chosen(hash: u64) -> bool {
     split::pattern(hash).wrapping_mul(GOLDEN) < u64::MAX / SOME
 }
 
-/// The lines that one insert makes present in the next generation: 64 KiB, or one page if that is more.
+/// The lines that one insert makes present in the next generation: 64 KiB, or one page if that is
+/// more.
 const PORTION: usize = 1 << 10;
 
 /// The part of the newest generation's items, in eighths, from which the next is prepared.
 const PREPARED_FROM: u64 = 7;
 
-/// The part of a generation's items, in percent, below which an older generation takes inserts again.
+/// The part of a generation's items, in percent, below which an older generation takes inserts
+/// again.
 const ROOMY: u64 = 85;
 
 /// The states of a generation: it takes inserts.
@@ -106,7 +117,8 @@ const OPEN: u64 = 0;
 const CLOSED: u64 = 1;
 /// It takes inserts, and its pages have been given back: all words are zero.
 const GIVEN_BACK: u64 = 2;
-/// It takes inserts and was empty, but its memory is that of the allocator, and cannot be given back.
+/// It takes inserts and was empty, but its memory is that of the allocator, and cannot be given
+/// back.
 const KEPT: u64 = 3;
 
 /// One table of the filter.
@@ -143,7 +155,8 @@ impl Generation {
     fn touch(&self) -> bool {
         let lines = self.table.geometry().lines() as usize;
         let portion = PORTION.max(self.table.page_lines());
-        // ORDERING: Relaxed: a ticket. Each portion is touched by the thread that draws it, and touching is harmless.
+        // ORDERING: Relaxed: a ticket. Each portion is touched by the thread that draws it, and
+        // touching is harmless.
         let from = self.touched.load(Ordering::Relaxed) as usize;
         if from >= lines {
             return true;
@@ -253,8 +266,9 @@ impl Generations {
         if result.is_err() { self.insert_into_other(class, seen, active) } else { result }
     }
 
-    /// Inserts a copy into another generation than the active one, which is full: into one with room, so that a filter in
-    /// which items come and go does not grow. The caller holds the lock of the class.
+    /// Inserts a copy into another generation than the active one, which is full: into one with
+    /// room, so that a filter in which items come and go does not grow. The caller holds the lock
+    /// of the class.
     #[cold]
     fn insert_into_other(
         &self,
@@ -287,8 +301,8 @@ impl Generations {
     #[inline]
     fn insert_into(&self, number: usize, class: Class) -> Result<(), InsertError> {
         let Some(generation) = self.list.get(number) else { return Err(InsertError::Full) };
-        // ORDERING: Acquire pairs with the Release of `give_back`. The lock orders it after the closing, as the comment of
-        // this file says.
+        // ORDERING: Acquire pairs with the Release of `give_back`. The lock orders it after the
+        // closing, as the comment of this file says.
         let state = generation.state.load(Ordering::Acquire);
         // An update, which a closing in between makes fail.
         // ORDERING: Relaxed: it only says that the pages may be given back again.
@@ -301,7 +315,8 @@ impl Generations {
         Ok(())
     }
 
-    /// Makes room after all `seen` generations were full: publishes another, or returns an error if the plan has none.
+    /// Makes room after all `seen` generations were full: publishes another, or returns an error if
+    /// the plan has none.
     #[cold]
     fn grow(&self, seen: usize) -> Result<(), InsertError> {
         if seen >= (self.plan.generations as usize).min(Slots::<Generation>::MAX) {
@@ -319,7 +334,8 @@ impl Generations {
         Ok(())
     }
 
-    /// Reserves the memory of the generation with this number, unless that has been done or the memory is refused.
+    /// Reserves the memory of the generation with this number, unless that has been done or the
+    /// memory is refused.
     fn reserve(&self, number: usize) -> Option<&Generation> {
         if self.list.get(number).is_none() {
             let generation = Generation::reserved(&self.plan, number as u32).ok()?;
@@ -329,7 +345,8 @@ impl Generations {
         self.list.get(number)
     }
 
-    /// Makes a portion of the next generation's memory present, if the newest is nearly full. No thread waits.
+    /// Makes a portion of the next generation's memory present, if the newest is nearly full. No
+    /// thread waits.
     #[cold]
     fn prepare(&self) {
         let newest = self.list.len() - 1;
@@ -358,12 +375,14 @@ impl Generations {
         removed
     }
 
-    /// Removes a copy from the newest generation that has one. The caller holds the lock of the class.
+    /// Removes a copy from the newest generation that has one. The caller holds the lock of the
+    /// class.
     fn remove_locked(&self, class: Class) -> bool {
         for (number, generation) in self.list.iter().enumerate().rev() {
             let guard = generation.table.buckets().lock_stripe(nested(class, number as u32));
             if guard.contains() {
-                // ORDERING: Release, before the clear: a query that sees the clear sees this advance.
+                // ORDERING: Release, before the clear: a query that sees the clear sees this
+                // advance.
                 self.version(class).advance(Ordering::Release);
                 guard.remove();
                 drop(guard);
@@ -424,7 +443,8 @@ impl Generations {
         })
     }
 
-    /// Gives the pages of empty generations back to the system, apart from the newest. Returns the number of bytes.
+    /// Gives the pages of empty generations back to the system, apart from the newest. Returns the
+    /// number of bytes.
     ///
     /// If another thread does the same, it returns at once.
     #[cold]
@@ -465,7 +485,8 @@ impl Generations {
                 state = GIVEN_BACK;
             }
         }
-        // ORDERING: Release: an insert that sees it open comes after what was done here. It may also see it later.
+        // ORDERING: Release: an insert that sees it open comes after what was done here. It may
+        // also see it later.
         generation.state.store(state, Ordering::Release);
         bytes
     }
@@ -475,7 +496,8 @@ impl Generations {
         self.list.iter().map(|generation| generation.len.get()).sum()
     }
 
-    /// Returns the bytes of all generations, the locks and the versions, without pages that were given back.
+    /// Returns the bytes of all generations, the locks and the versions, without pages that were
+    /// given back.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         // ORDERING: Relaxed: a report.
         let held =
@@ -485,8 +507,9 @@ impl Generations {
         generations + 2 * (self.locks.len() * LINE_BYTES) as u64
     }
 
-    /// Locks all classes, while other threads query. Until the guards are dropped, nothing is inserted, relocated or
-    /// removed. `guards` must be empty and have room for all locks, so that nothing is allocated here.
+    /// Locks all classes, while other threads query. Until the guards are dropped, nothing is
+    /// inserted, relocated or removed. `guards` must be empty and have room for all locks, so that
+    /// nothing is allocated here.
     fn lock_all<'g>(&'g self, guards: &mut Vec<StripeGuard<'g>>) {
         // In ascending order, as every thread that takes several locks.
         // ORDERING: Acquire and Release, as in `lock`.
@@ -496,7 +519,8 @@ impl Generations {
         );
     }
 
-    /// Returns the number of locks of a filter with this plan: those of its largest table, up to a limit.
+    /// Returns the number of locks of a filter with this plan: those of its largest table, up to a
+    /// limit.
     pub(crate) fn locks_of(plan: &Plan) -> u64 {
         plan.geometry(plan.generations - 1).map_or(MAX_LOCKS, |last| last.stripes())
     }

@@ -1,4 +1,5 @@
-//! The sizes of a filter, which determine the class of every item, and what can be computed from the sizes alone.
+//! The sizes of a filter, which determine the class of every item, and what can be computed from
+//! the sizes alone.
 
 use core::fmt;
 
@@ -12,8 +13,8 @@ use crate::{nesting, sizing};
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
 pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
 
-/// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do nothing else rarely
-/// want the same stripe.
+/// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do
+/// nothing else rarely want the same stripe.
 const MAX_STRIPES: u64 = 1 << 10;
 
 /// The highest number of parts of the item count. More threads than this share parts.
@@ -21,8 +22,8 @@ const MAX_PARTS: u64 = 1 << 6;
 
 /// The sizes of a filter: the number of buckets, of slots per bucket, and of bits per slot.
 ///
-/// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the same two buckets. All
-/// methods are arithmetic and need no filter.
+/// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the
+/// same two buckets. All methods are arithmetic and need no filter.
 ///
 /// # Examples
 ///
@@ -42,12 +43,14 @@ const MAX_PARTS: u64 = 1 << 6;
 pub struct Geometry {
     buckets: u64,
     shape: Shape,
-    /// How often the buckets were doubled, in a generation of a filter that grows: see [`nesting`](crate::nesting).
+    /// How often the buckets were doubled, in a generation of a filter that grows: see
+    /// [`nesting`](crate::nesting).
     doublings: u32,
 }
 
 impl Geometry {
-    /// Returns the geometry that holds the items at the rate in the fewest bits, or up to a nineteenth more.
+    /// Returns the geometry that holds the items at the rate in the fewest bits, or up to a
+    /// nineteenth more.
     pub(crate) fn for_items(items: u64, rate: f64) -> Result<Self, BuildError> {
         let items = items.max(1);
         // In this form the condition rejects NaN too.
@@ -87,10 +90,12 @@ impl Geometry {
         Err(BuildError::ShapeUnsupported { slots, fingerprint_bits })
     }
 
-    /// Returns the shapes of buckets that this processor supports: the number of slots, and the bits of each.
+    /// Returns the shapes of buckets that this processor supports: the number of slots, and the
+    /// bits of each.
     ///
-    /// Buckets of more than 64 bits need a processor that loads 128 bits atomically: x86-64 with AVX, and feature `std`
-    /// of this crate to detect it. To get the same geometry on every machine, give the builder one of the other shapes.
+    /// Buckets of more than 64 bits need a processor that loads 128 bits atomically: x86-64 with
+    /// AVX, and feature `std` of this crate to detect it. To get the same geometry on every
+    /// machine, give the builder one of the other shapes.
     ///
     /// # Examples
     ///
@@ -113,7 +118,8 @@ impl Geometry {
         Self::doubled(buckets, shape, 0)
     }
 
-    /// Returns the geometry of a generation with the given number of buckets, the result of this many doublings.
+    /// Returns the geometry of a generation with the given number of buckets, the result of this
+    /// many doublings.
     pub(crate) const fn doubled(
         buckets: u64,
         shape: Shape,
@@ -186,7 +192,8 @@ impl Geometry {
         self.shape.width()
     }
 
-    /// Returns the number of bits of all buckets. A bucket has 32, 64 or 128 bits: the least that its slots fit into.
+    /// Returns the number of bits of all buckets. A bucket has 32, 64 or 128 bits: the least that
+    /// its slots fit into.
     ///
     /// # Examples
     ///
@@ -202,8 +209,9 @@ impl Geometry {
         self.buckets * self.shape.bits() as u64
     }
 
-    /// Returns the number of bytes that a filter allocates: its buckets in whole cache lines, and the locks, versions
-    /// and counts. The latter need at most 1 % of the buckets, or three cache lines.
+    /// Returns the number of bytes that a filter allocates: its buckets in whole cache lines, and
+    /// the locks, versions and counts. The latter need at most 1 % of the buckets, or three cache
+    /// lines.
     ///
     /// # Examples
     ///
@@ -219,7 +227,8 @@ impl Geometry {
         (self.lines() + 2 * self.stripes() + self.parts()) * LINE_BYTES as u64
     }
 
-    /// Returns the number of distinct items that the filter holds with a probability of more than 1 − 10⁻⁶.
+    /// Returns the number of distinct items that the filter holds with a probability of more than 1
+    /// − 10⁻⁶.
     ///
     /// # Examples
     ///
@@ -235,10 +244,12 @@ impl Geometry {
         usize::try_from(sizing::capacity(self.buckets, self.shape)).unwrap_or(usize::MAX)
     }
 
-    /// Returns the expected false-positive rate with `items` distinct items, even if that number does not fit.
+    /// Returns the expected false-positive rate with `items` distinct items, even if that number
+    /// does not fit.
     ///
-    /// The rate is `1 − (1 − 1/K)^items` for `K = buckets · (2^bits − 1) / 2` classes of items that the filter cannot
-    /// distinguish, plus `items / 2^64` for equal hashes. It is close to `2 · slots · load / (2^bits − 1)`.
+    /// The rate is `1 − (1 − 1/K)^items` for `K = buckets · (2^bits − 1) / 2` classes of items that
+    /// the filter cannot distinguish, plus `items / 2^64` for equal hashes. It is close to `2 ·
+    /// slots · load / (2^bits − 1)`.
     ///
     /// # Examples
     ///
@@ -270,8 +281,9 @@ impl Geometry {
         self.bits().div_ceil(LINE_BITS)
     }
 
-    /// Returns the number of stripes, a power of two. Each needs two cache lines. A third line per stripe is reserved
-    /// for a part of the item count. One stripe per 300 lines keeps all of them below 1 % of the buckets.
+    /// Returns the number of stripes, a power of two. Each needs two cache lines. A third line per
+    /// stripe is reserved for a part of the item count. One stripe per 300 lines keeps all of them
+    /// below 1 % of the buckets.
     pub(crate) const fn stripes(&self) -> u64 {
         let stripes = self.lines() / 300;
         if stripes == 0 {

@@ -1,4 +1,5 @@
-//! What the public type of a growing filter consists of: the generations, the hasher, and the batches.
+//! What the public type of a growing filter consists of: the generations, the hasher, and the
+//! batches.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -34,7 +35,8 @@ impl<T: ?Sized, S> Growing<T, S> {
         Self { generations, capacity, hasher, item: PhantomData }
     }
 
-    /// Hashes an item. Of these operations only this one runs code of the user, and it holds no lock.
+    /// Hashes an item. Of these operations only this one runs code of the user, and it holds no
+    /// lock.
     #[inline]
     pub(crate) fn hash<Q: ?Sized>(&self, item: &Q) -> u64
     where
@@ -44,7 +46,8 @@ impl<T: ?Sized, S> Growing<T, S> {
         self.hasher.hash_item(item)
     }
 
-    /// Returns the hashes of items. The user's code runs here and in the callbacks; no lock is held.
+    /// Returns the hashes of items. The user's code runs here and in the callbacks; no lock is
+    /// held.
     #[inline]
     pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
     where
@@ -100,7 +103,8 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has bytes.
+        // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has
+        // bytes.
         self.generations.len() as usize
     }
 
@@ -122,7 +126,8 @@ impl<T: ?Sized, S> Growing<T, S> {
         Ok(Self::of(self.generations.copy()?, self.capacity, hasher))
     }
 
-    /// Returns a copy of the filter. Ends the program as std's collections do if the allocation fails.
+    /// Returns a copy of the filter. Ends the program as std's collections do if the allocation
+    /// fails.
     pub(crate) fn snapshot(&self) -> Self
     where
         S: Clone,
@@ -130,7 +135,8 @@ impl<T: ?Sized, S> Growing<T, S> {
         self.try_snapshot().unwrap_or_else(|error| out_of_memory(bytes(error)))
     }
 
-    /// Reads all buckets, or at least this number of each generation. The number of copies is exact.
+    /// Reads all buckets, or at least this number of each generation. The number of copies is
+    /// exact.
     pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
         let mut slots = 0.0;
         for generation in self.generations.iter() {
@@ -142,10 +148,11 @@ impl<T: ?Sized, S> Growing<T, S> {
         Figures::new(items, fill, saturation, self.false_positive_rate(buckets))
     }
 
-    /// Returns the probability that a random hash has the class of some copy, from every bucket or a sample of them.
+    /// Returns the probability that a random hash has the class of some copy, from every bucket or
+    /// a sample of them.
     ///
-    /// The classes of the generations are added up. A class with copies in several generations counts several times, so
-    /// the rate may be lower by a fraction of itself.
+    /// The classes of the generations are added up. A class with copies in several generations
+    /// counts several times, so the rate may be lower by a fraction of itself.
     pub(crate) fn false_positive_rate(&self, buckets: Option<u64>) -> Sampled {
         let (mut value, mut variance) = (0.0, 0.0);
         for generation in self.generations.iter() {

@@ -1,4 +1,5 @@
-//! Concurrent cuckoo filters: approximate sets that many threads insert into, query and remove from at once.
+//! Concurrent cuckoo filters: approximate sets that many threads insert into, query and remove from
+//! at once.
 //!
 //! A query may report an item that is absent, at a rate that you choose. It never misses an item
 //! that is present. [One table](https://docs.rs/tamis/latest/tamis/#which-type) helps to choose
@@ -13,11 +14,13 @@
 //! | insert into full buckets | relocates other items, under one lock at a time | the same |
 //! | query | no lock, except after eight attempts that relocations or removals disturbed | the same |
 //!
-//! [`ScalableCuckooFilter`] is a [`CuckooFilter`] that grows: it adds a table of twice the size when it is full. Removals
-//! stay safe, because all of its tables give an item the same class. A query reads two buckets of each table.
+//! [`ScalableCuckooFilter`] is a [`CuckooFilter`] that grows: it adds a table of twice the size
+//! when it is full. Removals stay safe, because all of its tables give an item the same class. A
+//! query reads two buckets of each table.
 //!
-//! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has two buckets. The
-//! builder chooses the shape of the buckets that needs the fewest bits, or nearly the fewest:
+//! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has
+//! two buckets. The builder chooses the shape of the buckets that needs the fewest bits, or nearly
+//! the fewest:
 //!
 //! | slots × bits of a bucket | false-positive rate at capacity | bits per item | bits per item of a classic Bloom filter at this rate |
 //! |---|---|---|---|
@@ -32,26 +35,29 @@
 //! | 2 × 32 | 8e-10 | 37.2 | 43.9 |
 //! | 3 × 42 * | 1.3e-12 | 45.9 | 57.5 |
 //!
-//! \* Buckets of 128 bits. They need a processor that loads 128 bits atomically: x86-64 with AVX, detected by feature `std`
-//! ([`Geometry::shapes`]). On other processors the builder does not choose them. Their operations take longer, so the
-//! builder chooses them only if they save a twentieth of the memory.
+//! \* Buckets of 128 bits. They need a processor that loads 128 bits atomically: x86-64 with AVX,
+//! detected by feature `std` ([`Geometry::shapes`]). On other processors the builder does not
+//! choose them. Their operations take longer, so the builder chooses them only if they save a
+//! twentieth of the memory.
 //!
-//! MEASURED: with 5 slots of 25 bits, a query takes 7.4 ns, and 3.7 ns in batches, instead of 5.6 ns and 3.2 ns with 2 slots
-//! of 32 bits; an insert takes 28 ns instead of 25 ns (100,000 items, Zen 5).
+//! MEASURED: with 5 slots of 25 bits, a query takes 7.4 ns, and 3.7 ns in batches, instead of 5.6
+//! ns and 3.2 ns with 2 slots of 32 bits; an insert takes 28 ns instead of 25 ns (100,000 items,
+//! Zen 5).
 //!
-//! The table is for a million items; the limit of all filters, `items / 2^64`, raises the last rate for more.
-//! At a rate a little below that of a row, the builder keeps the shape and adds buckets; at a much lower rate it takes the
-//! next shape. In between, the filter may be larger than a classic Bloom filter: at 0.1 %, 16.8 bits per item instead of
-//! 14.4.
+//! The table is for a million items; the limit of all filters, `items / 2^64`, raises the last rate
+//! for more. At a rate a little below that of a row, the builder keeps the shape and adds buckets;
+//! at a much lower rate it takes the next shape. In between, the filter may be larger than a
+//! classic Bloom filter: at 0.1 %, 16.8 bits per item instead of 14.4.
 //!
 //! # Guarantees
 //!
-//! * **No false negatives.** A query finds every item whose insert happened before it and which was not removed, while
-//!   other threads insert, relocate and remove. [`protocol`] contains the proof.
-//! * **A failed insert leaves the contents unchanged.** It returns an error ([`InsertError`]), and every item stays in
-//!   the filter.
+//! * **No false negatives.** A query finds every item whose insert happened before it and which was
+//!   not removed, while other threads insert, relocate and remove. [`protocol`] contains the proof.
+//! * **A failed insert leaves the contents unchanged.** It returns an error ([`InsertError`]), and
+//!   every item stays in the filter.
 //! * **`len` is a count, not an estimate.** It is exact while no thread writes.
-//! * **The false-positive rate is reported** for the contents of the filter, exactly while no thread writes.
+//! * **The false-positive rate is reported** for the contents of the filter, exactly while no
+//!   thread writes.
 //! * **Any even number of buckets** is a valid size. It need not be a power of two.
 //!
 //! # Examples
@@ -70,30 +76,34 @@
 //!
 //! # Batches
 //!
-//! `insert_many_with`, `contains_many_with` and `remove_many_with` process 32 items at a time. They hash ahead and prefetch ahead.
-//! They accept owned and borrowed items ([`AsItem`]) and pass the results to a callback, in order. `insert_many`,
-//! `contains_many` and `remove_many` collect the results in a vector.
+//! `insert_many_with`, `contains_many_with` and `remove_many_with` process 32 items at a time. They
+//! hash ahead and prefetch ahead. They accept owned and borrowed items ([`AsItem`]) and pass the
+//! results to a callback, in order. `insert_many`, `contains_many` and `remove_many` collect the
+//! results in a vector.
 //!
-//! * **They look ahead.** Up to 32 items are queried before the first result is passed on, so the results after a
-//!   callback may not reflect what the callback inserts. Up to 96 items are pulled from the iterator before the first
-//!   result.
-//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a channel, pass the
-//!   items that are available (`receiver.try_iter()`), and block only for the first item of the next batch.
-//! * **A panic in the iterator or the hasher loses no result of a change.** Items are pulled before any item of their batch is
-//!   inserted or removed, so the result of every change has been passed on. (The `_each` forms hash all items first.)
-//! * **A panic in the callback** can lose the results of up to 31 further items, which have been inserted or removed.
-//!   The filter stays valid.
+//! * **They look ahead.** Up to 32 items are queried before the first result is passed on, so the
+//!   results after a callback may not reflect what the callback inserts. Up to 96 items are pulled
+//!   from the iterator before the first result.
+//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a
+//!   channel, pass the items that are available (`receiver.try_iter()`), and block only for the
+//!   first item of the next batch.
+//! * **A panic in the iterator or the hasher loses no result of a change.** Items are pulled before
+//!   any item of their batch is inserted or removed, so the result of every change has been passed
+//!   on. (The `_each` forms hash all items first.)
+//! * **A panic in the callback** can lose the results of up to 31 further items, which have been
+//!   inserted or removed. The filter stays valid.
 //!
 //! # Memory order
 //!
-//! A query finds an item if the insert *happens before* the query: after a `join`, through a channel, a mutex, or any
-//! other pair of Release and Acquire. Without such a pair, the query may find the item late. A result of the filter
-//! does not synchronize with the thread that inserted the item: its other writes may be invisible.
+//! A query finds an item if the insert *happens before* the query: after a `join`, through a
+//! channel, a mutex, or any other pair of Release and Acquire. Without such a pair, the query may
+//! find the item late. A result of the filter does not synchronize with the thread that inserted
+//! the item: its other writes may be invisible.
 //!
 //! # Features
 //!
-//! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is a sharded counter; buckets of 128
-//!   bits. Without `std`, the crate needs only `alloc` and 64-bit atomics.
+//! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is a sharded
+//!   counter; buckets of 128 bits. Without `std`, the crate needs only `alloc` and 64-bit atomics.
 //! * `rayon`: parallel filling.
 
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -1,7 +1,8 @@
 //! The batch operations of the filters, as work for the batch pipeline.
 //!
-//! MEASURED: in L2, a query takes 4.6 ns with its hashes, classes and lookups in batches, instead of 7.3 one by one; an
-//! insert takes 6.0 instead of 8.1; the access to a random line there takes 1.7 (100,000 items, Zen 4).
+//! MEASURED: in L2, a query takes 4.6 ns with its hashes, classes and lookups in batches, instead
+//! of 7.3 one by one; an insert takes 6.0 instead of 8.1; the access to a random line there takes
+//! 1.7 (100,000 items, Zen 4).
 
 use tamis_core::AsItem;
 use tamis_hash::HashItem;
@@ -74,11 +75,11 @@ fn look(table: &Table, this: &Classes, next: &Classes, read: &mut BatchRead<BATC
     });
 }
 
-/// Operations that change the filter: each by a function on a class, and by the answer that counts as a change of the
-/// number of items.
+/// Operations that change the filter: each by a function on a class, and by the answer that counts
+/// as a change of the number of items.
 ///
-/// A macro, because closures are not inlined for all shapes, and a shape that is not a constant takes half as much time
-/// again.
+/// A macro, because closures are not inlined for all shapes, and a shape that is not a constant
+/// takes half as much time again.
 macro_rules! changes {
     ($($name:ident, $all:ident -> $answer:ty = $idle:expr, $one:ident,
         |$buckets:ident, $class:ident| $change:expr, $counts:expr => $count:ident;)*) => {$(
@@ -180,7 +181,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         run_batches(Remove(self), hashes, on_result);
     }
 
-    /// Returns the hashes of items. The user's code runs here and in the callbacks; no stripe is locked.
+    /// Returns the hashes of items. The user's code runs here and in the callbacks; no stripe is
+    /// locked.
     #[inline]
     pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
     where

@@ -13,21 +13,26 @@ use crate::shared::Shared;
 
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///
-/// Each insert adds a copy of the item's fingerprint, each [`remove`](Self::remove) removes one, and
-/// [`count`](Self::count) returns the number of copies. So items that the filter cannot distinguish do not interfere: a
-/// removal removes one copy, and the copies of the other items remain.
+/// Each insert adds a copy of the item's fingerprint, each [`remove`](Self::remove) removes one,
+/// and [`count`](Self::count) returns the number of copies. So items that the filter cannot
+/// distinguish do not interfere: a removal removes one copy, and the copies of the other items
+/// remain.
 ///
-/// *Queries* take no lock, except after eight attempts in a row during which a copy was relocated or removed.
+/// *Queries* take no lock, except after eight attempts in a row during which a copy was relocated
+/// or removed.
 ///
-/// *Inserts* into a bucket with an empty slot are one compare-exchange. Above about 80 % of the slots, an insert has to
-/// relocate other items, under one of many small locks at a time. An item in relocation is in both of its buckets for a
-/// moment, never in neither. A failed insert has removed nothing.
+/// *Inserts* into a bucket with an empty slot are one compare-exchange. Above about 80 % of the
+/// slots, an insert has to relocate other items, under one of many small locks at a time. An item
+/// in relocation is in both of its buckets for a moment, never in neither. A failed insert has
+/// removed nothing.
 ///
-/// *Limits.* A filter with four slots per bucket is built for a load of 95 %, and its first insert fails near 97 %
-/// ([`InsertError::Full`]). It is full sooner where many items were inserted several times: at three quarters, if every
-/// item was inserted three times. It holds at most eight copies of an item ([`InsertError::TooManyCopies`]).
+/// *Limits.* A filter with four slots per bucket is built for a load of 95 %, and its first insert
+/// fails near 97 % ([`InsertError::Full`]). It is full sooner where many items were inserted
+/// several times: at three quarters, if every item was inserted three times. It holds at most eight
+/// copies of an item ([`InsertError::TooManyCopies`]).
 ///
-/// For items that are never removed, such as claims on work, use [`OnceCuckooFilter`](crate::OnceCuckooFilter).
+/// For items that are never removed, such as claims on work, use
+/// [`OnceCuckooFilter`](crate::OnceCuckooFilter).
 ///
 /// # Examples
 ///
@@ -48,8 +53,8 @@ pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> CuckooFilter<T> {
-    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a randomly
-    /// keyed hasher. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %,
+    /// with a randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -78,7 +83,8 @@ impl<T: ?Sized> CuckooFilter<T> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
     ///
-    /// let filter = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4);
+    /// let filter = builder.build()?;
     /// filter.insert("a")?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -89,7 +95,8 @@ impl<T: ?Sized> CuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> CuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to
+    /// get a builder.
     ///
     /// # Examples
     ///
@@ -98,7 +105,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// use tamis::CuckooFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10);
+    /// let filter = builder.build()?;
     /// filter.insert("a")?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -108,14 +116,16 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Inserts one copy of an item, whether or not the filter already contains the item.
     ///
-    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, the insert searches for items
-    /// to relocate. The search only reads: up to 1024 buckets and their neighbours, with 16 KiB of stack. Then the
-    /// insert takes the locks of the items that it relocates, one at a time.
+    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, the
+    /// insert searches for items to relocate. The search only reads: up to 1024 buckets and their
+    /// neighbours, with 16 KiB of stack. Then the insert takes the locks of the items that it
+    /// relocates, one at a time.
     ///
     /// # Errors
     ///
-    /// [`InsertError`]: `Full` if a whole search found no way to make room, `TooManyCopies` if all slots of both
-    /// buckets hold copies of this item. Either way, the filter contains the same copies of all items as before.
+    /// [`InsertError`]: `Full` if a whole search found no way to make room, `TooManyCopies` if all
+    /// slots of both buckets hold copies of this item. Either way, the filter contains the same
+    /// copies of all items as before.
     ///
     /// # Examples
     ///
@@ -139,18 +149,20 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Removes one copy of an item. Returns `false` if there is none.
     ///
-    /// **Remove only what was inserted, once per insert, and only if the insert happened before the removal.** The
-    /// insert happened before if it returned `Ok` on this thread, or on a thread that has since been joined, has sent a
-    /// message or has released a mutex. Then the removal returns `true`, and no other item is affected.
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before the
+    /// removal.** The insert happened before if it returned `Ok` on this thread, or on a thread
+    /// that has since been joined, has sent a message or has released a mutex. Then the removal
+    /// returns `true`, and no other item is affected.
     ///
-    /// *Removing an item that was not inserted* can remove a copy of another item that the filter cannot distinguish
-    /// from it, at the [`false_positive_rate`](Self::false_positive_rate). From then on, the other item is a false
-    /// negative. A check with [`contains`](Self::contains) does not prevent this, because it errs for the same items.
-    /// *Removing an item concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
-    /// merged filter, remove only items that were inserted before the snapshot or the merge.
+    /// *Removing an item that was not inserted* can remove a copy of another item that the filter
+    /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
+    /// then on, the other item is a false negative. A check with [`contains`](Self::contains) does
+    /// not prevent this, because it errs for the same items. *Removing an item concurrently with
+    /// its insert* may return `false`, or do the same harm. From a snapshot or a merged filter,
+    /// remove only items that were inserted before the snapshot or the merge.
     ///
-    /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted the holder of the
-    /// lock.
+    /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted
+    /// the holder of the lock.
     ///
     /// # Examples
     ///
@@ -172,11 +184,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove(self.shared.hash(item))
     }
 
-    /// Returns the number of copies of an item: at least the number of inserts less the number of removals, and more if
-    /// the filter contains items that it cannot distinguish from it.
+    /// Returns the number of copies of an item: at least the number of inserts less the number of
+    /// removals, and more if the filter contains items that it cannot distinguish from it.
     ///
-    /// Exact while other threads relocate items, because it takes the lock of the item. Each concurrent insert or
-    /// removal of the item is counted or not.
+    /// Exact while other threads relocate items, because it takes the lock of the item. Each
+    /// concurrent insert or removal of the item is counted or not.
     ///
     /// # Examples
     ///
@@ -200,11 +212,12 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case that a copy was
-    /// relocated or removed at the same time. After eight disturbed attempts it waits for the item's lock.
+    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
+    /// that a copy was relocated or removed at the same time. After eight disturbed attempts it
+    /// waits for the item's lock.
     ///
-    /// The query finds every item whose insert happened before it, even while other threads relocate the item. It may
-    /// or may not find an item that is inserted concurrently.
+    /// The query finds every item whose insert happened before it, even while other threads
+    /// relocate the item. It may or may not find an item that is inserted concurrently.
     ///
     /// # Examples
     ///
@@ -235,7 +248,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// use tamis::CuckooFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = CuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash)?;
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -246,8 +260,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`insert`](Self::insert) would have returned. An error does not end the batch.
+    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`insert`](Self::insert) would have returned. An error does not
+    /// end the batch.
     ///
     /// Faster than single inserts in filters that do not fit in the caches.
     /// Each insert adds a copy.
@@ -259,7 +274,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
     ///
-    /// let filter = CuckooFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = CuckooFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// let mut failed = vec![];
     /// filter.insert_many_with([1, 2, 1], |number, result| {
     ///     if result.is_err() {
@@ -282,10 +298,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.insert_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the results in order.
+    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the
+    /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
-    /// panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
+    /// or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -306,11 +323,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item in order, with its
-    /// index and the result that [`remove`](Self::remove) would have returned.
+    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item
+    /// in order, with its index and the result that [`remove`](Self::remove) would have returned.
     ///
-    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches) for slow iterators
-    /// and panics.
+    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches)
+    /// for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -333,10 +350,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.remove_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the results in order.
+    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the
+    /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
-    /// panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
+    /// or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -358,12 +376,12 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.by_hash().remove_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are queried before the first
-    /// call of `on_result`, so an insert in `on_result` may not be visible to the results after it; see
-    /// [batches](crate#batches).
+    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are
+    /// queried before the first call of `on_result`, so an insert in `on_result` may not be visible
+    /// to the results after it; see [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -392,7 +410,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the
+    /// results in order.
     ///
     /// # Examples
     ///
@@ -400,7 +419,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
     ///
-    /// let filter = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = CuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// filter.insert("b")?;
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -420,7 +440,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by one.
+    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
+    /// one.
     ///
     /// # Examples
     ///
@@ -440,7 +461,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(|()| 1)).sum()
     }
 
-    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool and in any order.
+    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool
+    /// and in any order.
     ///
     /// # Errors
     ///
@@ -489,9 +511,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
     ///
-    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the crate `tamis` it
-    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear) needs no second
-    /// table.
+    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the
+    /// crate `tamis` it clears a filter that other threads are using. With exclusive access,
+    /// [`clear`](Self::clear) needs no second table.
     ///
     /// # Errors
     ///
@@ -519,13 +541,13 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Returns a new filter of the same geometry with the items of both.
     ///
-    /// The number of copies of an item is the sum of both. Both filters may be in use meanwhile: the merge takes a
-    /// `clone` of each.
+    /// The number of copies of an item is the sum of both. Both filters may be in use meanwhile:
+    /// the merge takes a `clone` of each.
     ///
     /// # Errors
     ///
-    /// [`MergeError`] if the filters differ in geometry or hash differently, if the items of both do not fit, or if the
-    /// allocation fails.
+    /// [`MergeError`] if the filters differ in geometry or hash differently, if the items of both
+    /// do not fit, or if the allocation fails.
     ///
     /// # Examples
     ///
@@ -549,11 +571,12 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         Ok(Self { shared: Shared::merge(&a.shared, &b.shared, false)? })
     }
 
-    /// Returns the number of copies: inserts that returned `Ok`, less removals that returned `true`.
+    /// Returns the number of copies: inserts that returned `Ok`, less removals that returned
+    /// `true`.
     ///
-    /// Exact while no thread writes. While threads write, their current inserts and removals may be counted or not. The
-    /// count is kept in up to 64 parts, fewer in small filters, so that threads rarely write to the same part. Without
-    /// the feature `std` it has one part. `O(parts)`.
+    /// Exact while no thread writes. While threads write, their current inserts and removals may be
+    /// counted or not. The count is kept in up to 64 parts, fewer in small filters, so that threads
+    /// rarely write to the same part. Without the feature `std` it has one part. `O(parts)`.
     ///
     /// # Examples
     ///
@@ -603,15 +626,16 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Returns the share of slots that are in use, computed from [`len`](Self::len).
     ///
-    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per bucket), 0.95 (3), 0.97
-    /// (4) or 0.98 (5 and 8).
+    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per
+    /// bucket), 0.95 (3), 0.97 (4) or 0.98 (5 and 8).
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16).build()?;
+    /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16);
+    /// let filter = builder.build()?;
     /// filter.try_extend(0..2000)?;
     /// assert!((0.49..=0.5).contains(&filter.load_factor()));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -621,7 +645,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all buckets once: `O(buckets)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all
+    /// buckets once: `O(buckets)`.
     ///
     /// # Examples
     ///
@@ -629,7 +654,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
     ///
-    /// let filter = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -654,7 +680,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
     ///
-    /// let filter = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = CuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -668,11 +695,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.figures(Some(lines))
     }
 
-    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled: inserts may fail, and the
-    /// false-positive rate may be higher than requested.
+    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled:
+    /// inserts may fail, and the false-positive rate may be higher than requested.
     ///
-    /// The capacity of a merged filter is the sum of both capacities, limited to what fits. Its rate is that of its
-    /// items.
+    /// The capacity of a merged filter is the sum of both capacities, limited to what fits. Its
+    /// rate is that of its items.
     ///
     /// # Examples
     ///
@@ -689,18 +716,19 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the present contents: the probability that a query of an item that was not
-    /// inserted returns `true`.
+    /// Returns the false-positive rate of the present contents: the probability that a query of an
+    /// item that was not inserted returns `true`.
     ///
-    /// Exact while no thread writes. Several copies of an item count once. It reads the other bucket of every
-    /// fingerprint: `O(slots)`, about the time of one query per slot.
+    /// Exact while no thread writes. Several copies of an item count once. It reads the other
+    /// bucket of every fingerprint: `O(slots)`, about the time of one query per slot.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8).build()?;
+    /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8);
+    /// let filter = builder.build()?;
     /// filter.try_extend(0..3600)?;
     /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -717,7 +745,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16).build()?;
+    /// let builder = CuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16);
+    /// let filter = builder.build()?;
     /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -726,7 +755,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.geometry().size_in_bytes()
     }
 
-    /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every item.
+    /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every
+    /// item.
     ///
     /// # Examples
     ///

@@ -2,8 +2,9 @@
 
 use crate::table::Buckets;
 
-/// Returns the number of pairs of a first bucket and a fingerprint that this bucket accounts for. A class with copies has
-/// two such pairs. If all its copies are in one bucket, that bucket counts both; otherwise each counts one.
+/// Returns the number of pairs of a first bucket and a fingerprint that this bucket accounts for. A
+/// class with copies has two such pairs. If all its copies are in one bucket, that bucket counts
+/// both; otherwise each counts one.
 pub(crate) fn pairs_in(buckets: Buckets<'_>, bucket: u64) -> u32 {
     let (geometry, value) = (buckets.geometry(), buckets.read_any(bucket));
     let shape = geometry.shape();

@@ -1,4 +1,5 @@
-//! The public type `OnceCuckooFilter`: exactly one of any number of concurrent inserts of an item returns `true`.
+//! The public type `OnceCuckooFilter`: exactly one of any number of concurrent inserts of an item
+//! returns `true`.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -11,22 +12,24 @@ use crate::error::{InsertError, MergeError};
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of concurrent inserts of
-/// an item returns `Ok(true)`.
+/// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
+/// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of the Bloom kind, and
-/// it returns an error when it is full, where a Bloom filter's rate rises. If an item is a false positive, no insert of
-/// it returns `Ok(true)`; this happens at the [`false_positive_rate`](Self::false_positive_rate).
+/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of the
+/// Bloom kind, and it returns an error when it is full, where a Bloom filter's rate rises. If an
+/// item is a false positive, no insert of it returns `Ok(true)`; this happens at the
+/// [`false_positive_rate`](Self::false_positive_rate).
 ///
-/// There is no `remove`. Two items that the filter cannot distinguish are stored once, because the second insert
-/// returns `Ok(false)`. Removing one would also remove the other, which would be a false negative from then on. If you
-/// need removals, use [`CuckooFilter`](crate::CuckooFilter), which stores a copy for each.
+/// There is no `remove`. Two items that the filter cannot distinguish are stored once, because the
+/// second insert returns `Ok(false)`. Removing one would also remove the other, which would be a
+/// false negative from then on. If you need removals, use [`CuckooFilter`](crate::CuckooFilter),
+/// which stores a copy for each.
 ///
-/// *Queries, and inserts of items that are present*, take no lock, except after eight attempts in a row during which a
-/// copy was relocated.
+/// *Queries, and inserts of items that are present*, take no lock, except after eight attempts in a
+/// row during which a copy was relocated.
 ///
-/// *Inserts of new items* hold the lock of the item for one compare-exchange. Above about 80 % of the slots, an insert
-/// has to relocate other items, under one lock at a time.
+/// *Inserts of new items* hold the lock of the item for one compare-exchange. Above about 80 % of
+/// the slots, an insert has to relocate other items, under one lock at a time.
 ///
 /// # Examples
 ///
@@ -48,8 +51,8 @@ pub struct OnceCuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceCuckooFilter<T> {
-    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %, with a randomly
-    /// keyed hasher. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %,
+    /// with a randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -78,7 +81,8 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
     ///
-    /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-4);
+    /// let filter = builder.build()?;
     /// filter.insert("a")?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -89,7 +93,8 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to
+    /// get a builder.
     ///
     /// # Examples
     ///
@@ -98,7 +103,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// use tamis::OnceCuckooFilter;
     /// use tamis::hash::Rapid;
     ///
-    /// let filter = OnceCuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10).build()?;
+    /// let builder = OnceCuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+    /// let filter = builder.capacity(10).build()?;
     /// filter.insert("a")?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -106,16 +112,18 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         Builder::new(hasher)
     }
 
-    /// Inserts an item unless the filter contains it. Returns `Ok(true)` if the item is new; only this call does so.
+    /// Inserts an item unless the filter contains it. Returns `Ok(true)` if the item is new; only
+    /// this call does so.
     ///
-    /// **Exactly one** of any number of concurrent inserts of a new item returns `Ok(true)`. None does if the item is a
-    /// false positive, or becomes one during these inserts. `Ok(false)` does not make visible what else the inserting
-    /// thread has written.
+    /// **Exactly one** of any number of concurrent inserts of a new item returns `Ok(true)`. None
+    /// does if the item is a false positive, or becomes one during these inserts. `Ok(false)` does
+    /// not make visible what else the inserting thread has written.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if a whole search found no way to make room. The search only reads: up to 1024 buckets and
-    /// their neighbours, with 16 KiB of stack. The filter then contains the same items as before, and not this one.
+    /// [`InsertError::Full`] if a whole search found no way to make room. The search only reads: up
+    /// to 1024 buckets and their neighbours, with 16 KiB of stack. The filter then contains the
+    /// same items as before, and not this one.
     ///
     /// # Examples
     ///
@@ -139,18 +147,20 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case that a copy was
-    /// relocated at the same time. After eight disturbed attempts it waits for the item's lock.
+    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
+    /// that a copy was relocated at the same time. After eight disturbed attempts it waits for the
+    /// item's lock.
     ///
-    /// The query finds every item whose insert happened before it, even while other threads relocate the item. It may
-    /// or may not find an item that is inserted concurrently.
+    /// The query finds every item whose insert happened before it, even while other threads
+    /// relocate the item. It may or may not find an item that is inserted concurrently.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// filter.insert("a")?;
     /// assert!(filter.contains("a") && !filter.contains("b"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -174,7 +184,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// use tamis::OnceCuckooFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = OnceCuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash)?;
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -185,12 +196,13 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`insert`](Self::insert) would have returned. An error does not end the batch.
+    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`insert`](Self::insert) would have returned. An error does not
+    /// end the batch.
     ///
-    /// Faster than single inserts in filters that do not fit in the caches. As with [`insert`](Self::insert), **exactly
-    /// one** of any number of concurrent inserts of a new item returns `Ok(true)`. See [batches](crate#batches) for
-    /// slow iterators and panics.
+    /// Faster than single inserts in filters that do not fit in the caches. As with
+    /// [`insert`](Self::insert), **exactly one** of any number of concurrent inserts of a new item
+    /// returns `Ok(true)`. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -216,10 +228,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.insert_once_many(self.shared.hashes(items), on_result);
     }
 
-    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the results in order.
+    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the
+    /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
-    /// panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
+    /// or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -227,7 +240,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
     ///
-    /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// assert_eq!(filter.insert_many(["a", "b", "a"]), [Ok(true), Ok(true), Ok(false)]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -240,12 +254,12 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.by_hash().insert_many(self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are queried before the first
-    /// call of `on_result`, so an insert in `on_result` may not be visible to the results after it; see
-    /// [batches](crate#batches).
+    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are
+    /// queried before the first call of `on_result`, so an insert in `on_result` may not be visible
+    /// to the results after it; see [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -274,7 +288,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the
+    /// results in order.
     ///
     /// # Examples
     ///
@@ -282,7 +297,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
     ///
-    /// let filter = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// filter.insert("b")?;
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -302,7 +318,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by one.
+    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
+    /// one.
     ///
     /// # Examples
     ///
@@ -322,7 +339,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(usize::from)).sum()
     }
 
-    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool and in any order.
+    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool
+    /// and in any order.
     ///
     /// # Errors
     ///
@@ -371,9 +389,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
     ///
-    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the crate `tamis` it
-    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear) needs no second
-    /// table.
+    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the
+    /// crate `tamis` it clears a filter that other threads are using. With exclusive access,
+    /// [`clear`](Self::clear) needs no second table.
     ///
     /// # Errors
     ///
@@ -401,13 +419,13 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Returns a new filter of the same geometry with the items of both.
     ///
-    /// An item that is in both is stored once. Both filters may be in use meanwhile: the merge takes a
-    /// `clone` of each.
+    /// An item that is in both is stored once. Both filters may be in use meanwhile: the merge
+    /// takes a `clone` of each.
     ///
     /// # Errors
     ///
-    /// [`MergeError`] if the filters differ in geometry or hash differently, if the items of both do not fit, or if the
-    /// allocation fails.
+    /// [`MergeError`] if the filters differ in geometry or hash differently, if the items of both
+    /// do not fit, or if the allocation fails.
     ///
     /// # Examples
     ///
@@ -433,9 +451,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Returns the number of items: inserts that returned `Ok(true)`.
     ///
-    /// Exact while no thread writes. While threads write, their current inserts may be counted or not. The count is
-    /// kept in up to 64 parts, fewer in small filters, so that threads rarely write to the same part. Without the
-    /// feature `std` it has one part. `O(parts)`.
+    /// Exact while no thread writes. While threads write, their current inserts may be counted or
+    /// not. The count is kept in up to 64 parts, fewer in small filters, so that threads rarely
+    /// write to the same part. Without the feature `std` it has one part. `O(parts)`.
     ///
     /// # Examples
     ///
@@ -485,15 +503,16 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Returns the share of slots that are in use, computed from [`len`](Self::len).
     ///
-    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per bucket), 0.95 (3), 0.97
-    /// (4) or 0.98 (5 and 8).
+    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per
+    /// bucket), 0.95 (3), 0.97 (4) or 0.98 (5 and 8).
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16).build()?;
+    /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4);
+    /// let filter = builder.fingerprint_bits(16).build()?;
     /// filter.try_extend(0..2000)?;
     /// assert!((0.49..=0.5).contains(&filter.load_factor()));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -503,7 +522,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all buckets once: `O(buckets)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all
+    /// buckets once: `O(buckets)`.
     ///
     /// # Examples
     ///
@@ -511,7 +531,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
     ///
-    /// let filter = OnceCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -536,7 +557,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
     ///
-    /// let filter = OnceCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = OnceCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
+    /// let filter = builder.build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -550,11 +572,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.figures(Some(lines))
     }
 
-    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled: inserts may fail, and the
-    /// false-positive rate may be higher than requested.
+    /// Returns the number of items divided by the capacity. Above 1 the filter is overfilled:
+    /// inserts may fail, and the false-positive rate may be higher than requested.
     ///
-    /// The capacity of a merged filter is the sum of both capacities, limited to what fits. Its rate is that of its
-    /// items.
+    /// The capacity of a merged filter is the sum of both capacities, limited to what fits. Its
+    /// rate is that of its items.
     ///
     /// # Examples
     ///
@@ -571,18 +593,19 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.saturation()
     }
 
-    /// Returns the false-positive rate of the present contents: the probability that a query of an item that was not
-    /// inserted returns `true`.
+    /// Returns the false-positive rate of the present contents: the probability that a query of an
+    /// item that was not inserted returns `true`.
     ///
-    /// Exact while no thread writes. Several copies of an item count once. It reads the other bucket of every
-    /// fingerprint: `O(slots)`, about the time of one query per slot.
+    /// Exact while no thread writes. Several copies of an item count once. It reads the other
+    /// bucket of every fingerprint: `O(slots)`, about the time of one query per slot.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8).build()?;
+    /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8);
+    /// let filter = builder.build()?;
     /// filter.try_extend(0..3600)?;
     /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -599,7 +622,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<str>::builder().buckets(100_000).slots(4).fingerprint_bits(16).build()?;
+    /// let builder = OnceCuckooFilter::<str>::builder().buckets(100_000).slots(4);
+    /// let filter = builder.fingerprint_bits(16).build()?;
     /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -608,7 +632,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.geometry().size_in_bytes()
     }
 
-    /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every item.
+    /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every
+    /// item.
     ///
     /// # Examples
     ///

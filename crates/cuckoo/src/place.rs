@@ -2,11 +2,12 @@
 
 use tamis_hash::{fastrange, split};
 
-/// 2^64 divided by the golden ratio, made odd. It spreads fingerprints, which have at most 42 bits, over 64 bits.
+/// 2^64 divided by the golden ratio, made odd. It spreads fingerprints, which have at most 42 bits,
+/// over 64 bits.
 pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The items that share a fingerprint and both buckets. The filter cannot distinguish them, and their copies are
-/// interchangeable.
+/// The items that share a fingerprint and both buckets. The filter cannot distinguish them, and
+/// their copies are interchangeable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Class {
     /// Never zero.
@@ -16,8 +17,8 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the class of a hash in a filter with the given number of buckets (even, at least 2) and fingerprints of
-    /// `width` bits.
+    /// Returns the class of a hash in a filter with the given number of buckets (even, at least 2)
+    /// and fingerprints of `width` bits.
     #[inline]
     pub(crate) const fn of_hash(hash: u64, buckets: u64, width: u32) -> Self {
         Self::of(split::fingerprint(hash, width), split::place(hash, buckets), buckets)
@@ -29,7 +30,8 @@ impl Class {
         Self { fingerprint, buckets: [bucket, alternate(fingerprint, bucket, buckets)] }
     }
 
-    /// Returns the smaller bucket. It is well spread, and independent of the order of the two buckets.
+    /// Returns the smaller bucket. It is well spread, and independent of the order of the two
+    /// buckets.
     #[inline]
     pub(crate) const fn key(self) -> u64 {
         let [one, other] = self.buckets;
@@ -37,11 +39,11 @@ impl Class {
     }
 }
 
-/// Returns the other bucket of a fingerprint in this bucket: `(H − bucket) mod buckets`, where `H` is odd and
-/// determined by the fingerprint.
+/// Returns the other bucket of a fingerprint in this bucket: `(H − bucket) mod buckets`, where `H`
+/// is odd and determined by the fingerprint.
 ///
-/// The alternate of the alternate is the bucket itself, for any number of buckets. The number is even and `H` is odd,
-/// so one of the two buckets is even and the other odd: they always differ.
+/// The alternate of the alternate is the bucket itself, for any number of buckets. The number is
+/// even and `H` is odd, so one of the two buckets is even and the other odd: they always differ.
 #[inline]
 pub(crate) const fn alternate(fingerprint: u64, bucket: u64, buckets: u64) -> u64 {
     let sum = 2 * fastrange(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
@@ -97,16 +99,16 @@ mod tests {
         }
     }
 
-    /// Returns the probability that a uniform distribution gives counts at least this uneven. Below 1e-6, the counts
-    /// are not uniform.
+    /// Returns the probability that a uniform distribution gives counts at least this uneven. Below
+    /// 1e-6, the counts are not uniform.
     fn p_value(counts: &[u64], expected: f64) -> f64 {
         let statistic: f64 =
             counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
         ChiSquared::new((counts.len() - 1) as f64).unwrap().sf(statistic)
     }
 
-    /// Returns the p-value of the joint distribution of the first bucket and of the cell that `other` computes from the
-    /// class.
+    /// Returns the p-value of the joint distribution of the first bucket and of the cell that
+    /// `other` computes from the class.
     fn joint(buckets: u64, width: u32, other: impl Fn(Class) -> u64, cells: u64) -> f64 {
         const ITEMS: u64 = 4_000_000;
         let hasher = Rapid::with_seed(5);
@@ -123,8 +125,8 @@ mod tests {
         for buckets in [2, 6, 64, 100, 1000] {
             for shape in SHAPES {
                 let values = shape.fingerprints();
-                // In thirds: 3 divides the number of fingerprints of every even width, and the thirds of the odd widths,
-                // which are large, differ by too little to be detected.
+                // In thirds: 3 divides the number of fingerprints of every even width, and the
+                // thirds of the odd widths, which are large, differ by too little to be detected.
                 assert!(values % 3 == 0 || values > 1 << 20);
                 let third = |class: Class| (class.fingerprint - 1) * 3 / values;
                 let p = joint(buckets, shape.width(), third, 3);

@@ -9,17 +9,20 @@ use crate::geometry::{Geometry, MAX_BUCKETS};
 use crate::place::Class;
 use crate::sizing;
 
-/// The fewest buckets of generation 0. The low bits of `F` divide generation `j` into `2^j` parts of `N` buckets, which
-/// no item leaves: in smaller parts the number of items would vary more, and the fullest would be full sooner.
+/// The fewest buckets of generation 0. The low bits of `F` divide generation `j` into `2^j` parts
+/// of `N` buckets, which no item leaves: in smaller parts the number of items would vary more, and
+/// the fullest would be full sooner.
 const MIN_BUCKETS: u64 = 1 << 10;
 
-/// The fewest bits of a slot that are used in the last generation. With fewer, too few paths lead away from a bucket.
+/// The fewest bits of a slot that are used in the last generation. With fewer, too few paths lead
+/// away from a bucket.
 const MIN_WIDTH: u32 = 8;
 
 /// The highest number of generations.
 pub(crate) const MAX_GENERATIONS: u32 = 40;
 
-/// The part of its capacity to which each part of a generation is filled, in standard deviations of its number of items.
+/// The part of its capacity to which each part of a generation is filled, in standard deviations of
+/// its number of items.
 const SPARE: f64 = 6.0;
 
 /// The sizes of all generations.
@@ -34,7 +37,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan whose first generation holds `first` items, and which keeps `rate` with up to `most` items.
+    /// Returns the plan whose first generation holds `first` items, and which keeps `rate` with up
+    /// to `most` items.
     pub(crate) fn new(first: u64, most: u64, rate: f64) -> Result<Self, BuildError> {
         // In this form the condition rejects NaN too.
         if !(rate > 0.0 && rate < 1.0) {
@@ -42,7 +46,8 @@ impl Plan {
         }
         let (first, most) = (first.max(1), most.max(first).max(1));
         let widest = shapes().map(Shape::width).max().unwrap_or(MIN_WIDTH);
-        // The narrowest fingerprints that keep the rate. Wider ones leave more slots to a bucket unused.
+        // The narrowest fingerprints that keep the rate. Wider ones leave more slots to a bucket
+        // unused.
         let plans = (MIN_WIDTH..=widest).filter_map(|width| Self::of_width(width, first, most));
         let mut lowest = 1.0_f64;
         for plan in plans {
@@ -55,8 +60,8 @@ impl Plan {
         Err(BuildError::RateTooLow { rate, lowest })
     }
 
-    /// Returns the plan with this width of whole fingerprints, if there is one: the last generation must leave
-    /// [`MIN_WIDTH`] bits to a slot.
+    /// Returns the plan with this width of whole fingerprints, if there is one: the last generation
+    /// must leave [`MIN_WIDTH`] bits to a slot.
     fn of_width(width: u32, first: u64, most: u64) -> Option<Self> {
         let shape = shape_for(width)?;
         // Buckets for the first generation, with room for the variation within a part.
@@ -101,7 +106,8 @@ impl Plan {
         (0..self.generations).fold(0, |sum, at| sum.saturating_add(self.items_of(at)))
     }
 
-    /// Returns the number of whole fingerprints: those that leave a number above 0 in the last generation's slots.
+    /// Returns the number of whole fingerprints: those that leave a number above 0 in the last
+    /// generation's slots.
     const fn fingerprints(&self) -> u64 {
         (1 << self.width) - (1 << (self.generations - 1))
     }
@@ -147,7 +153,8 @@ mod tests {
     use crate::nesting::{alternate, nested};
 
     proptest! {
-        /// A slot and its bucket give the same alternate bucket as the class of the whole filter, in all generations.
+        /// A slot and its bucket give the same alternate bucket as the class of the whole filter,
+        /// in all generations.
         #[test]
         fn classes_are_the_same_in_all_generations(
             hash in any::<u64>(),
@@ -192,7 +199,8 @@ mod tests {
         }
     }
 
-    /// The first buckets and the low bits of fingerprints are independent: all parts of a generation get their share.
+    /// The first buckets and the low bits of fingerprints are independent: all parts of a
+    /// generation get their share.
     #[test]
     fn parts_get_equal_shares() {
         const ITEMS: u64 = 1 << 16;

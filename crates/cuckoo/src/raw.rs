@@ -1,37 +1,40 @@
 //! The words of a filter, for crates that save and load filters.
 //!
-//! The buckets of a filter are an array of cache lines of eight words of 64 bits. [`read_line`] returns the words of a
-//! line, and [`from_lines`] makes a filter from all of them. Two filters with the same geometry, an equal hasher and
-//! the same words contain the same items.
+//! The buckets of a filter are an array of cache lines of eight words of 64 bits. [`read_line`]
+//! returns the words of a line, and [`from_lines`] makes a filter from all of them. Two filters
+//! with the same geometry, an equal hasher and the same words contain the same items.
 //!
 //! # Layout
 //!
 //! * The words are numbered from 0. Line `n` consists of the words `8n` to `8n + 7`.
-//! * A bucket of 64 bits ([`Geometry::bits`] divided by [`Geometry::buckets`]) is the word of its number.
+//! * A bucket of 64 bits ([`Geometry::bits`] divided by [`Geometry::buckets`]) is the word of its
+//!   number.
 //! * Two buckets of 32 bits share a word. The bucket with the even number is the lower half.
-//! * Bucket `n` of 128 bits is a pair of words: word `2n` is the lower half, word `2n + 1` the upper half.
-//! * Slot `s` of a bucket consists of the bits from `s · width` up, counted from the lowest bit. It contains a
-//!   fingerprint, or 0 if it is empty.
-//! * The bits of a bucket above its last slot, and the words behind the last bucket, are 0. [`line_len`] checks this.
+//! * Bucket `n` of 128 bits is a pair of words: word `2n` is the lower half, word `2n + 1` the
+//!   upper half.
+//! * Slot `s` of a bucket consists of the bits from `s · width` up, counted from the lowest bit. It
+//!   contains a fingerprint, or 0 if it is empty.
+//! * The bits of a bucket above its last slot, and the words behind the last bucket, are 0.
+//!   [`line_len`] checks this.
 //!
 //! # Untrusted words
 //!
-//! With any words, each method of the filter ends without a panic. But a filter from words that [`line_len`] refuses, or
-//! with another number of fingerprints than `len`, may report a wrong number of items and may be full too early. So
-//! check every line of a file.
+//! With any words, each method of the filter ends without a panic. But a filter from words that
+//! [`line_len`] refuses, or with another number of fingerprints than `len`, may report a wrong
+//! number of items and may be full too early. So check every line of a file.
 //!
 //! # Processors without atomics of 128 bits
 //!
-//! A filter with buckets of 128 bits that was saved on one machine may be loaded on a machine that does not support
-//! them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for queries from it. [`from_lines`] returns an
-//! error.
+//! A filter with buckets of 128 bits that was saved on one machine may be loaded on a machine that
+//! does not support them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for queries
+//! from it. [`from_lines`] returns an error.
 //!
 //! # Examples
 //!
 //! ```
 //! # use tamis_cuckoo as tamis;
 //! use tamis::CuckooFilter;
-//! use tamis::cuckoo::raw;
+//! use tamis_cuckoo::raw;
 //! use tamis::hash::Rapid;
 //!
 //! let builder = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000);
@@ -80,7 +83,7 @@ pub mod scalable;
 /// ```
 /// # use tamis_cuckoo as tamis;
 /// use tamis::CuckooFilter;
-/// use tamis::cuckoo::raw::{self, Lines, LinesError};
+/// use tamis_cuckoo::raw::{self, Lines, LinesError};
 /// use tamis::hash::Rapid;
 ///
 /// let geometry = raw::geometry(1000, 4, 16)?;
@@ -107,8 +110,8 @@ pub enum LinesError {
         /// The number of slots of the geometry.
         slots: u64,
     },
-    /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or feature `std` is missing,
-    /// which detects them.
+    /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or
+    /// feature `std` is missing, which detects them.
     Unsupported {
         /// The number of slots per bucket.
         slots: u32,
@@ -152,7 +155,7 @@ impl core::error::Error for LinesError {}
 /// ```
 /// # use tamis_cuckoo as tamis;
 /// use tamis::BuildError;
-/// use tamis::cuckoo::raw;
+/// use tamis_cuckoo::raw;
 /// // Buckets of 128 bits.
 /// assert_eq!(raw::geometry(1000, 7, 18)?.bits(), 128_000);
 /// assert_eq!(raw::geometry(1001, 7, 18), Err(BuildError::Buckets { buckets: 1001 }));
@@ -185,7 +188,7 @@ pub fn is_supported(geometry: Geometry) -> bool {
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw;
+/// use tamis_cuckoo::raw;
 /// assert_eq!(raw::lines(raw::geometry(1000, 4, 16)?), 125);
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
@@ -194,15 +197,16 @@ pub const fn lines(geometry: Geometry) -> u64 {
     geometry.lines()
 }
 
-/// Makes a filter whose buckets are these lines, without a copy of them. `len` is the number of fingerprints in them,
-/// the sum of [`line_len`] over all lines. A capacity of 0 counts as 1.
+/// Makes a filter whose buckets are these lines, without a copy of them. `len` is the number of
+/// fingerprints in them, the sum of [`line_len`] over all lines. A capacity of 0 counts as 1.
 ///
 /// Reads no line; see [untrusted words](self#untrusted-words).
 ///
 /// # Errors
 ///
-/// [`LinesError`] if `lines` has another length than [`lines`](fn@lines) returns, if `len` exceeds the number of slots,
-/// if this processor does not support the shape, or if the allocation of the locks, versions and counts fails.
+/// [`LinesError`] if `lines` has another length than [`lines`](fn@lines) returns, if `len` exceeds
+/// the number of slots, if this processor does not support the shape, or if the allocation of the
+/// locks, versions and counts fails.
 ///
 /// # Examples
 ///
@@ -221,8 +225,8 @@ pub fn from_lines<F: Buildable>(
     make(geometry, capacity, hasher, lines, len, PairAccess::detect())
 }
 
-/// Makes a filter for queries from these lines, as [`from_lines`] does, even if this processor does not support the
-/// shape.
+/// Makes a filter for queries from these lines, as [`from_lines`] does, even if this processor does
+/// not support the shape.
 ///
 /// # Errors
 ///
@@ -233,7 +237,7 @@ pub fn from_lines<F: Buildable>(
 /// ```
 /// # use tamis_cuckoo as tamis;
 /// use tamis::CuckooFilter;
-/// use tamis::cuckoo::raw::{self, Lines};
+/// use tamis_cuckoo::raw::{self, Lines};
 /// use tamis::hash::Rapid;
 ///
 /// let geometry = raw::geometry(1000, 7, 18)?;
@@ -253,7 +257,8 @@ pub fn frozen_from_lines<F: Buildable + Filter>(
     make(geometry, capacity, hasher, lines, len, PairAccess::detect()).map(Frozen::new)
 }
 
-/// Makes a filter from these lines. Buckets of 128 bits without an access make a filter that may only be queried.
+/// Makes a filter from these lines. Buckets of 128 bits without an access make a filter that may
+/// only be queried.
 fn make<F: Buildable>(
     geometry: Geometry,
     capacity: usize,
@@ -295,8 +300,8 @@ where
 
 /// Returns the words of a line of the filter.
 ///
-/// Read lines of a snapshot, or while no thread writes. Otherwise the lines may be of different times, and a fingerprint
-/// that another thread relocates may be in two lines or in none.
+/// Read lines of a snapshot, or while no thread writes. Otherwise the lines may be of different
+/// times, and a fingerprint that another thread relocates may be in two lines or in none.
 ///
 /// # Panics
 ///
@@ -313,8 +318,8 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     table.line(line as usize)
 }
 
-/// Returns a copy of the lines of the filter, and the number of fingerprints in them: what [`try_snapshot`] holds, without
-/// a filter around it.
+/// Returns a copy of the lines of the filter, and the number of fingerprints in them: what
+/// [`try_snapshot`] holds, without a filter around it.
 ///
 /// # Errors
 ///
@@ -324,7 +329,7 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw;
+/// use tamis_cuckoo::raw;
 /// use tamis::{CuckooFilter, hash::Rapid};
 ///
 /// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(1)).build()?;
@@ -339,14 +344,14 @@ pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocErr
     filter.shared().table.copy_lines()
 }
 
-/// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as long as no thread relocates
-/// a fingerprint meanwhile.
+/// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as long
+/// as no thread relocates a fingerprint meanwhile.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw;
+/// use tamis_cuckoo::raw;
 /// use tamis::{CuckooFilter, hash::Rapid};
 ///
 /// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(1)).build()?;
@@ -374,8 +379,8 @@ pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
 pub struct Pass<'f>(table::pass::Pass<'f>);
 
 impl Pass<'_> {
-    /// Calls `on_line` with the words of each of these lines. Each line of the filter must be read once in a pass, in any
-    /// order.
+    /// Calls `on_line` with the words of each of these lines. Each line of the filter must be read
+    /// once in a pass, in any order.
     ///
     /// # Panics
     ///
@@ -390,13 +395,14 @@ impl Pass<'_> {
         self.0.read(start.unwrap_or(usize::MAX)..end.unwrap_or(usize::MAX), on_line);
     }
 
-    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check between two parts of a pass.
+    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check between
+    /// two parts of a pass.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::cuckoo::raw;
+    /// use tamis_cuckoo::raw;
     /// use tamis::{CuckooFilter, hash::Rapid};
     ///
     /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(16);
@@ -415,12 +421,12 @@ impl Pass<'_> {
         self.0.is_torn()
     }
 
-    /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None` if the lines do not
-    /// belong together, because another thread relocated a fingerprint meanwhile, or removed one of several equal ones.
-    /// Then a snapshot gives lines that do.
+    /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None`
+    /// if the lines do not belong together, because another thread relocated a fingerprint
+    /// meanwhile, or removed one of several equal ones. Then a snapshot gives lines that do.
     ///
-    /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not begun, was read exactly
-    /// once. Those inserted or removed meanwhile were read or not.
+    /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
+    /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
     ///
     /// # Examples
     ///
@@ -431,14 +437,15 @@ impl Pass<'_> {
     }
 }
 
-/// Returns the number of fingerprints in the words of a line, or `None` if these are not the words of a filter: a bit
-/// above the last slot of a bucket is set, or a word behind the last bucket is not 0.
+/// Returns the number of fingerprints in the words of a line, or `None` if these are not the words
+/// of a filter: a bit above the last slot of a bucket is set, or a word behind the last bucket is
+/// not 0.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw::{self, LINE_WORDS};
+/// use tamis_cuckoo::raw::{self, LINE_WORDS};
 ///
 /// // Four buckets: five slots of 12 bits in a word, and 4 bits to spare.
 /// let geometry = raw::geometry(4, 5, 12)?;
@@ -464,7 +471,8 @@ fn len_in(shape: Shape, buckets: u64, line: u64, words: &[u64; LINE_WORDS]) -> O
     if line < buckets / per_line {
         return checked_len_of_line(shape, words);
     }
-    // The last line, or none of the filter: the words behind the last bucket are 0, and then the count is right.
+    // The last line, or none of the filter: the words behind the last bucket are 0, and then the
+    // count is right.
     let present = buckets.saturating_sub(line.saturating_mul(per_line));
     let words_present = (present * u64::from(shape.bits()) / 64) as usize;
     let rest = &words[words_present..];
@@ -556,7 +564,8 @@ mod tests {
         (0_u64..20_000).map(|item| Rapid::with_seed(1).hash_bytes(&item.to_le_bytes()))
     }
 
-    /// Compares all answers with those of the model: one by one, and in batches of every length up to two batches.
+    /// Compares all answers with those of the model: one by one, and in batches of every length up
+    /// to two batches.
     fn check<F>(model: &Model, filter: &F)
     where
         F: Buildable + Filter,
@@ -583,7 +592,8 @@ mod tests {
         }
     }
 
-    /// On a processor with the access, the same words make a paired filter too, and all figures agree.
+    /// On a processor with the access, the same words make a paired filter too, and all figures
+    /// agree.
     #[test]
     fn a_filter_without_access_to_pairs_returns_the_same_answers() {
         for shape in SHAPES {
@@ -626,7 +636,8 @@ mod tests {
         }
     }
 
-    /// Sets each bit of the first, the last and a missing line alone. The bit belongs to a slot, or it is refused.
+    /// Sets each bit of the first, the last and a missing line alone. The bit belongs to a slot, or
+    /// it is refused.
     #[test]
     fn a_bit_outside_all_slots_is_refused() {
         for shape in SHAPES {

@@ -11,27 +11,30 @@ use crate::growing::Growing;
 
 /// A concurrent cuckoo filter that grows, and from which items can be removed.
 ///
-/// It starts small. When it is full, it adds a table of twice the size of the last one: a *generation*. It needs no size
-/// guess, only a bound: up to [`max_capacity`](crate::ScalableBuilder::max_capacity) items it keeps its false-positive rate. The
-/// bound costs one bit per item for each doubling between the first capacity and the bound, as long as the filter is
-/// small; with each generation, the slots are one bit narrower. Beyond the bound, inserts return
-/// [`InsertError::Full`].
+/// It starts small. When it is full, it adds a table of twice the size of the last one: a
+/// *generation*. It needs no size guess, only a bound: up to
+/// [`max_capacity`](crate::ScalableBuilder::max_capacity) items it keeps its false-positive rate.
+/// The bound costs one bit per item for each doubling between the first capacity and the bound, as
+/// long as the filter is small; with each generation, the slots are one bit narrower. Beyond the
+/// bound, inserts return [`InsertError::Full`].
 ///
-/// **Removals are safe across generations.** All generations give an item the same class: the items that the filter
-/// cannot distinguish in one generation are exactly those that it cannot distinguish in any other. So if
-/// [`remove`](Self::remove) takes the copy of another item, that item's own copy stands for it. (In a chain of
-/// independent cuckoo filters it does not, and a removal can lose another item.)
+/// **Removals are safe across generations.** All generations give an item the same class: the items
+/// that the filter cannot distinguish in one generation are exactly those that it cannot
+/// distinguish in any other. So if [`remove`](Self::remove) takes the copy of another item, that
+/// item's own copy stands for it. (In a chain of independent cuckoo filters it does not, and a
+/// removal can lose another item.)
 ///
-/// *Growth makes no operation wait.* The memory of the next generation is made present ahead, in portions of 64 KiB (or
-/// of one huge page), by inserts. No copy is moved from one generation to another.
+/// *Growth makes no operation wait.* The memory of the next generation is made present ahead, in
+/// portions of 64 KiB (or of one huge page), by inserts. No copy is moved from one generation to
+/// another.
 ///
-/// *Queries* take no lock, and read two cache lines per generation, the newest first. *Inserts and removals* lock the
-/// item for a moment. Room that removals leave is used again before the filter grows, so a filter in which items come and
-/// go keeps its size. A generation of 8 MiB or more that is empty gives its
-/// memory back to the system (on Linux).
+/// *Queries* take no lock, and read two cache lines per generation, the newest first. *Inserts and
+/// removals* lock the item for a moment. Room that removals leave is used again before the filter
+/// grows, so a filter in which items come and go keeps its size. A generation of 8 MiB or more that
+/// is empty gives its memory back to the system (on Linux).
 ///
-/// If you know the number of items, use [`CuckooFilter`](crate::CuckooFilter): it reads one table only, and its inserts
-/// take no lock.
+/// If you know the number of items, use [`CuckooFilter`](crate::CuckooFilter): it reads one table
+/// only, and its inserts take no lock.
 ///
 /// # Examples
 ///
@@ -55,15 +58,15 @@ pub struct ScalableCuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// Inserts one copy of an item, whether or not the filter already contains the item.
     ///
-    /// Takes the lock of the item. If the item's two buckets are full, the insert searches for items to relocate, as in
-    /// [`CuckooFilter::insert`](crate::CuckooFilter::insert), and if it finds none, it takes another generation or adds
-    /// one.
+    /// Takes the lock of the item. If the item's two buckets are full, the insert searches for
+    /// items to relocate, as in [`CuckooFilter::insert`](crate::CuckooFilter::insert), and if it
+    /// finds none, it takes another generation or adds one.
     ///
     /// # Errors
     ///
-    /// [`InsertError`]: `Full` if the filter holds its maximum or the system has no memory for another generation,
-    /// `TooManyCopies` if all slots for this item hold its copies. Either way, the filter contains the same copies of all
-    /// items as before.
+    /// [`InsertError`]: `Full` if the filter holds its maximum or the system has no memory for
+    /// another generation, `TooManyCopies` if all slots for this item hold its copies. Either way,
+    /// the filter contains the same copies of all items as before.
     ///
     /// # Examples
     ///
@@ -87,18 +90,20 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
 
     /// Removes one copy of an item. Returns `false` if there is none.
     ///
-    /// **Remove only what was inserted, once per insert, and only if the insert happened before the removal.** The
-    /// insert happened before if it returned `Ok` on this thread, or on a thread that has since been joined, has sent a
-    /// message or has released a mutex. Then the removal returns `true`, and no other item is affected.
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before the
+    /// removal.** The insert happened before if it returned `Ok` on this thread, or on a thread
+    /// that has since been joined, has sent a message or has released a mutex. Then the removal
+    /// returns `true`, and no other item is affected.
     ///
-    /// *Removing an item that was not inserted* can remove a copy of another item that the filter cannot distinguish
-    /// from it, at the [`false_positive_rate`](Self::false_positive_rate). From then on, the other item is a false
-    /// negative. A check with [`contains`](Self::contains) does not prevent this, because it errs for the same items.
-    /// *Removing an item concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
-    /// merged filter, remove only items that were inserted before the snapshot or the merge.
+    /// *Removing an item that was not inserted* can remove a copy of another item that the filter
+    /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
+    /// then on, the other item is a false negative. A check with [`contains`](Self::contains) does
+    /// not prevent this, because it errs for the same items. *Removing an item concurrently with
+    /// its insert* may return `false`, or do the same harm. From a snapshot or a merged filter,
+    /// remove only items that were inserted before the snapshot or the merge.
     ///
-    /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted the holder of the
-    /// lock.
+    /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted
+    /// the holder of the lock.
     ///
     /// # Examples
     ///
@@ -120,11 +125,11 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.remove_hash(self.growing.hash(item))
     }
 
-    /// Returns the number of copies of an item: at least the number of inserts less the number of removals, and more if
-    /// the filter contains items that it cannot distinguish from it.
+    /// Returns the number of copies of an item: at least the number of inserts less the number of
+    /// removals, and more if the filter contains items that it cannot distinguish from it.
     ///
-    /// Exact while other threads relocate items, because it takes the lock of the item. Each concurrent insert or
-    /// removal of the item is counted or not.
+    /// Exact while other threads relocate items, because it takes the lock of the item. Each
+    /// concurrent insert or removal of the item is counted or not.
     ///
     /// # Examples
     ///
@@ -148,19 +153,20 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets in each generation, the newest first, and repeats the read
-    /// in the rare case that a copy was relocated or removed at the same time. After eight disturbed attempts it waits for
-    /// the item's lock.
+    /// Takes no lock: the query reads the item's two buckets in each generation, the newest first,
+    /// and repeats the read in the rare case that a copy was relocated or removed at the same time.
+    /// After eight disturbed attempts it waits for the item's lock.
     ///
-    /// The query finds every item whose insert happened before it, even while other threads relocate the item. It may
-    /// or may not find an item that is inserted concurrently.
+    /// The query finds every item whose insert happened before it, even while other threads
+    /// relocate the item. It may or may not find an item that is inserted concurrently.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
-    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
+    /// let builder = ScalableCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8);
+    /// let filter = builder.build()?;
     /// filter.insert("a")?;
     /// assert!(filter.contains("a") && !filter.contains("b"));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -184,7 +190,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// use tamis::ScalableCuckooFilter;
     /// use tamis::hash::HashItem;
     ///
-    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableCuckooFilter::<str>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// let hash = filter.hasher().hash_item("a");
     /// filter.by_hash().insert(hash)?;
     /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -195,8 +202,9 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         ByHash::new(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`insert`](Self::insert) would have returned. An error does not end the batch.
+    /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`insert`](Self::insert) would have returned. An error does not
+    /// end the batch.
     ///
     /// Faster than single inserts in filters that do not fit in the caches.
     /// Each insert adds a copy.
@@ -208,7 +216,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-8).build()?;
     /// let mut failed = vec![];
     /// filter.insert_many_with([1, 2, 1], |number, result| {
     ///     if result.is_err() {
@@ -231,10 +240,11 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.insert_many_with(self.growing.hashes(items), on_result);
     }
 
-    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the results in order.
+    /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the
+    /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
-    /// panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
+    /// or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -255,11 +265,11 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.by_hash().insert_many(self.growing.hashes(items))
     }
 
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item in order, with its
-    /// index and the result that [`remove`](Self::remove) would have returned.
+    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item
+    /// in order, with its index and the result that [`remove`](Self::remove) would have returned.
     ///
-    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches) for slow iterators
-    /// and panics.
+    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches)
+    /// for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -282,10 +292,11 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.remove_many_with(self.growing.hashes(items), on_result);
     }
 
-    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the results in order.
+    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the
+    /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator or the hasher
-    /// panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
+    /// or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -307,12 +318,12 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.by_hash().remove_many(self.growing.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its index and the result
-    /// that [`contains`](Self::contains) would have returned.
+    /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
+    /// index and the result that [`contains`](Self::contains) would have returned.
     ///
-    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are queried before the first
-    /// call of `on_result`, so an insert in `on_result` may not be visible to the results after it; see
-    /// [batches](crate#batches).
+    /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are
+    /// queried before the first call of `on_result`, so an insert in `on_result` may not be visible
+    /// to the results after it; see [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -341,7 +352,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.contains_many_with(self.growing.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the
+    /// results in order.
     ///
     /// # Examples
     ///
@@ -349,7 +361,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<str>::builder().capacity(1000).false_positive_rate(1e-8).build()?;
+    /// let builder = ScalableCuckooFilter::<str>::builder().capacity(1000);
+    /// let filter = builder.false_positive_rate(1e-8).build()?;
     /// filter.insert("b")?;
     /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -369,7 +382,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     ///
     /// # Errors
     ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by one.
+    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
+    /// one.
     ///
     /// # Examples
     ///
@@ -406,11 +420,12 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.generations.clear();
     }
 
-    /// Returns the number of copies: inserts that returned `Ok`, less removals that returned `true`.
+    /// Returns the number of copies: inserts that returned `Ok`, less removals that returned
+    /// `true`.
     ///
-    /// Exact while no thread writes. While threads write, their current inserts and removals may be counted or not. The
-    /// count is kept in up to 64 parts, fewer in small filters, so that threads rarely write to the same part. Without
-    /// the feature `std` it has one part. `O(parts)`.
+    /// Exact while no thread writes. While threads write, their current inserts and removals may be
+    /// counted or not. The count is kept in up to 64 parts, fewer in small filters, so that threads
+    /// rarely write to the same part. Without the feature `std` it has one part. `O(parts)`.
     ///
     /// # Examples
     ///
@@ -462,8 +477,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.hasher()
     }
 
-    /// Returns the number of distinct items up to which the filter keeps its false-positive rate: the
-    /// [`max_capacity`](crate::ScalableBuilder::max_capacity) of its builder.
+    /// Returns the number of distinct items up to which the filter keeps its false-positive rate:
+    /// the [`max_capacity`](crate::ScalableBuilder::max_capacity) of its builder.
     ///
     /// # Examples
     ///
@@ -480,7 +495,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.capacity()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all buckets once: `O(buckets)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all
+    /// buckets once: `O(buckets)`.
     ///
     /// # Examples
     ///
@@ -488,7 +504,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -513,7 +530,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
     ///
-    /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3).build()?;
+    /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(10_000);
+    /// let filter = builder.false_positive_rate(1e-3).build()?;
     /// for item in 0..5000 {
     ///     filter.insert(&item)?;
     /// }
@@ -527,8 +545,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.figures(Some(lines))
     }
 
-    /// Returns the number of copies divided by the [`capacity`](Self::capacity). Above 1, the false-positive rate may
-    /// exceed the requested rate.
+    /// Returns the number of copies divided by the [`capacity`](Self::capacity). Above 1, the
+    /// false-positive rate may exceed the requested rate.
     ///
     /// # Examples
     ///
@@ -561,13 +579,15 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.generations.iter().len()
     }
 
-    /// Gives the memory of empty generations back to the system, apart from the newest. Returns the number of bytes.
+    /// Gives the memory of empty generations back to the system, apart from the newest. Returns the
+    /// number of bytes.
     ///
-    /// This is possible for generations of 8 MiB and more, on Linux and with feature `std`: smaller ones have memory of the
-    /// allocator, which they keep.
+    /// This is possible for generations of 8 MiB and more, on Linux and with feature `std`: smaller
+    /// ones have memory of the allocator, which they keep.
     ///
-    /// Removals do this now and then by themselves. Other threads may use the filter meanwhile. It takes each lock of the
-    /// filter once, if there is an empty generation, so it waits for inserts and removals that are under way.
+    /// Removals do this now and then by themselves. Other threads may use the filter meanwhile. It
+    /// takes each lock of the filter once, if there is an empty generation, so it waits for inserts
+    /// and removals that are under way.
     ///
     /// # Examples
     ///
@@ -581,11 +601,11 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.generations.give_back_empty()
     }
 
-    /// Returns the false-positive rate for the current contents: the probability that a query for an absent item returns
-    /// `true`. Reads all buckets, `O(buckets)`.
+    /// Returns the false-positive rate for the current contents: the probability that a query for
+    /// an absent item returns `true`. Reads all buckets, `O(buckets)`.
     ///
-    /// Items whose copies are in several generations count several times, so the actual rate may be lower by a fraction of
-    /// itself.
+    /// Items whose copies are in several generations count several times, so the actual rate may be
+    /// lower by a fraction of itself.
     ///
     /// # Examples
     ///
@@ -600,8 +620,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.false_positive_rate(None).value
     }
 
-    /// Returns the expected false-positive rate with `items` distinct items. It grows with their number, and at the
-    /// [`capacity`](Self::capacity) it is at most the requested rate.
+    /// Returns the expected false-positive rate with `items` distinct items. It grows with their
+    /// number, and at the [`capacity`](Self::capacity) it is at most the requested rate.
     ///
     /// # Examples
     ///
@@ -618,8 +638,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.generations.plan().rate_at(items as u64)
     }
 
-    /// Returns the memory of the filter in bytes: all generations, without those whose memory has been given back, and
-    /// the locks.
+    /// Returns the memory of the filter in bytes: all generations, without those whose memory has
+    /// been given back, and the locks.
     ///
     /// # Examples
     ///

@@ -44,8 +44,8 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
         Self { capacity: None, max_capacity: None, rate: None, hasher, item: PhantomData }
     }
 
-    /// Sets the number of distinct items that the first generation holds. The filter starts with the memory for them,
-    /// and no less than 1024 buckets. 0 counts as 1.
+    /// Sets the number of distinct items that the first generation holds. The filter starts with
+    /// the memory for them, and no less than 1024 buckets. 0 counts as 1.
     ///
     /// # Examples
     ///
@@ -62,17 +62,19 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
         self
     }
 
-    /// Sets the number of distinct items up to which the filter grows and keeps its rate; by default 1024 times the
-    /// [`capacity`](Self::capacity). Each doubling of the bound takes one bit per item more, until the filter has grown
-    /// accordingly.
+    /// Sets the number of distinct items up to which the filter grows and keeps its rate; by
+    /// default 1024 times the [`capacity`](Self::capacity). Each doubling of the bound takes one
+    /// bit per item more, until the filter has grown accordingly.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
-    /// let near = ScalableCuckooFilter::<u64>::builder().capacity(50_000).max_capacity(50_000).build()?;
-    /// let far = ScalableCuckooFilter::<u64>::builder().capacity(50_000).max_capacity(1 << 32).build()?;
+    /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(50_000).max_capacity(50_000);
+    /// let near = builder.build()?;
+    /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(50_000).max_capacity(1 << 32);
+    /// let far = builder.build()?;
     /// assert!(near.size_in_bytes() < far.size_in_bytes());
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -97,7 +99,8 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
         self
     }
 
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
+    /// `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -119,8 +122,8 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no capacity was given, if the rate is out of range or cannot be kept up to the maximum, or if the
-    /// allocation fails.
+    /// [`BuildError`] if no capacity was given, if the rate is out of range or cannot be kept up to
+    /// the maximum, or if the allocation fails.
     ///
     /// # Examples
     ///
@@ -149,8 +152,9 @@ impl<T: ?Sized, S> fmt::Debug for ScalableBuilder<T, S> {
 }
 
 impl<T: ?Sized> ScalableCuckooFilter<T> {
-    /// Creates an empty filter whose first generation holds `items` distinct items, with a randomly keyed hasher. It
-    /// keeps a false-positive rate of at most 1 % up to 1024 times as many items. A capacity of 0 counts as 1.
+    /// Creates an empty filter whose first generation holds `items` distinct items, with a randomly
+    /// keyed hasher. It keeps a false-positive rate of at most 1 % up to 1024 times as many items.
+    /// A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -171,7 +175,8 @@ impl<T: ?Sized> ScalableCuckooFilter<T> {
         Self::builder().capacity(items).build()
     }
 
-    /// Returns a builder, which takes the first capacity, the bound, the false-positive rate, and any hasher.
+    /// Returns a builder, which takes the first capacity, the bound, the false-positive rate, and
+    /// any hasher.
     ///
     /// # Examples
     ///
@@ -194,7 +199,8 @@ impl<T: ?Sized> ScalableCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///

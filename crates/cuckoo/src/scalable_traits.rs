@@ -1,4 +1,5 @@
-//! The traits that the growing filter implements: those of std, and those for generic code of users.
+//! The traits that the growing filter implements: those of std, and those for generic code of
+//! users.
 
 use core::fmt;
 
@@ -9,8 +10,8 @@ use crate::error::InsertError;
 use crate::scalable::ScalableCuckooFilter;
 use crate::scalable_builder::ScalableBuilder;
 
-/// Copies the filter while other threads use it. The copy has every item whose insert happened before, and
-/// no item twice that is relocated.
+/// Copies the filter while other threads use it. The copy has every item whose insert happened
+/// before, and no item twice that is relocated.
 impl<T: ?Sized, S: Clone> Clone for ScalableCuckooFilter<T, S> {
     fn clone(&self) -> Self {
         Self { growing: self.growing.snapshot() }
@@ -154,7 +155,8 @@ impl<T: ?Sized, S> HashedCopies for ScalableCuckooFilter<T, S> {
     }
 }
 
-/// The capacity is that of the first generation. The filter keeps the rate up to 1024 times as many items.
+/// The capacity is that of the first generation. The filter keeps the rate up to 1024 times as many
+/// items.
 impl<T: ?Sized, S: HashItem<T>> WithRate for ScalableCuckooFilter<T, S> {
     fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
         ScalableBuilder::new(hasher).capacity(capacity).false_positive_rate(rate).build()

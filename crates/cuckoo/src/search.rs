@@ -1,8 +1,10 @@
-//! The search for an empty slot: the shortest sequence of relocations that gives one to one of two full buckets.
+//! The search for an empty slot: the shortest sequence of relocations that gives one to one of two
+//! full buckets.
 //!
-//! The search is breadth-first and only reads. From a bucket it continues to the other bucket of each fingerprint in
-//! it. It returns the relocations; the caller must check that each is still possible. Source: Li, Andersen, Kaminsky
-//! and Freedman, "Algorithmic improvements for fast concurrent cuckoo hashing", EuroSys 2014.
+//! The search is breadth-first and only reads. From a bucket it continues to the other bucket of
+//! each fingerprint in it. It returns the relocations; the caller must check that each is still
+//! possible. Source: Li, Andersen, Kaminsky and Freedman, "Algorithmic improvements for fast
+//! concurrent cuckoo hashing", EuroSys 2014.
 
 use arrayvec::ArrayVec;
 
@@ -10,16 +12,17 @@ use crate::bucket::SHAPES;
 use crate::geometry::Geometry;
 use crate::place::Class;
 
-/// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of stack.
+/// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of
+/// stack.
 const MAX: usize = 1024;
 
-/// Returns the number of buckets that a search expands, in a filter with the given number of buckets. To expand a
-/// bucket is to read the other bucket of each of its fingerprints.
+/// Returns the number of buckets that a search expands, in a filter with the given number of
+/// buckets. To expand a bucket is to read the other bucket of each of its fingerprints.
 ///
-/// Each additional read reduces the chance that a search fails by some factor. In a filter of N buckets about N
-/// searches must succeed, so the number grows with log N. MEASURED: with four slots, the load at the first failed
-/// insert is 0.974 for 2^18 buckets and 0.9715 for 2.5e7, instead of 0.961 with a quarter of this number (any machine:
-/// a count).
+/// Each additional read reduces the chance that a search fails by some factor. In a filter of N
+/// buckets about N searches must succeed, so the number grows with log N. MEASURED: with four
+/// slots, the load at the first failed insert is 0.974 for 2^18 buckets and 0.9715 for 2.5e7,
+/// instead of 0.961 with a quarter of this number (any machine: a count).
 pub(crate) const fn budget(buckets: u64) -> usize {
     let budget = 32 * (64 - buckets.leading_zeros()) as usize;
     if budget > MAX { MAX } else { budget }
@@ -44,8 +47,8 @@ impl Step {
 #[derive(Clone, Copy)]
 struct Node {
     bucket: u64,
-    /// The fingerprint that would be relocated into it from the bucket of the parent, in the upper 48 bits, and the
-    /// number of the parent.
+    /// The fingerprint that would be relocated into it from the bucket of the parent, in the upper
+    /// 48 bits, and the number of the parent.
     link: u64,
 }
 
@@ -88,20 +91,23 @@ impl Search {
         Self { nodes: ArrayVec::new(), geometry }
     }
 
-    /// Returns the relocations that give an empty slot to one of the two buckets, in the order in which they must be
-    /// executed: the first into the bucket with the empty slot, each next into the bucket that the one before left.
+    /// Returns the relocations that give an empty slot to one of the two buckets, in the order in
+    /// which they must be executed: the first into the bucket with the empty slot, each next into
+    /// the bucket that the one before left.
     ///
-    /// Returns an empty sequence if one of the two buckets has an empty slot already, and `None` if no path was found.
+    /// Returns an empty sequence if one of the two buckets has an empty slot already, and `None` if
+    /// no path was found.
     ///
-    /// The path is the shortest, so no bucket is on it twice. If no other thread writes, every step finds what this
-    /// search read.
+    /// The path is the shortest, so no bucket is on it twice. If no other thread writes, every step
+    /// finds what this search read.
     pub(crate) fn steps(
         &mut self,
         roots: [u64; 2],
         read: impl Fn(u64) -> u128,
     ) -> Option<impl Iterator<Item = Step>> {
         let mut at = usize::from(self.find_empty(roots, read)?);
-        // Follow the parents from the bucket with the empty slot back to a root, which has no parent.
+        // Follow the parents from the bucket with the empty slot back to a root, which has no
+        // parent.
         Some(core::iter::from_fn(move || {
             let node = self.nodes[at];
             let from = self.nodes.get(usize::from(node.parent()))?.bucket;
@@ -114,14 +120,16 @@ impl Search {
     fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u128) -> Option<u16> {
         self.nodes.clear();
         let shape = self.geometry.shape();
-        // Start at both buckets of the item. If one has an empty slot, there is nothing to relocate.
+        // Start at both buckets of the item. If one has an empty slot, there is nothing to
+        // relocate.
         for bucket in roots {
             let node = self.push(Node::new(bucket, 0, ROOT));
             if shape.find(read(bucket), 0).is_some() {
                 return Some(node);
             }
         }
-        // Expand the nodes in the order in which they were found, so that the first hit is the nearest.
+        // Expand the nodes in the order in which they were found, so that the first hit is the
+        // nearest.
         let most = budget(self.geometry.buckets());
         let mut parent = 0;
         while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
@@ -129,8 +137,8 @@ impl Search {
                 let to = self.geometry.alternate(fingerprint, bucket);
                 let found = shape.find(read(to), 0).is_some();
                 if !found && self.nodes.len() >= most {
-                    // The budget is spent, so this bucket is not expanded. But the other buckets at the border are
-                    // still read.
+                    // The budget is spent, so this bucket is not expanded. But the other buckets at
+                    // the border are still read.
                     continue;
                 }
                 let node = self.push(Node::new(to, fingerprint, parent));

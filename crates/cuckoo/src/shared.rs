@@ -1,5 +1,5 @@
-//! The state and the operations that both filter types share: inserts, queries and removals by hash, copies, merges,
-//! and the false-positive rate of the contents.
+//! The state and the operations that both filter types share: inserts, queries and removals by
+//! hash, copies, merges, and the false-positive rate of the contents.
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -17,8 +17,8 @@ use crate::{evict, occupancy, sizing};
 
 /// A filter: its table, its number of copies, and its hasher. Each public type wraps one.
 ///
-/// It is `pub`, since a supertrait of a public trait names it. No path names it outside this crate, and it has no public
-/// method.
+/// It is `pub`, since a supertrait of a public trait names it. No path names it outside this crate,
+/// and it has no public method.
 pub struct Shared<T: ?Sized, S> {
     pub(crate) table: Table,
     pub(crate) len: Counter,
@@ -28,12 +28,12 @@ pub struct Shared<T: ?Sized, S> {
     item: PhantomData<fn(&T)>,
 }
 
-/// Defines operations by hash. The code for the default shape is inlined into the caller. The code for all shapes
-/// is one function that is not inlined, because it saves and restores registers that only some of them need. If the
-/// other shapes need another expression, it follows `others:`.
+/// Defines operations by hash. The code for the default shape is inlined into the caller. The code
+/// for all shapes is one function that is not inlined, because it saves and restores registers that
+/// only some of them need. If the other shapes need another expression, it follows `others:`.
 ///
-/// MEASURED: a query executes 84 instructions, instead of 104 where all shapes share the inlined function (any machine:
-/// counted by callgrind on x86-64 with AVX2).
+/// MEASURED: a query executes 84 instructions, instead of 104 where all shapes share the inlined
+/// function (any machine: counted by callgrind on x86-64 with AVX2).
 macro_rules! of_a_hash {
     ($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr) => {
         of_a_hash! { $name -> $answer, |$buckets, $class| $run, others: $run }
@@ -60,9 +60,10 @@ macro_rules! of_a_hash {
 }
 
 of_a_hash! {
-    // The default shape is no pair, so its table is never unpaired. MEASURED: with `contains_in_any` for all shapes, the
-    // compiler no longer inlines a query of the default shape, and it executes 91 instructions instead of 84 (any
-    // machine: counted by callgrind on x86-64 with AVX2).
+    // The default shape is no pair, so its table is never unpaired. MEASURED: with
+    // `contains_in_any` for all shapes, the compiler no longer inlines a query of the default
+    // shape, and it executes 91 instructions instead of 84 (any machine: counted by callgrind on
+    // x86-64 with AVX2).
     contains -> bool, |buckets, class| buckets.contains(class), others: buckets.contains_in_any(class)
 }
 of_a_hash! { insert -> Result<(), InsertError>, |buckets, class| evict::insert(buckets, class) }
@@ -91,7 +92,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         Ok(Self { table, len: count, capacity, hasher, item: PhantomData })
     }
 
-    /// Hashes an item. Of these operations only this one runs code of the user, and it holds no lock.
+    /// Hashes an item. Of these operations only this one runs code of the user, and it holds no
+    /// lock.
     #[inline]
     pub(crate) fn hash<Q: ?Sized>(&self, item: &Q) -> u64
     where
@@ -166,7 +168,8 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has bytes.
+        // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has
+        // bytes.
         self.len.get() as usize
     }
 
@@ -183,7 +186,8 @@ impl<T: ?Sized, S> Shared<T, S> {
     where
         S: Clone,
     {
-        // First everything that can fail or is foreign code: under the locks of `Table::copy`, none of it may run.
+        // First everything that can fail or is foreign code: under the locks of `Table::copy`, none
+        // of it may run.
         let hasher = self.hasher.clone();
         let mut count = Counter::zeroed(self.geometry().parts())?;
         // The copied buckets give the count: other threads may insert during the copy.
@@ -192,7 +196,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         Ok(Self { table, len: count, capacity: self.capacity, hasher, item: PhantomData })
     }
 
-    /// Returns a copy of the filter. Ends the program as std's collections do if the allocation fails.
+    /// Returns a copy of the filter. Ends the program as std's collections do if the allocation
+    /// fails.
     pub(crate) fn snapshot(&self) -> Self
     where
         S: Clone,
@@ -208,7 +213,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         Self::new(self.geometry(), self.capacity, self.hasher.clone())
     }
 
-    /// Returns a filter with the copies of both, or if `once`, with one copy of each class of either.
+    /// Returns a filter with the copies of both, or if `once`, with one copy of each class of
+    /// either.
     pub(crate) fn merge(a: &Self, b: &Self, once: bool) -> Result<Self, MergeError>
     where
         S: ItemHasher + Clone,
@@ -225,7 +231,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         let mut merged = a.try_snapshot().map_err(alloc_error)?;
         // Copy `b` too: in `b` itself, a copy in relocation could be read twice.
         let (other, _) = b.table.copy().map_err(alloc_error)?;
-        // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without their items.
+        // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without
+        // their items.
         for bucket in 0..geometry.buckets() {
             for fingerprint in geometry.shape().fingerprints_of(other.buckets().read(bucket)) {
                 let class = geometry.class(fingerprint, bucket);
@@ -255,10 +262,12 @@ impl<T: ?Sized, S> Shared<T, S> {
         Figures::new(items, fill, saturation, self.rate_of(buckets.map_or(1, step)))
     }
 
-    /// Returns the probability that a random hash has the class of some copy, estimated from every `step`-th bucket.
+    /// Returns the probability that a random hash has the class of some copy, estimated from every
+    /// `step`-th bucket.
     ///
-    /// There are `buckets · fingerprints` pairs of a first bucket and a fingerprint. A class accounts for two of them.
-    /// If all its copies are in one bucket, that bucket counts two pairs; if both buckets have copies, each counts one.
+    /// There are `buckets · fingerprints` pairs of a first bucket and a fingerprint. A class
+    /// accounts for two of them. If all its copies are in one bucket, that bucket counts two pairs;
+    /// if both buckets have copies, each counts one.
     fn rate_of(&self, step: u64) -> Sampled {
         let geometry = self.geometry();
         let shape = geometry.shape();

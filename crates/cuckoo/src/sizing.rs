@@ -7,8 +7,9 @@ use crate::bucket::{Shape, shapes};
 /// The number of 64-bit hashes.
 const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
-/// What a bit of a bucket of 128 bits counts for when shapes are compared, as a fraction: their operations take longer,
-/// so they are chosen only if they save more than a twentieth of the memory.
+/// What a bit of a bucket of 128 bits counts for when shapes are compared, as a fraction: their
+/// operations take longer, so they are chosen only if they save more than a twentieth of the
+/// memory.
 const PRICE_OF_PAIRS: (u128, u128) = (20, 19);
 
 /// The capacity of a shape: `s` slots hold `s · permille / 1000 − slack` items.
@@ -19,18 +20,19 @@ struct Load {
 
 /// Returns the load up to which fewer than one filter in a million fails to insert an item.
 ///
-/// The numbers lie below the loads at the first failed insert of millions of small filters and thousands of large ones;
-/// `tests/load.rs` repeats a part of these runs.
+/// The numbers lie below the loads at the first failed insert of millions of small filters and
+/// thousands of large ones; `tests/load.rs` repeats a part of these runs.
 ///
-/// In large filters the load at the first failed insert hardly varies. In small filters, an insert fails when more
-/// items than two buckets can hold happen to have the same two buckets. With `n` items, `P = (buckets / 2)²` pairs of
-/// buckets and `s` slots per bucket, the probability is about `C(n, 2s + 1) / P^(2s)`. The slack keeps it below a
-/// millionth.
+/// In large filters the load at the first failed insert hardly varies. In small filters, an insert
+/// fails when more items than two buckets can hold happen to have the same two buckets. With `n`
+/// items, `P = (buckets / 2)²` pairs of buckets and `s` slots per bucket, the probability is about
+/// `C(n, 2s + 1) / P^(2s)`. The slack keeps it below a millionth.
 const fn load(shape: Shape) -> Load {
     let (permille, slack) = match (shape.slots(), shape.width()) {
         (2, _) => (860, 95),
         (3, _) => (930, 40),
-        // With 8 bits there are only 255 fingerprints, so in large filters few paths lead away from a bucket.
+        // With 8 bits there are only 255 fingerprints, so in large filters few paths lead away from
+        // a bucket.
         (4, 8) => (930, 24),
         (4, _) => (955, 32),
         (7, _) => (985, 24),
@@ -48,7 +50,8 @@ pub(crate) fn capacity(buckets: u64, shape: Shape) -> u64 {
     items.saturating_sub(slack).max(always(shape))
 }
 
-/// Returns the number of items that always fit, whatever their hashes: the number of slots of two buckets.
+/// Returns the number of items that always fit, whatever their hashes: the number of slots of two
+/// buckets.
 const fn always(shape: Shape) -> u64 {
     2 * shape.slots() as u64
 }
@@ -61,7 +64,8 @@ fn buckets_for(items: u64, shape: Shape) -> u64 {
 /// Returns the smallest number of buckets that hold the items at the load of their shape.
 fn buckets_by_load(items: u64, shape: Shape) -> u64 {
     let Load { permille, slack } = load(shape);
-    // The inverse of `capacity`, rounded up to whole slots, then to whole buckets, then to an even number.
+    // The inverse of `capacity`, rounded up to whole slots, then to whole buckets, then to an even
+    // number.
     let slots = ((u128::from(items) + u128::from(slack)) * 1000).div_ceil(u128::from(permille));
     even(slots.div_ceil(u128::from(shape.slots())))
 }
@@ -79,18 +83,19 @@ pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
     with_equal_hashes(-expm1(items * log1p(-1.0 / classes)), items)
 }
 
-/// Adds the probability of equal hashes to a rate: an item whose hash equals that of an inserted item is a false
-/// positive, whatever the number of classes.
+/// Adds the probability of equal hashes to a rate: an item whose hash equals that of an inserted
+/// item is a false positive, whatever the number of classes.
 pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
     (of_classes + items / ALL_HASHES).min(1.0)
 }
 
-/// Returns the number of buckets and the shape that hold the items at the rate, of the shapes that this processor
-/// supports: the fewest bits, or a faster shape that takes up to a nineteenth more. The error is the lowest possible rate: that of the widest fingerprints in a filter at half
-/// its capacity.
+/// Returns the number of buckets and the shape that hold the items at the rate, of the shapes that
+/// this processor supports: the fewest bits, or a faster shape that takes up to a nineteenth more.
+/// The error is the lowest possible rate: that of the widest fingerprints in a filter at half its
+/// capacity.
 ///
-/// A wider fingerprint is not the only way to a lower rate. A little below the rate of a shape, more buckets of the
-/// same shape need fewer bits than the next shape.
+/// A wider fingerprint is not the only way to a lower rate. A little below the rate of a shape,
+/// more buckets of the same shape need fewer bits than the next shape.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     // The lowest rate on offer: the widest shape, with twice the buckets that the items need.
     let lowest = shapes().max_by_key(|shape| shape.width()).map_or(1.0, |widest| {
@@ -109,8 +114,8 @@ pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     fewest.filter(|_| rate >= lowest).ok_or(lowest)
 }
 
-/// Returns the smallest number of buckets of a shape that keep the rate with the items, or `None` if equal hashes
-/// already exceed the rate.
+/// Returns the smallest number of buckets of a shape that keep the rate with the items, or `None`
+/// if equal hashes already exceed the rate.
 fn buckets_for_rate(items: u64, rate: f64, shape: Shape) -> Option<u64> {
     // The part of the rate that is left for items of the same class.
     let of_classes = rate - items as f64 / ALL_HASHES;

@@ -3,12 +3,15 @@
 //! [`protocol`](crate::protocol) states the rules and proves the claims; this is their summary:
 //!
 //! * Any thread adds a copy to an empty slot at any time, by one compare-exchange.
-//! * Only the holder of a class's stripe clears a copy of the class, by a method of [`StripeGuard`]. It advances the
-//!   version of the stripe before, unless a removal found no copy in the other bucket.
-//! * A relocation adds in the other bucket before it clears, so a copy in relocation is in both buckets.
-//! * A reader takes no lock. It loads the version, both buckets, and the version again. A hit is always valid, a miss
-//!   only if the version is unchanged: a reader that sees a cleared slot also sees the version that was advanced for
-//!   it, and a reader that started from this version sees the copy that was added before.
+//! * Only the holder of a class's stripe clears a copy of the class, by a method of
+//!   [`StripeGuard`]. It advances the version of the stripe before, unless a removal found no copy
+//!   in the other bucket.
+//! * A relocation adds in the other bucket before it clears, so a copy in relocation is in both
+//!   buckets.
+//! * A reader takes no lock. It loads the version, both buckets, and the version again. A hit is
+//!   always valid, a miss only if the version is unchanged: a reader that sees a cleared slot also
+//!   sees the version that was advanced for it, and a reader that started from this version sees
+//!   the copy that was added before.
 //! * Under the lock of its stripe, one read of both buckets of a class is exact.
 //!
 //! Each `ORDERING:` comment names the step of the proof that needs it.
@@ -37,19 +40,21 @@ const LOCK: u64 = 1;
 
 /// The number of times that a reader reads both buckets without a lock, before it locks the stripe.
 ///
-/// A read is two loads, and there are up to a thousand stripes, so few reads meet a changed version, and almost none
-/// meet eight in a row. The models use one attempt: they make few relocations, and must explore the locked read too.
+/// A read is two loads, and there are up to a thousand stripes, so few reads meet a changed
+/// version, and almost none meet eight in a row. The models use one attempt: they make few
+/// relocations, and must explore the locked read too.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
 /// The buckets, and the stripes that protect relocations and removals.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// The buckets, if they have at most 64 bits or if the table is unpaired. Otherwise one line, which is not used.
+    /// The buckets, if they have at most 64 bits or if the table is unpaired. Otherwise one line,
+    /// which is not used.
     words: Lines,
     /// The buckets, if they have 128 bits and the processor has atomics of 128 bits.
     ///
-    /// If the buckets have 128 bits and this is `None`, the table is *unpaired*: `words` contains the buckets, and
-    /// nothing may write. Only a frozen filter has such a table.
+    /// If the buckets have 128 bits and this is `None`, the table is *unpaired*: `words` contains
+    /// the buckets, and nothing may write. Only a frozen filter has such a table.
     pairs: Option<PairLines>,
     /// One cache line per stripe.
     locks: Lines,
@@ -71,8 +76,8 @@ impl Table {
         Self::from_lines(geometry, lines, stripes, PairAccess::detect())
     }
 
-    /// Makes a table whose buckets are these lines, of the number that the geometry gives. Buckets of 128 bits without
-    /// an access make an unpaired table.
+    /// Makes a table whose buckets are these lines, of the number that the geometry gives. Buckets
+    /// of 128 bits without an access make an unpaired table.
     pub(crate) fn from_lines(
         geometry: Geometry,
         lines: Lines,
@@ -111,8 +116,8 @@ impl Table {
         self.buckets_of(self.geometry.shape())
     }
 
-    /// Returns the buckets, with a shape that the caller knows. If it is a constant, the compiler computes everything
-    /// that derives from it.
+    /// Returns the buckets, with a shape that the caller knows. If it is a constant, the compiler
+    /// computes everything that derives from it.
     #[inline(always)]
     pub(crate) fn buckets_of(&self, shape: Shape) -> Buckets<'_> {
         debug_assert_eq!(shape, self.geometry.shape());
@@ -129,15 +134,15 @@ impl Table {
     /// Returns the version of the stripe of the classes with this key.
     #[inline(always)]
     fn version(&self, key: u64) -> &Word {
-        // The same number as `stripe` gives. It is masked by the length of the indexed array itself, so the compiler
-        // omits the bounds check.
+        // The same number as `stripe` gives. It is masked by the length of the indexed array
+        // itself, so the compiler omits the bounds check.
         &self.versions[key as usize & (self.versions.len() - 1)].words[0]
     }
 
     #[inline]
     fn lock(&self, stripe: usize) {
-        // ORDERING: Acquire pairs with the Release of `unlock`: the holders of a stripe are totally ordered (proof:
-        // (a), step 3.1, claim 2).
+        // ORDERING: Acquire pairs with the Release of `unlock`: the holders of a stripe are totally
+        // ordered (proof: (a), step 3.1, claim 2).
         let _ = self.locks[stripe].words[0].lock(LOCK, Ordering::Acquire);
     }
 
@@ -147,8 +152,8 @@ impl Table {
         self.locks[stripe].words[0].unlock(0, Ordering::Release);
     }
 
-    /// Locks all stripes, in ascending order. Until the guard is dropped, no copy is cleared. Copies may still be
-    /// added.
+    /// Locks all stripes, in ascending order. Until the guard is dropped, no copy is cleared.
+    /// Copies may still be added.
     fn lock_all_stripes(&self) -> AllStripesGuard<'_> {
         (0..self.locks.len()).for_each(|stripe| self.lock(stripe));
         AllStripesGuard { table: self }
@@ -156,20 +161,23 @@ impl Table {
 
     /// Returns the sum of all versions, read without the locks.
     fn unlocked_versions(&self) -> u64 {
-        // ORDERING: Relaxed: a hint that a pass is torn; the pass decides under the locks (proof: claim 3).
+        // ORDERING: Relaxed: a hint that a pass is torn; the pass decides under the locks (proof:
+        // claim 3).
         let versions = self.versions.iter().map(|stripe| stripe.words[0].load(Ordering::Relaxed));
         versions.fold(0, u64::wrapping_add)
     }
 
-    /// Returns the words of a line of buckets. While other threads write, the words may be of different times.
+    /// Returns the words of a line of buckets. While other threads write, the words may be of
+    /// different times.
     #[inline]
     pub(crate) fn line(&self, number: usize) -> [u64; LINE_WORDS] {
         let mut words = [0; LINE_WORDS];
         if let Some(pairs) = &self.pairs {
             // Shared pairs are read as pairs only.
             for (at, two) in words.chunks_exact_mut(2).enumerate() {
-                // ORDERING: Relaxed: a snapshot holds all locks, which order all clears, and coherence shows every add
-                // that happened before. Other callers order the writes before this call. Nothing else is published.
+                // ORDERING: Relaxed: a snapshot holds all locks, which order all clears, and
+                // coherence shows every add that happened before. Other callers order the writes
+                // before this call. Nothing else is published.
                 let bits = pairs.pair(number * LINE_WORDS / 2 + at).load(Ordering::Relaxed);
                 two.copy_from_slice(&[bits as u64, (bits >> 64) as u64]);
             }
@@ -204,7 +212,8 @@ impl Table {
         shape.contains(one, fingerprint) | shape.contains(other, fingerprint)
     }
 
-    /// Returns whether the table contains a copy of the class, after a first attempt whose miss was not valid.
+    /// Returns whether the table contains a copy of the class, after a first attempt whose miss was
+    /// not valid.
     #[cold]
     fn contains_contended(&self, fingerprint: u64, bucket: u64) -> bool {
         let class = self.geometry.class(fingerprint, bucket);
@@ -226,8 +235,8 @@ impl Table {
         }
     }
 
-    /// Counts the fingerprints in all buckets. While other threads relocate, it may count a fingerprint in relocation
-    /// twice or not at all.
+    /// Counts the fingerprints in all buckets. While other threads relocate, it may count a
+    /// fingerprint in relocation twice or not at all.
     pub(crate) fn len(&self) -> u64 {
         with_known_shape!(self.geometry.shape(), shape => {
             let lines = 0..self.geometry.lines() as usize;
@@ -295,7 +304,8 @@ impl<'t> Buckets<'t> {
         self.shape.is_pair() && self.table.pairs.is_none()
     }
 
-    /// Returns the word that contains the bucket, and the bucket's bit offset in it. For buckets of at most 64 bits.
+    /// Returns the word that contains the bucket, and the bucket's bit offset in it. For buckets of
+    /// at most 64 bits.
     #[inline(always)]
     fn word(self, bucket: u64) -> (&'t Word, u32) {
         (self.table.words.word(self.shape.word(bucket)), self.shape.offset(bucket))
@@ -314,13 +324,15 @@ impl<'t> Buckets<'t> {
     /// Returns the value of a bucket, for a query. The table must not be unpaired.
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u128 {
-        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees the cleared slot
-        // also sees the copy that replaces it, and the advance of the version, if there was one (proof: step 2.1).
+        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees
+        // the cleared slot also sees the copy that replaces it, and the advance of the version, if
+        // there was one (proof: step 2.1).
         self.load(bucket, Ordering::Acquire)
     }
 
-    /// Returns the value of a bucket, for an update or a search. Every update checks the value again. Under the lock of
-    /// a class's stripe, the value is exact for that class. The table must not be unpaired.
+    /// Returns the value of a bucket, for an update or a search. Every update checks the value
+    /// again. Under the lock of a class's stripe, the value is exact for that class. The table must
+    /// not be unpaired.
     #[inline(always)]
     pub(crate) fn peek(self, bucket: u64) -> u128 {
         if self.shape.is_pair() {
@@ -342,12 +354,14 @@ impl<'t> Buckets<'t> {
         u128::from(self.shape.cut(word.load(order), at))
     }
 
-    /// Replaces `from` by `to` in the first slot that holds it, in one atomic read-modify-write. Each is a fingerprint,
-    /// or 0 for an empty slot. Returns `false`, and writes nothing, if no slot holds `from`.
+    /// Replaces `from` by `to` in the first slot that holds it, in one atomic read-modify-write.
+    /// Each is a fingerprint, or 0 for an empty slot. Returns `false`, and writes nothing, if no
+    /// slot holds `from`.
     #[inline(always)]
     fn replace(self, bucket: u64, from: u64, to: u64, order: Ordering) -> bool {
         let shape = self.shape;
-        // Each closure is called again if another thread changed the word meanwhile, and finds the slot again.
+        // Each closure is called again if another thread changed the word meanwhile, and finds the
+        // slot again.
         if shape.is_pair() {
             // ORDERING: the caller's.
             let changed = self.table.pair(bucket).try_update(order, |slots| {
@@ -384,8 +398,8 @@ impl<'t> Buckets<'t> {
         }
     }
 
-    /// Prefetches both buckets of a class, for an insert or a removal: the first bucket for writing, because most
-    /// writes go there.
+    /// Prefetches both buckets of a class, for an insert or a removal: the first bucket for
+    /// writing, because most writes go there.
     #[inline(always)]
     pub(crate) fn prefetch_to_write(self, class: Class) {
         let [one, other] = class.buckets;
@@ -397,32 +411,36 @@ impl<'t> Buckets<'t> {
         self.prefetch_bucket(other);
     }
 
-    /// Returns whether a bucket holds the fingerprint, in one read of both. A miss is not validated.
+    /// Returns whether a bucket holds the fingerprint, in one read of both. A miss is not
+    /// validated.
     #[inline(always)]
     fn contains_unvalidated(self, class: Class) -> bool {
         // No iterator over the two buckets: see `add`.
         let [one, other] = class.buckets;
         let (one, other) = (self.read(one), self.read(other));
-        // No branch between the two comparisons: the processor cannot predict which bucket holds the copy.
+        // No branch between the two comparisons: the processor cannot predict which bucket holds
+        // the copy.
         self.shape.contains(one, class.fingerprint) | self.shape.contains(other, class.fingerprint)
     }
 
-    /// Returns whether the table contains a copy of the class, or `None` if a miss is not valid, because the version
-    /// changed during the read. A hit is always valid.
+    /// Returns whether the table contains a copy of the class, or `None` if a miss is not valid,
+    /// because the version changed during the read. A hit is always valid.
     #[inline(always)]
     fn try_contains(self, class: Class) -> Option<bool> {
         let version = self.table.version(class.key());
         // Load the version first.
-        // ORDERING: Acquire pairs with the Release of `advance_version`: the reads that follow see what was added
-        // before the advance (proof: step 2.2).
+        // ORDERING: Acquire pairs with the Release of `advance_version`: the reads that follow see
+        // what was added before the advance (proof: step 2.2).
         let before = version.load(Ordering::Acquire);
         // Read both buckets, with Acquire loads.
         let found = self.contains_unvalidated(class);
         // Load the version again.
-        // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them (proof: step 2.1).
+        // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them (proof: step
+        // 2.1).
         let changed = version.load(Ordering::Relaxed) != before;
-        // One branch, which is almost never taken. The processor cannot predict whether an item is present. MEASURED:
-        // with a branch on the answer, queries of which half hit take 23 ns instead of 12 (Sapphire Rapids).
+        // One branch, which is almost never taken. The processor cannot predict whether an item is
+        // present. MEASURED: with a branch on the answer, queries of which half hit take 23 ns
+        // instead of 12 (Sapphire Rapids).
         if changed & !found { None } else { Some(found) }
     }
 
@@ -441,7 +459,8 @@ impl<'t> Buckets<'t> {
     pub(crate) fn contains(self, class: Class) -> bool {
         match self.try_contains(class) {
             Some(found) => found,
-            // Pass numbers, not structures: the compiler would spill those to the stack before the call.
+            // Pass numbers, not structures: the compiler would spill those to the stack before the
+            // call.
             None => self.table.contains_contended(class.fingerprint, class.buckets[0]),
         }
     }
@@ -484,7 +503,8 @@ impl<'t> Buckets<'t> {
         // Load all versions again.
         let mut after = 0_u64;
         for key in classes.keys {
-            // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them, as in `try_contains`.
+            // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind them, as in
+            // `try_contains`.
             after = after.wrapping_add(table.version(key).load(Ordering::Relaxed));
         }
         // No version decreases, so the sums are equal if and only if every version is unchanged.
@@ -511,23 +531,25 @@ impl<'t> Buckets<'t> {
     /// Adds a copy to an empty slot of the bucket. Returns `false` if there is none.
     #[inline(always)]
     fn add_to(self, bucket: u64, fingerprint: u64) -> bool {
-        // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears. The caller orders its
-        // query after its insert (proof: (c)), and the Release of the advance follows the add of a relocation (step
-        // 2.4).
+        // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears. The
+        // caller orders its query after its insert (proof: (c)), and the Release of the advance
+        // follows the add of a relocation (step 2.4).
         self.replace(bucket, 0, fingerprint, Ordering::Relaxed)
     }
 
-    /// Adds a copy to the first of the two buckets that has an empty slot. Returns `false` if neither has one.
+    /// Adds a copy to the first of the two buckets that has an empty slot. Returns `false` if
+    /// neither has one.
     #[inline(always)]
     pub(crate) fn add(self, class: Class) -> bool {
-        // The compiler does not inline `any` over the two buckets. MEASURED: an insert executes 139 instructions with
-        // `any`, and 87 instructions written out (any machine: counted by callgrind on x86-64 with AVX2).
+        // The compiler does not inline `any` over the two buckets. MEASURED: an insert executes 139
+        // instructions with `any`, and 87 instructions written out (any machine: counted by
+        // callgrind on x86-64 with AVX2).
         let [one, other] = class.buckets;
         self.add_to(one, class.fingerprint) || self.add_to(other, class.fingerprint)
     }
 
-    /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped, no other thread clears
-    /// a copy of the class.
+    /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped, no
+    /// other thread clears a copy of the class.
     #[inline(always)]
     pub(crate) fn lock_stripe(self, class: Class) -> StripeGuard<'t> {
         let stripe = self.table.stripe(class);
@@ -566,13 +588,13 @@ impl StripeGuard<'_> {
         self.buckets.shape.contains(self.buckets.peek(bucket), self.class.fingerprint)
     }
 
-    /// Clears a copy of the class in this bucket, which must contain one. If another copy replaces it, that one must
-    /// have been added, and the version advanced, before.
+    /// Clears a copy of the class in this bucket, which must contain one. If another copy replaces
+    /// it, that one must have been added, and the version advanced, before.
     #[inline(always)]
     fn clear_slot(&self, bucket: u64) {
         let Self { buckets, class, .. } = *self;
-        // ORDERING: Release pairs with the Acquire of `read`: a reader that sees the cleared slot also sees the advance
-        // and the add before it (proof: step 2.1).
+        // ORDERING: Release pairs with the Acquire of `read`: a reader that sees the cleared slot
+        // also sees the advance and the add before it (proof: step 2.1).
         let cleared = buckets.replace(bucket, class.fingerprint, 0, Ordering::Release);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");
     }
@@ -582,26 +604,29 @@ impl StripeGuard<'_> {
     pub(crate) fn remove(&self) -> bool {
         let [one, other] = self.class.buckets;
         let [in_one, in_other] = [self.contains_in(one), self.contains_in(other)];
-        // Advance the version only if each bucket has a copy: the copy that stays may have been added after a reader
-        // read its bucket, and the other may be cleared before the reader reads there (proof: step 3).
+        // Advance the version only if each bucket has a copy: the copy that stays may have been
+        // added after a reader read its bucket, and the other may be cleared before the reader
+        // reads there (proof: step 3).
         if in_one & in_other {
             self.advance_version();
         }
         let found = in_one | in_other;
         if found {
-            // Select an address instead of branching: the processor cannot predict which bucket holds the copy.
+            // Select an address instead of branching: the processor cannot predict which bucket
+            // holds the copy.
             self.clear_slot(if in_one { one } else { other });
         }
         found
     }
 
-    /// Relocates a copy from the first bucket of the class to the second. Returns `false` if the first bucket has no
-    /// copy, or the second no empty slot.
+    /// Relocates a copy from the first bucket of the class to the second. Returns `false` if the
+    /// first bucket has no copy, or the second no empty slot.
     #[inline]
     pub(crate) fn relocate(&self) -> bool {
         let Class { fingerprint, buckets: [from, to] } = self.class;
-        // Add before clearing, so that the copy is always in at least one bucket. A reader that reads one bucket before
-        // the add and the other after the clear sees no copy, but then the version has changed.
+        // Add before clearing, so that the copy is always in at least one bucket. A reader that
+        // reads one bucket before the add and the other after the clear sees no copy, but then the
+        // version has changed.
         let copied = self.contains_in(from) && self.buckets.add_to(to, fingerprint);
         if copied {
             self.advance_version();
@@ -610,12 +635,13 @@ impl StripeGuard<'_> {
         copied
     }
 
-    /// Advances the version, before a copy is cleared whose replacement has been added to the other bucket.
+    /// Advances the version, before a copy is cleared whose replacement has been added to the other
+    /// bucket.
     #[inline(always)]
     fn advance_version(&self) {
-        // ORDERING: Release: a reader that loads this version also sees the copy that was added before (proof: step
-        // 2.2). The clear follows the advance, so a reader that sees the cleared slot also sees this version (step
-        // 2.1).
+        // ORDERING: Release: a reader that loads this version also sees the copy that was added
+        // before (proof: step 2.2). The clear follows the advance, so a reader that sees the
+        // cleared slot also sees this version (step 2.1).
         self.buckets.table.versions[self.stripe].words[0].advance(Ordering::Release);
     }
 }

@@ -1,4 +1,5 @@
-//! The traits of std: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once filter.
+//! The traits of std: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once
+//! filter.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,8 +14,8 @@ use crate::once::OnceCuckooFilter;
 
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// Copies the filter while other threads use it. The copy has every item whose insert happened
-        /// before, and no item twice that is relocated.
+        /// Copies the filter while other threads use it. The copy has every item whose insert
+        /// happened before, and no item twice that is relocated.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
                 Self { shared: self.shared.snapshot() }
@@ -36,8 +37,8 @@ macro_rules! collection {
 
 collection! { CuckooFilter OnceCuckooFilter }
 
-/// Builds a filter with these hashes, for at least `capacity` items at the default rate. If an allocation fails, it
-/// ends the program as std's collections do.
+/// Builds a filter with these hashes, for at least `capacity` items at the default rate. If an
+/// allocation fails, it ends the program as std's collections do.
 fn from_hashes<T: ?Sized, S>(
     hashes: &[u64],
     mut capacity: usize,
@@ -51,8 +52,8 @@ fn from_hashes<T: ?Sized, S>(
             Err(BuildError::Alloc { bytes }) => out_of_memory(bytes),
             Err(_) => panic!("capacity overflow"),
         };
-        // Insert in parts, and stop at the first part with an error: in a full filter, every further insert would
-        // search and fail.
+        // Insert in parts, and stop at the first part with an error: in a full filter, every
+        // further insert would search and fail.
         let mut full = false;
         for part in hashes.chunks(4096) {
             filter
@@ -65,7 +66,8 @@ fn from_hashes<T: ?Sized, S>(
         if !full {
             return filter;
         }
-        // Fewer than one filter in a million is full before its capacity. Try again with an eighth more.
+        // Fewer than one filter in a million is full before its capacity. Try again with an eighth
+        // more.
         capacity += capacity / 8 + 8;
         hasher = filter.shared.into_hasher();
     }
@@ -73,9 +75,9 @@ fn from_hashes<T: ?Sized, S>(
 
 /// Builds a filter whose capacity is the number of items, at the default rate of at most 1 %.
 ///
-/// All items are hashed first, which needs 8 bytes per item. If an allocation fails, the program ends as with std's
-/// collections. A [`CuckooFilter`] cannot be collected, because it may fail to insert copies of an item: see
-/// [`try_extend`](CuckooFilter::try_extend).
+/// All items are hashed first, which needs 8 bytes per item. If an allocation fails, the program
+/// ends as with std's collections. A [`CuckooFilter`] cannot be collected, because it may fail to
+/// insert copies of an item: see [`try_extend`](CuckooFilter::try_extend).
 impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I>
     for OnceCuckooFilter<T, S>
 {
@@ -87,8 +89,8 @@ impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I
     }
 }
 
-/// Collects the array. For an array of references name the type, as in `OnceCuckooFilter::<str>::from(["a"])`: the
-/// items may be the references, or what they refer to.
+/// Collects the array. For an array of references name the type, as in
+/// `OnceCuckooFilter::<str>::from(["a"])`: the items may be the references, or what they refer to.
 #[cfg(feature = "std")]
 impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
     fn from(items: [T; N]) -> Self {

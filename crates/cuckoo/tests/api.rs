@@ -1,4 +1,5 @@
-//! The public API: use like a std collection, equal results by item and by hash, and panics in the user's code.
+//! The public API: use like a std collection, equal results by item and by hash, and panics in the
+//! user's code.
 
 use core::cell::Cell;
 use core::hash::{BuildHasher, Hash, Hasher};
@@ -146,7 +147,8 @@ fn sizes_can_be_copied_to_another_filter() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Checks the empty filter that is like a filter with the items below 1000, for every shape of a slot.
+/// Checks the empty filter that is like a filter with the items below 1000, for every shape of a
+/// slot.
 macro_rules! check_empty_like {
     ($type:ident) => {
         for rate in [1e-2, 1e-4, 1e-6, 1e-9] {
@@ -156,7 +158,8 @@ macro_rules! check_empty_like {
             let empty = filter.empty_like()?;
             assert!(empty.is_empty() && (0..1000).all(|item| !empty.contains(&item)));
             assert_eq!((empty.geometry(), empty.capacity()), (filter.geometry(), 5000));
-            // The hashers are the same, with the same random keys: the fingerprints mean the same items.
+            // The hashers are the same, with the same random keys: the fingerprints mean the same
+            // items.
             let merged = $type::merge(&empty, &filter)?;
             assert!((0..1000).all(|item| merged.contains(&item)));
             assert!(filter.len() >= 990, "the filter itself is unchanged");
@@ -265,7 +268,8 @@ impl Bomb {
 #[test]
 fn a_panicking_hash_leaves_the_filter_valid() {
     let bomb = Bomb { armed: Cell::new(false) };
-    // The smallest filter has one stripe. If the panic left it locked, the calls that follow would wait for ever.
+    // The smallest filter has one stripe. If the panic left it locked, the calls that follow would
+    // wait for ever.
     let filter = CuckooFilter::<Bomb>::with_capacity(1).unwrap();
     filter.insert(&bomb).unwrap();
     let rate = filter.false_positive_rate();

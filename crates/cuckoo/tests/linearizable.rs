@@ -1,11 +1,11 @@
-//! Recorded histories of small filters under real threads, checked for linearizability (Wing and Gong 1993, Lowe 2017):
-//! there is an order of all operations on an item that agrees with their times, and in which each returns what it
-//! returned.
+//! Recorded histories of small filters under real threads, checked for linearizability (Wing and
+//! Gong 1993, Lowe 2017): there is an order of all operations on an item that agrees with their
+//! times, and in which each returns what it returned.
 //!
-//! The items have different classes, so the operations of each item are checked separately. The filters do not
-//! guarantee linearizability of several copies: a query concurrent with the removal of one copy and the insert of
-//! another may return `false`, although one of the two copies was present all the time. So an item has at most one copy
-//! here, which its owner inserts and removes.
+//! The items have different classes, so the operations of each item are checked separately. The
+//! filters do not guarantee linearizability of several copies: a query concurrent with the removal
+//! of one copy and the insert of another may return `false`, although one of the two copies was
+//! present all the time. So an item has at most one copy here, which its owner inserts and removes.
 
 use std::thread;
 
@@ -133,7 +133,8 @@ fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize)
     items
 }
 
-/// Builds a filter of four buckets with few slots each, in which nearly every insert has to relocate other items.
+/// Builds a filter of four buckets with few slots each, in which nearly every insert has to
+/// relocate other items.
 fn small((slots, bits): (u32, u32)) -> CuckooFilter<u64, Rapid> {
     let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
     builder.buckets(4).slots(slots).fingerprint_bits(bits).build().unwrap()

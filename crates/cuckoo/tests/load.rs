@@ -1,6 +1,8 @@
-//! The loads that filters reach: the load at the first failed insert, the stated capacity, and the number of copies.
+//! The loads that filters reach: the load at the first failed insert, the stated capacity, and the
+//! number of copies.
 //!
-//! Everything is seeded, so a test always passes or always fails. `examples/load.rs` fills one filter of any size.
+//! Everything is seeded, so a test always passes or always fails. `examples/load.rs` fills one
+//! filter of any size.
 
 use crate::common::sample;
 use tamis_cuckoo::{CuckooFilter, Geometry, InsertError};
@@ -33,8 +35,8 @@ fn loads_at_first_failure(buckets: u64, slots: u32, bits: u32, seeds: u64) -> Ve
     loads
 }
 
-/// Checks the lowest and the median load, for filters with about the given numbers of slots: one whose number of
-/// buckets is a power of two, and one whose is not.
+/// Checks the lowest and the median load, for filters with about the given numbers of slots: one
+/// whose number of buckets is a power of two, and one whose is not.
 fn check_loads_at_first_failure(
     (slots, bits): (u32, u32),
     sizes: &[u64],
@@ -98,8 +100,9 @@ fn failures(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usi
     seeds.filter(fails).count()
 }
 
-/// Filters of each shape, from one item to some hundreds. POWER: if one filter in 14,000 failed to insert an item, this
-/// would be found with probability 0.999, and in the long form if one in 140,000 did.
+/// Filters of each shape, from one item to some hundreds. POWER: if one filter in 14,000 failed to
+/// insert an item, this would be found with probability 0.999, and in the long form if one in
+/// 140,000 did.
 #[test]
 fn small_filters_hold_their_capacity() {
     let spread = [45, 50, 60, 70, 80, 100, 120, 150, 200, 250, 300, 400, 500, 600, 800];
@@ -115,8 +118,8 @@ fn small_filters_hold_their_capacity() {
     }
 }
 
-/// A filter of `with_capacity` usually has room to spare, because buckets come in pairs. Filters sized by buckets and
-/// filled to the capacity that they state have none.
+/// A filter of `with_capacity` usually has room to spare, because buckets come in pairs. Filters
+/// sized by buckets and filled to the capacity that they state have none.
 #[test]
 fn filters_sized_by_buckets_hold_their_stated_capacity() {
     for (slots, bits) in Geometry::shapes() {
@@ -163,8 +166,9 @@ fn filters_do_not_hold_much_more_than_their_capacity() {
     }
 }
 
-/// A filter holds twice as many copies of an item as a bucket has slots; other items are relocated out of their way.
-/// (An item with the same two buckets could not be, but with this number of buckets, no other item has them.)
+/// A filter holds twice as many copies of an item as a bucket has slots; other items are relocated
+/// out of their way. (An item with the same two buckets could not be, but with this number of
+/// buckets, no other item has them.)
 #[test]
 fn an_item_has_at_most_two_buckets_of_copies() {
     for (slots, bits) in Geometry::shapes() {
@@ -192,8 +196,8 @@ fn an_item_has_at_most_two_buckets_of_copies() {
     }
 }
 
-/// `TooManyCopies` is detected in the two buckets, before any search. In this full filter, a search would return
-/// `Full`.
+/// `TooManyCopies` is detected in the two buckets, before any search. In this full filter, a search
+/// would return `Full`.
 #[test]
 fn too_many_copies_are_detected_before_a_search() {
     for (slots, bits) in Geometry::shapes() {

@@ -35,8 +35,8 @@ proptest! {
         let mut results = vec![];
         many.contains_many_with(&queried, |_, hit| results.push(hit));
         prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
-        // Remove each item once, whether or not it is present. That breaks the contract of `remove`, but the results
-        // agree.
+        // Remove each item once, whether or not it is present. That breaks the contract of
+        // `remove`, but the results agree.
         for items in items.chunks(part) {
             let expected: Vec<_> = items.iter().map(|item| one.remove(item)).collect();
             let mut results = vec![];

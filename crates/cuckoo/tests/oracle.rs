@@ -1,8 +1,8 @@
-//! Random operations on small filters, compared with a multiset: every result follows from the operations before it,
-//! and a failed operation has changed nothing.
+//! Random operations on small filters, compared with a multiset: every result follows from the
+//! operations before it, and a failed operation has changed nothing.
 //!
-//! The oracle computes the classes (the items that the filter cannot distinguish) independently, so its counts are
-//! exact.
+//! The oracle computes the classes (the items that the filter cannot distinguish) independently, so
+//! its counts are exact.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +25,8 @@ fn hash(item: u64) -> u64 {
 /// A fingerprint and its two buckets, the lower one first.
 type Class = (u64, u64, u64);
 
-/// Returns the class of an item, by its definition: the sum of the two buckets of a fingerprint, modulo the number of
-/// buckets, is an odd number that the fingerprint determines.
+/// Returns the class of an item, by its definition: the sum of the two buckets of a fingerprint,
+/// modulo the number of buckets, is an odd number that the fingerprint determines.
 fn class(item: u64, geometry: Geometry) -> Class {
     let fingerprint = split::fingerprint(hash(item), geometry.fingerprint_bits());
     let buckets = geometry.buckets();
@@ -131,7 +131,8 @@ impl Oracle {
         }
     }
 
-    /// Checks that the filter contains these items and nothing else: every count, and the exact rate.
+    /// Checks that the filter contains these items and nothing else: every count, and the exact
+    /// rate.
     fn check(&self, filter: &Multiset) {
         let classes = self.classes();
         assert_eq!(filter.len(), (self.items.len() as u64) as usize);
@@ -163,7 +164,8 @@ fn extend(filter: &Multiset, oracle: &mut Oracle, items: &[u64]) {
     }
 }
 
-/// Merges with a filter of these items. Both filters must be unchanged, and the result must contain the items of both.
+/// Merges with a filter of these items. Both filters must be unchanged, and the result must contain
+/// the items of both.
 fn merge(filter: &mut Multiset, oracle: &mut Oracle, items: &[u64]) {
     let geometry = oracle.geometry;
     let (other, mut of_other) = (multiset(geometry), Oracle::new(geometry));

@@ -10,10 +10,10 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
 const THREADS: usize = 4;
-/// POWER: on two cores, a query and an insert as two steps have two winners for about 23,000 of a million items. A race
-/// window 6800 times smaller would be found here with probability 0.999; in the long form, one 34,000 times smaller.
-/// Where the threads share one core, each runs its round alone and a window is hardly found; the models do not depend
-/// on it.
+/// POWER: on two cores, a query and an insert as two steps have two winners for about 23,000 of a
+/// million items. A race window 6800 times smaller would be found here with probability 0.999; in
+/// the long form, one 34,000 times smaller. Where the threads share one core, each runs its round
+/// alone and a window is hardly found; the models do not depend on it.
 const ITEMS: u64 = sample(2_000_000, 10_000_000);
 /// The number of items between two barriers, which keep the threads at the same items.
 const ROUND: u64 = 10_000;
@@ -58,8 +58,8 @@ fn race(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Counts {
     counts
 }
 
-/// Returns the expected number of items that are false positives at their first insert, in a filter that fills from
-/// empty.
+/// Returns the expected number of items that are false positives at their first insert, in a filter
+/// that fills from empty.
 fn expected_lost(rate_at: impl Fn(u64) -> f64) -> f64 {
     const STEPS: u64 = 1000;
     let middles = (0..STEPS).map(|step| (2 * step + 1) * ITEMS / (2 * STEPS));
@@ -87,7 +87,8 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
         .build()
         .unwrap();
     assert_eq!(filter.geometry().fingerprint_bits(), bits);
-    // Count errors instead of unwrapping: a thread that ends early would leave the others waiting at the barrier.
+    // Count errors instead of unwrapping: a thread that ends early would leave the others waiting
+    // at the barrier.
     let failed = Word::new(0);
     let counts = race(ITEMS, |hash| {
         let result = filter.by_hash().insert(hash);
@@ -114,8 +115,8 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
     );
 }
 
-/// The control: inserts that decide by an earlier query. All threads query before any inserts, so that all of them win
-/// each item whatever cores they have, and the counts must reveal it.
+/// The control: inserts that decide by an earlier query. All threads query before any inserts, so
+/// that all of them win each item whatever cores they have, and the counts must reveal it.
 #[test]
 fn the_test_detects_two_winners() {
     const FEWER: u64 = 1000;

@@ -1,4 +1,5 @@
-//! The tests whose threads race, in a program of their own, so that no other test takes their processors.
+//! The tests whose threads race, in a program of their own, so that no other test takes their
+//! processors.
 
 mod common;
 mod linearizable;

@@ -1,9 +1,9 @@
-//! The measured false-positive rate, compared with the reported one by exact binomial bounds at alpha 1e-6: for every
-//! shape, half full and full, with random, sequential and URL items.
+//! The measured false-positive rate, compared with the reported one by exact binomial bounds at
+//! alpha 1e-6: for every shape, half full and full, with random, sequential and URL items.
 //!
-//! The null hypothesis is the filter's own reported rate, which is exact for its contents: given the fingerprints,
-//! queries are independent. With the two widest fingerprints, few or no false positives occur; there the bounds reject
-//! only a rate that is wrong by a factor.
+//! The null hypothesis is the filter's own reported rate, which is exact for its contents: given
+//! the fingerprints, queries are independent. With the two widest fingerprints, few or no false
+//! positives occur; there the bounds reject only a rate that is wrong by a factor.
 
 use core::fmt::Write as _;
 
@@ -14,11 +14,12 @@ use tamis_hash::{HashItem as _, Rapid};
 
 const ALPHA: f64 = 1e-6;
 
-/// The expected number of false positives, unless that takes too many queries. POWER: a rate that is off by `8 /
-/// sqrt(EXPECTED)` is found with probability 0.999: 40 %, in the long form 5 %. Half of the rate, the control below,
-/// needs 170.
+/// The expected number of false positives, unless that takes too many queries. POWER: a rate that
+/// is off by `8 / sqrt(EXPECTED)` is found with probability 0.999: 40 %, in the long form 5 %. Half
+/// of the rate, the control below, needs 170.
 const EXPECTED: f64 = sample(400, 25_500) as f64;
-/// POWER: with 20 bits, 23 false positives are expected, and a rate four times as high is rejected for certain.
+/// POWER: with 20 bits, 23 false positives are expected, and a rate four times as high is rejected
+/// for certain.
 const MAX_QUERIES: u64 = sample(4_000_000, 50_000_000);
 
 type Filter = CuckooFilter<[u8], Rapid>;
@@ -62,7 +63,8 @@ fn each(item: Family, numbers: core::ops::Range<u64>, mut act: impl FnMut(&[u8])
     }
 }
 
-/// Inserts items until the filter contains the given number. Returns the first item number that was not tried.
+/// Inserts items until the filter contains the given number. Returns the first item number that was
+/// not tried.
 fn fill(filter: &Filter, item: Family, items: u64) -> u64 {
     let mut next = 0;
     while filter.len() < items as usize {
@@ -106,9 +108,9 @@ fn the_measured_rate_agrees_with_the_reported_one() {
                     is_plausible(rate, hits, queries),
                     "{what}: {hits} of {queries} at {rate:e}"
                 );
-                // The control: the bounds reject half of the rate, which is what one of the two buckets alone would
-                // give. With wide fingerprints too few false positives occur to reject it, so the control rate is
-                // further off: it would give about a thousand.
+                // The control: the bounds reject half of the rate, which is what one of the two
+                // buckets alone would give. With wide fingerprints too few false positives occur to
+                // reject it, so the control rate is further off: it would give about a thousand.
                 let wrong = match bits {
                     8..=16 => rate / 2.0,
                     17..=20 => rate * 4.0,
@@ -123,8 +125,9 @@ fn the_measured_rate_agrees_with_the_reported_one() {
     }
 }
 
-/// The rates that a service asks for, at which few queries are false positives. POWER: a rate that is off by 60 % in the
-/// short form, or by 25 % in the long one, would be found with probability 0.99.
+/// The rates that a service asks for, at which few queries are false positives. POWER: a rate that
+/// is off by 60 % in the short form, or by 25 % in the long one, would be found with probability
+/// 0.99.
 #[test]
 fn low_rates_are_kept() {
     for asked in [1e-4, 1e-6] {
@@ -168,7 +171,8 @@ fn the_rate_at_95_percent_agrees_with_the_literature() {
     }
 }
 
-/// A sampled rate is within six of its stated standard errors, and exact if the sample reads every bucket.
+/// A sampled rate is within six of its stated standard errors, and exact if the sample reads every
+/// bucket.
 #[test]
 fn a_sampled_rate_keeps_its_stated_error() {
     for (buckets, slots, bits) in shapes() {

@@ -1,5 +1,5 @@
-//! Tests that a filter made from the words of another one is the same filter, for every shape that this processor
-//! supports.
+//! Tests that a filter made from the words of another one is the same filter, for every shape that
+//! this processor supports.
 
 use tamis_cuckoo::raw::{self, LINE_WORDS, Lines, LinesError};
 use tamis_cuckoo::{BuildError, Buildable, CuckooFilter, Geometry, InsertError, OnceCuckooFilter};
@@ -30,7 +30,8 @@ fn copy_lines<F: Buildable>(filter: &F, geometry: Geometry) -> (Lines, u64) {
     (lines, len)
 }
 
-/// Returns the geometry of each supported shape, and a number of items that fills it to nine tenths.
+/// Returns the geometry of each supported shape, and a number of items that fills it to nine
+/// tenths.
 fn geometries() -> impl Iterator<Item = (Geometry, u64)> {
     Geometry::shapes().map(|(slots, bits)| {
         let share = if slots == 2 { 80 } else { 90 };

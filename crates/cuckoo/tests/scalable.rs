@@ -1,4 +1,5 @@
-//! The filter that grows: against an exact multiset, across generations, while items come and go, and under threads.
+//! The filter that grows: against an exact multiset, across generations, while items come and go,
+//! and under threads.
 
 use std::collections::HashMap;
 use std::thread;
@@ -19,15 +20,17 @@ fn filter(first: usize, most: usize, rate: f64) -> Filter {
         .unwrap()
 }
 
-/// Returns two items that the filter cannot distinguish, by asking a filter that contains only one of them.
+/// Returns two items that the filter cannot distinguish, by asking a filter that contains only one
+/// of them.
 fn indistinguishable(first: usize, most: usize, rate: f64) -> (u64, u64) {
     let one = filter(first, most, rate);
     one.insert(&0).unwrap();
     (0, (1..).find(|item| one.contains(item)).unwrap())
 }
 
-/// The trap of generations of unlike geometry: x is in the first generation, y of the same class in the second. A removal
-/// of x takes the copy in the second, which was y's. The one in the first stands for y.
+/// The trap of generations of unlike geometry: x is in the first generation, y of the same class in
+/// the second. A removal of x takes the copy in the second, which was y's. The one in the first
+/// stands for y.
 #[test]
 fn a_removal_may_take_a_match_from_another_generation() {
     const SIZES: (usize, usize, f64) = (3000, 20_000, 0.05);
@@ -48,8 +51,8 @@ fn a_removal_may_take_a_match_from_another_generation() {
     assert_eq!(filter.count(&y), 0);
 }
 
-/// Items come and go at a steady number, for a hundred times the capacity: the filter does not grow. (It has room for
-/// 5 % more.)
+/// Items come and go at a steady number, for a hundred times the capacity: the filter does not
+/// grow. (It has room for 5 % more.)
 #[test]
 fn a_filter_of_steady_size_does_not_grow() {
     const ITEMS: u64 = 10_000;
@@ -64,7 +67,8 @@ fn a_filter_of_steady_size_does_not_grow() {
     assert!((99 * ITEMS..100 * ITEMS).all(|item| filter.contains(&item)));
 }
 
-/// The same after growth and the removal of most items: the room in the generations that are there is used.
+/// The same after growth and the removal of most items: the room in the generations that are there
+/// is used.
 #[test]
 fn room_in_any_generation_is_used_again() {
     let filter = filter(4000, 1 << 20, 1e-3);
@@ -171,8 +175,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::common::sample(24, 1000) as u32))]
 
-    /// Runs of inserts and removals of what is present, against an exact multiset: no item is ever missed, and counts are
-    /// never too low.
+    /// Runs of inserts and removals of what is present, against an exact multiset: no item is ever
+    /// missed, and counts are never too low.
     #[test]
     fn it_agrees_with_a_multiset(steps in steps()) {
         let mut filter = filter(500, 100_000, 0.01);
@@ -214,8 +218,9 @@ proptest! {
     }
 }
 
-/// Four threads insert and remove their own items while the filter grows from one small generation; each finds its items
-/// all the time. A fifth gives back the pages of empty generations, and takes snapshots.
+/// Four threads insert and remove their own items while the filter grows from one small generation;
+/// each finds its items all the time. A fifth gives back the pages of empty generations, and takes
+/// snapshots.
 #[test]
 fn threads_find_their_items_while_the_filter_grows_and_shrinks() {
     const THREADS: u64 = 4;
@@ -263,7 +268,8 @@ fn threads_find_their_items_while_the_filter_grows_and_shrinks() {
     assert!(filter.generations() > 4);
 }
 
-/// Numbers at the ends of their ranges give a filter or a typed error, never a panic, and in no time.
+/// Numbers at the ends of their ranges give a filter or a typed error, never a panic, and in no
+/// time.
 #[test]
 fn extreme_sizes_are_typed_errors() {
     let rates = [1e-300, 1e-18, 1e-9, 0.5, 1.0 - f64::EPSILON, f64::NAN, 0.0, 1.0, -1.0];
@@ -287,8 +293,8 @@ fn extreme_sizes_are_typed_errors() {
     }
 }
 
-/// A filter may have only items whose hashes have the same low bits, if a program has a filter for each of them. Removals
-/// give pages back nevertheless.
+/// A filter may have only items whose hashes have the same low bits, if a program has a filter for
+/// each of them. Removals give pages back nevertheless.
 #[test]
 fn removals_give_back_pages_whatever_the_low_bits_of_the_hashes() {
     let hasher = Rapid::with_seed(3);

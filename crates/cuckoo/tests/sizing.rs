@@ -1,5 +1,5 @@
-//! The computed sizes keep the requested capacity and rate, and every invalid input is a typed error with its own
-//! message.
+//! The computed sizes keep the requested capacity and rate, and every invalid input is a typed
+//! error with its own message.
 
 use proptest::prelude::*;
 use tamis_cuckoo::{
@@ -48,8 +48,9 @@ fn sizes_keep_the_requested_capacity_and_rate() {
     }
 }
 
-/// More items, or a lower rate, never need fewer bits. One exception: where there are buckets of 128 bits, the builder
-/// prefers a faster shape that takes up to a nineteenth more, and at the next lower rate it may choose the smaller one.
+/// More items, or a lower rate, never need fewer bits. One exception: where there are buckets of
+/// 128 bits, the builder prefers a faster shape that takes up to a nineteenth more, and at the next
+/// lower rate it may choose the smaller one.
 #[test]
 fn sizes_are_monotone() {
     let bits = |items, rate| sized(items, rate).unwrap().bits();
@@ -81,8 +82,8 @@ fn sizes_are_monotone() {
     }
 }
 
-/// The bits per item are those of a full word per bucket at the load of its shape. The memory adds at most 1 % for
-/// locks.
+/// The bits per item are those of a full word per bucket at the load of its shape. The memory adds
+/// at most 1 % for locks.
 #[test]
 fn bits_per_item_are_those_of_a_full_word() {
     let shapes = [

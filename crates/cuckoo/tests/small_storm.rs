@@ -1,7 +1,9 @@
-//! A present item is found while items of the same class are inserted and removed, in filters of 2 to 32 buckets with
-//! 8-bit fingerprints. Here a removal that does not advance the version is detected.
+//! A present item is found while items of the same class are inserted and removed, in filters of 2
+//! to 32 buckets with 8-bit fingerprints. Here a removal that does not advance the version is
+//! detected.
 //!
-//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test races small_storm::` runs the long form.
+//! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test races small_storm::` runs the long
+//! form.
 
 use std::env;
 use std::sync::Barrier;
@@ -16,10 +18,10 @@ type Filter = CuckooFilter<u64, Rapid>;
 
 /// Returns the number of removals in each filter.
 ///
-/// MEASURED: with a removal that never advances the version, an item is missed once in 7 removals, or 70,000 lookups,
-/// on two busy cores of a Zen 5: 2837 times in a short run of 2 seconds, instead of never. The storms over larger
-/// filters missed none in 60 million lookups. So a machine that shows it 200 times less often still detects it, except in one
-/// run in a million.
+/// MEASURED: with a removal that never advances the version, an item is missed once in 7 removals,
+/// or 70,000 lookups, on two busy cores of a Zen 5: 2837 times in a short run of 2 seconds, instead
+/// of never. The storms over larger filters missed none in 60 million lookups. So a machine that
+/// shows it 200 times less often still detects it, except in one run in a million.
 fn removals() -> u64 {
     if env::var_os("TAMIS_LONG").is_some_and(|value| value == "1") { 30_000 } else { 1000 }
 }
@@ -34,14 +36,17 @@ struct Storm {
     missed: u64,
 }
 
-/// Queries one item while items of the same class are inserted and removed, one at a time and as fast as possible.
+/// Queries one item while items of the same class are inserted and removed, one at a time and as
+/// fast as possible.
 ///
-/// The two buckets of the class have one empty slot. If the first bucket of an inserted item is full, its copy goes to
-/// the other bucket, and the removal then clears the copy in the first one, which may be the resident's own. So that
-/// copy moves back and forth, and only the removal can make readers notice.
+/// The two buckets of the class have one empty slot. If the first bucket of an inserted item is
+/// full, its copy goes to the other bucket, and the removal then clears the copy in the first one,
+/// which may be the resident's own. So that copy moves back and forth, and only the removal can
+/// make readers notice.
 ///
-/// Two loads of a reader are rarely far enough apart to miss the copy in both buckets, unless the reader's thread is
-/// suspended between them. The sleeps cause that: a thread that wakes up takes a core from a reader.
+/// Two loads of a reader are rarely far enough apart to miss the copy in both buckets, unless the
+/// reader's thread is suspended between them. The sleeps cause that: a thread that wakes up takes a
+/// core from a reader.
 fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
     let hasher = Rapid::with_seed(seed);
     let new = || {
@@ -63,7 +68,8 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
         hashes.clone().find(is).unwrap()
     });
     let mut unlike = hashes.filter(|&hash| !only_resident.by_hash().contains(hash));
-    // Fill the filter with other items, then remove some until two items of the resident's class fit.
+    // Fill the filter with other items, then remove some until two items of the resident's class
+    // fit.
     let tried = unlike.by_ref().take(100 * buckets as usize);
     let mut others: Vec<u64> =
         tried.filter(|&hash| filter.by_hash().insert(hash).is_ok()).collect();
@@ -78,7 +84,8 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
         assert!(filter.by_hash().remove(others.pop().unwrap()));
     }
     let inserted = filter.len();
-    // One of these occupies one of the two slots, sometimes in one bucket and sometimes in the other.
+    // One of these occupies one of the two slots, sometimes in one bucket and sometimes in the
+    // other.
     let pair = alike.map(first_of);
     let fillers: Vec<u64> =
         unlike.filter(|&hash| pair.contains(&first_of(hash))).take(64).collect();
@@ -132,7 +139,8 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
 #[test]
 fn an_item_is_found_while_its_class_changes() {
     let mut all = Storm::default();
-    // Narrow fingerprints, so that other items of the same class are found soon; the last in pairs of words.
+    // Narrow fingerprints, so that other items of the same class are found soon; the last in pairs
+    // of words.
     let shapes = [(4, 8), (8, 8), (4, 8), (8, 8), (7, 18)].into_iter().zip(1..);
     let supported = |shape| Geometry::shapes().any(|supported| supported == shape);
     for (shape, seed) in shapes.filter(|&(shape, _)| supported(shape)) {

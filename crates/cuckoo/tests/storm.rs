@@ -1,7 +1,8 @@
-//! Resident items are found, and snapshots contain their exact copies, while other threads relocate and remove items
-//! around them.
+//! Resident items are found, and snapshots contain their exact copies, while other threads relocate
+//! and remove items around them.
 //!
-//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test races storm::` runs the long form.
+//! `TAMIS_STORM_LOOKUPS=1000000000 cargo test --release -p tamis-cuckoo --test races storm::` runs
+//! the long form.
 
 use std::collections::VecDeque;
 use std::env;
@@ -32,8 +33,8 @@ struct Storm {
     failed: u64,
 }
 
-/// Returns the number of copies of a resident. Few items have two or three: copies of an item share two buckets, so a
-/// filter in which every item has three copies is full at three quarters.
+/// Returns the number of copies of a resident. Few items have two or three: copies of an item share
+/// two buckets, so a filter in which every item has three copies is full at three quarters.
 fn copies_of(hash: u64) -> u32 {
     match hash % 32 {
         0 => 3,
@@ -42,11 +43,12 @@ fn copies_of(hash: u64) -> u32 {
     }
 }
 
-/// Fills a filter to the given percentage with residents. Then two threads insert and remove
-/// items of their own, up to 5 % of the slots, until the readers have made their lookups. These items are always new:
-/// an item that is inserted again finds the slot that it left, and relocates nothing.
+/// Fills a filter to the given percentage with residents. Then two threads insert and remove items
+/// of their own, up to 5 % of the slots, until the readers have made their lookups. These items are
+/// always new: an item that is inserted again finds the slot that it left, and relocates nothing.
 ///
-/// If `distinct`, no inserted item has the class of a resident, so the copies of residents can be counted exactly.
+/// If `distinct`, no inserted item has the class of a resident, so the copies of residents can be
+/// counted exactly.
 fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) -> Storm {
     let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
     let filter = builder.buckets(buckets).slots(slots).fingerprint_bits(bits).build().unwrap();
@@ -189,7 +191,8 @@ fn pairs() -> impl Iterator<Item = (u32, u32)> {
     Geometry::shapes().filter(|(slots, bits)| slots * bits > 64)
 }
 
-/// Residents and items of the other threads together take up to 95 % of the slots, so nearly every insert relocates.
+/// Residents and items of the other threads together take up to 95 % of the slots, so nearly every
+/// insert relocates.
 #[test]
 fn residents_are_found_in_buckets_of_128_bits() {
     for shape in pairs() {

@@ -1,8 +1,10 @@
-//! A program for ThreadSanitizer: the concurrent operations of the other tests, with only `spawn` and `join`.
+//! A program for ThreadSanitizer: the concurrent operations of the other tests, with only `spawn`
+//! and `join`.
 //!
-//! `harness = false`, because libtest and `thread::scope` cause false reports without an instrumented std. The words of
-//! the filters are atomics, which never race by definition. The program checks the rest: that whole filters pass from
-//! thread to thread without a race. The program of `tamis-bloom` shows that the sanitizer would report a race.
+//! `harness = false`, because libtest and `thread::scope` cause false reports without an
+//! instrumented std. The words of the filters are atomics, which never race by definition. The
+//! program checks the rest: that whole filters pass from thread to thread without a race. The
+//! program of `tamis-bloom` shows that the sanitizer would report a race.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +16,8 @@ const THREADS: u64 = 4;
 const ITEMS: u64 = 20_000;
 
 fn main() {
-    // The sanitizer does not see accesses to buckets of 128 bits, which the second filter has, but all others.
+    // The sanitizer does not see accesses to buckets of 128 bits, which the second filter has, but
+    // all others.
     [1e-3, 1e-6].into_iter().for_each(cuckoo);
     once();
 }

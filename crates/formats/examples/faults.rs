@@ -1,8 +1,8 @@
-//! The program on which `cargo xtask faults` inflicts errors and kills: it saves a filter, or loads one.
+//! The program on which `cargo xtask faults` inflicts errors and kills: it saves a filter, or loads
+//! one.
 //!
-//! `faults save KIND PATH SEED` saves a filter, `faults load KIND PATH` loads it. KIND is `bloom`, `cuckoo`, `live`, or
-//! `set` for a set of two filters.
-//! The status is 0 if that was successful.
+//! `faults save KIND PATH SEED` saves a filter, `faults load KIND PATH` loads it. KIND is `bloom`,
+//! `cuckoo`, `live`, or `set` for a set of two filters. The status is 0 if that was successful.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
-//! Measures saves, loads and mappings: `speed FOLDER [GIB]`, in a folder on a disk or in memory (`/dev/shm`).
-//! `speed map FOLDER` maps a filter of 4 GiB. `speed save FOLDER [GIB]` compares saves only, each with a plain write of
-//! the same number of bytes in turn.
+//! Measures saves, loads and mappings: `speed FOLDER [GIB]`, in a folder on a disk or in memory
+//! (`/dev/shm`). `speed map FOLDER` maps a filter of 4 GiB. `speed save FOLDER [GIB]` compares
+//! saves only, each with a plain write of the same number of bytes in turn.
 //!
-//! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process of its own, which
-//! reports its peak memory.
+//! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process
+//! of its own, which reports its peak memory.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -120,7 +120,8 @@ fn saves(folder: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
     Ok(fs::remove_file(&path)?)
 }
 
-/// As [`compare_saves`], while another thread removes an item of which both buckets have copies, and inserts it again.
+/// As [`compare_saves`], while another thread removes an item of which both buckets have copies,
+/// and inserts it again.
 fn compare_saves_while_copies_move(
     kind: &str,
     filter: &Cuckoo,

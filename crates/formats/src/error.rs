@@ -196,13 +196,15 @@ pub enum LoadError {
     },
     /// The filter in the file has other sizes than the filter to combine it with.
     OtherSizes,
-    /// The filter in the file has another hash algorithm or seed than the filter to combine it with.
+    /// The filter in the file has another hash algorithm or seed than the filter to combine it
+    /// with.
     OtherHash,
     /// The file is live: processes may change it, and its body has no checksums.
     Live,
     /// The file is not live, so it cannot be shared for writing.
     NotLive,
-    /// The file is marked live, but inserts into its filter need locks. A process that is killed would leave one.
+    /// The file is marked live, but inserts into its filter need locks. A process that is killed
+    /// would leave one.
     LiveLocks {
         /// The kind in the file.
         kind: Kind,
@@ -212,14 +214,16 @@ pub enum LoadError {
         /// The kind in the file.
         kind: Kind,
     },
-    /// The buckets have 128 bits, which this processor cannot write atomically. The filter can be loaded for queries.
+    /// The buckets have 128 bits, which this processor cannot write atomically. The filter can be
+    /// loaded for queries.
     Unsupported {
         /// The number of slots per bucket.
         slots: u32,
         /// The number of bits per slot.
         fingerprint_bits: u32,
     },
-    /// A generation of a cuckoo filter that grows has buckets of 128 bits, which this processor cannot access atomically.
+    /// A generation of a cuckoo filter that grows has buckets of 128 bits, which this processor
+    /// cannot access atomically.
     UnsupportedGeneration {
         /// The number of slots per bucket.
         slots: u32,
@@ -231,7 +235,8 @@ pub enum LoadError {
         /// The number of the format in the file.
         found: u64,
     },
-    /// The file holds bytes that are no filter of the other system, although their checksums are right.
+    /// The file holds bytes that are no filter of the other system, although their checksums are
+    /// right.
     Foreign {
         /// The format in the header.
         format: foreign::Format,

@@ -82,8 +82,8 @@ impl Kind {
         }
     }
 
-    /// Returns whether a file of this kind can be used in place. The others have several arrays, or locks, or counters
-    /// that a killed process would leave half changed.
+    /// Returns whether a file of this kind can be used in place. The others have several arrays, or
+    /// locks, or counters that a killed process would leave half changed.
     pub(crate) const fn is_mappable(self) -> bool {
         match self {
             Self::Bloom

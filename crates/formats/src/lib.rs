@@ -14,18 +14,20 @@
 //! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
 //! | query a set of filters, each loaded or mapped on demand | [`FilterSet`] | |
 //!
-//! [`Options`] offers the same functions with a [`Normalization`], the name of the normal form that the items had
-//! before they were hashed.
+//! [`Options`] offers the same functions with a [`Normalization`], the name of the normal form that
+//! the items had before they were hashed.
 //!
-//! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in the file. A loaded
-//! filter gives the same answers as the saved one on every platform. If it is saved again, the file has the same bytes.
+//! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in
+//! the file. A loaded filter gives the same answers as the saved one on every platform. If it is
+//! saved again, the file has the same bytes.
 //!
 //! # The format
 //!
-//! `spec/v1.md` in this crate describes every byte, in enough detail to write a reader in another language. A file has
-//! the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the normalization, the counts, a checksum of the
-//! header and one of each MiB of the body. A reader checks the header and the length before it allocates, and each part of the
-//! body before it uses that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
+//! `spec/v1.md` in this crate describes every byte, in enough detail to write a reader in another
+//! language. A file has the magic, version, kind, sizes, hash algorithm, seed, a hash probe, the
+//! normalization, the counts, a checksum of the header and one of each MiB of the body. A reader
+//! checks the header and the length before it allocates, and each part of the body before it uses
+//! that part. All functions share one validator. Each fault has its own variant of [`LoadError`].
 //!
 //! Checksums detect damage. They do not prove the origin of a file: anyone can compute them.
 //!

@@ -6,12 +6,13 @@ use core::fmt;
 /// The number of bytes of a normalization in a file.
 pub(crate) const NORMALIZATION_BYTES: usize = 32;
 
-/// The name of the normal form that items had before they were hashed, such as `url-v1`: up to 32 bytes of printable
-/// ASCII.
+/// The name of the normal form that items had before they were hashed, such as `url-v1`: up to 32
+/// bytes of printable ASCII.
 ///
-/// Programs that normalize items differently give the same item different hashes, and a shared filter would then miss
-/// items. So a file contains the name, and a load fails if it differs from the name in [`Options`](crate::Options). The
-/// name means something only to the programs that use the file. The specification of the format calls it the policy.
+/// Programs that normalize items differently give the same item different hashes, and a shared
+/// filter would then miss items. So a file contains the name, and a load fails if it differs from
+/// the name in [`Options`](crate::Options). The name means something only to the programs that use
+/// the file. The specification of the format calls it the policy.
 ///
 /// # Examples
 ///
@@ -42,7 +43,8 @@ impl Normalization {
     ///
     /// # Errors
     ///
-    /// [`NormalizationError`] if the name has more than 32 bytes, or a character that is not printable ASCII.
+    /// [`NormalizationError`] if the name has more than 32 bytes, or a character that is not
+    /// printable ASCII.
     ///
     /// # Examples
     ///
@@ -84,7 +86,8 @@ impl Normalization {
         self.0
     }
 
-    /// Returns the normalization with these bytes, or `None` if they are not printable ASCII followed by zeros.
+    /// Returns the normalization with these bytes, or `None` if they are not printable ASCII
+    /// followed by zeros.
     pub(crate) fn of_bytes(bytes: [u8; NORMALIZATION_BYTES]) -> Option<Self> {
         let normalization = Self(bytes);
         (Self::new(normalization.name()) == Ok(normalization)).then_some(normalization)

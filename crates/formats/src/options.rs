@@ -2,8 +2,9 @@
 
 use crate::normalization::Normalization;
 
-/// The normalization of a file, and whether a live file may be loaded. Each function of this crate is also a method
-/// here; the functions use the default options: no normalization, and no live file.
+/// The normalization of a file, and whether a live file may be loaded. Each function of this crate
+/// is also a method here; the functions use the default options: no normalization, and no live
+/// file.
 ///
 /// # Examples
 ///
@@ -14,7 +15,8 @@ use crate::normalization::Normalization;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("urls.tamis");
-/// let urls = BlockedBloomFilter::<str>::builder().capacity(99).hasher(Rapid::with_seed(1)).build()?;
+/// let builder = BlockedBloomFilter::<str>::builder().capacity(99).hasher(Rapid::with_seed(1));
+/// let urls = builder.build()?;
 /// let options = Options::new().normalization(Normalization::new("url-v1")?);
 /// options.save(&urls, &path)?;
 ///
@@ -45,7 +47,8 @@ impl Options {
         Self { normalization: Normalization::NONE, live: false }
     }
 
-    /// Sets the normalization: a file that is written contains it, and a file that is read must contain it.
+    /// Sets the normalization: a file that is written contains it, and a file that is read must
+    /// contain it.
     ///
     /// # Examples
     ///
@@ -57,8 +60,8 @@ impl Options {
 
     /// Sets whether a [live](crate::Live) file may be loaded or merged. Its body has no checksums.
     ///
-    /// The filter then holds every item whose insert returned before the load began. The file stays live, and the
-    /// loaded filter is a copy.
+    /// The filter then holds every item whose insert returned before the load began. The file stays
+    /// live, and the loaded filter is a copy.
     ///
     /// # Examples
     ///

@@ -9,7 +9,8 @@ use tamis_core::BuildError;
 use crate::error::LoadError;
 use crate::kind::Kind;
 
-/// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what is then at its path.
+/// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what is
+/// then at its path.
 ///
 /// # Examples
 ///
@@ -42,7 +43,8 @@ pub enum SaveError {
     },
     /// The sizes of a live filter belong to another type of filter.
     Sizes(BuildError),
-    /// Inserts into a live filter of these sizes need locks. A process that is killed would leave one.
+    /// Inserts into a live filter of these sizes need locks. A process that is killed would leave
+    /// one.
     LiveLocks {
         /// The kind of the filter.
         kind: Kind,

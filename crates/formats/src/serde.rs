@@ -19,9 +19,9 @@ use crate::save_error::SaveError;
 
 /// Serializes a filter as the bytes of a file: for `#[serde(with = "tamis::formats::serde")]`.
 ///
-/// A format for people (JSON, TOML, YAML) gets a string in base64, with the standard alphabet and padding. The bytes take
-/// memory of the size of the filter. Other threads may insert meanwhile, as in [`save`](crate::save()), which may copy a
-/// cuckoo filter.
+/// A format for people (JSON, TOML, YAML) gets a string in base64, with the standard alphabet and
+/// padding. The bytes take memory of the size of the filter. Other threads may insert meanwhile, as
+/// in [`save`](crate::save()), which may copy a cuckoo filter.
 ///
 /// # Errors
 ///
@@ -41,7 +41,8 @@ use crate::save_error::SaveError;
 ///     keys: BlockedBloomFilter<str, Rapid>,
 /// }
 ///
-/// let keys = BlockedBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// let builder = BlockedBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
+/// let keys = builder.build()?;
 /// keys.insert("a");
 /// let json = serde_json::to_string(&Segment { name: "0001".into(), keys })?;
 /// let again: Segment = serde_json::from_str(&json)?;
@@ -54,12 +55,13 @@ pub fn serialize<F: Saved, S: Serializer>(filter: &F, serializer: S) -> Result<S
 
 /// Deserializes what [`serialize`] wrote, with all checks of [`load`](crate::load()).
 ///
-/// It takes bytes, or a string in base64, whatever the format. The header and the length are checked before memory is
-/// allocated, so it allocates no more than the size of the input.
+/// It takes bytes, or a string in base64, whatever the format. The header and the length are
+/// checked before memory is allocated, so it allocates no more than the size of the input.
 ///
 /// # Errors
 ///
-/// The error of the deserializer; it has the text of [`LoadError`] if the bytes are not those of such a filter.
+/// The error of the deserializer; it has the text of [`LoadError`] if the bytes are not those of
+/// such a filter.
 ///
 /// # Examples
 ///
@@ -68,8 +70,8 @@ pub fn deserialize<'de, F: Saved, D: Deserializer<'de>>(deserializer: D) -> Resu
     Options::new().deserialize(deserializer)
 }
 
-/// A filter that implements `Serialize` and `Deserialize`, as [`serialize`] and [`deserialize`] do: for a filter inside
-/// another type, such as `Vec<Serde<F>>`.
+/// A filter that implements `Serialize` and `Deserialize`, as [`serialize`] and [`deserialize`] do:
+/// for a filter inside another type, such as `Vec<Serde<F>>`.
 ///
 /// # Examples
 ///
@@ -101,7 +103,8 @@ impl<'de, F: Saved> Deserialize<'de> for Serde<F> {
 }
 
 impl Options {
-    /// Serializes a filter with this normalization, as [`serde::serialize`](crate::serde::serialize) does.
+    /// Serializes a filter with this normalization, as
+    /// [`serde::serialize`](crate::serde::serialize) does.
     ///
     /// # Errors
     ///
@@ -139,7 +142,8 @@ impl Options {
         }
     }
 
-    /// Deserializes a filter with these options, as [`serde::deserialize`](crate::serde::deserialize) does.
+    /// Deserializes a filter with these options, as
+    /// [`serde::deserialize`](crate::serde::deserialize) does.
     ///
     /// # Errors
     ///
@@ -176,8 +180,9 @@ impl Options {
 
 /// Reads a filter from bytes, or from a string in base64.
 ///
-/// A format may give either, whatever was asked for: serde keeps the fields of some types (`flatten`, `untagged`) before
-/// it deserializes them, and then reports every format as one for people.
+/// A format may give either, whatever was asked for: serde keeps the fields of some types
+/// (`flatten`, `untagged`) before it deserializes them, and then reports every format as one for
+/// people.
 struct FilterVisitor<F> {
     options: Options,
     filter: PhantomData<F>,

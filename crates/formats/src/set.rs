@@ -1,4 +1,5 @@
-//! A set of filters in one file, with a name for each, and an index at the end. `spec/set-v1.md` describes every byte.
+//! A set of filters in one file, with a name for each, and an index at the end. `spec/set-v1.md`
+//! describes every byte.
 
 mod cache;
 mod error;

@@ -38,7 +38,8 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A group that this process may give to a file: as root any, otherwise one that it is in, if possible not its first.
+/// A group that this process may give to a file: as root any, otherwise one that it is in, if
+/// possible not its first.
 fn group() -> u32 {
     let own = getegid();
     let others = getgroups().unwrap();
@@ -123,7 +124,8 @@ fn an_access_control_list_is_kept() {
     if !has_lists() {
         return;
     }
-    // The user may read, or is denied what the group may do. The bits of the group in the mode are the mask.
+    // The user may read, or is denied what the group may do. The bits of the group in the mode are
+    // the mask.
     for list in [acl(6, 0, 6), acl(0, 6, 6), acl(6, 6, 0)] {
         let prepare = |path: &Path| setxattr(path, FILE, &list, XattrFlags::empty()).unwrap();
         let folder = tempfile::tempdir().unwrap();

@@ -29,8 +29,8 @@ fn most_memory() -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// A header that claims a filter of 128 TiB, with a table of 1 GiB, makes no loader allocate either. One that claims 2 GiB,
-/// which the system can reserve, makes no loader touch them.
+/// A header that claims a filter of 128 TiB, with a table of 1 GiB, makes no loader allocate
+/// either. One that claims 2 GiB, which the system can reserve, makes no loader touch them.
 #[test]
 fn a_huge_size_in_a_stream_allocates_nothing() {
     let before = most_memory();
@@ -76,7 +76,8 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
             || matches!(error, LoadError::Alloc { .. }),
         "{error:?}"
     );
-    // A filter of another system of 2^60 bytes, and one of 4 GiB whose stream ends in the first chunk.
+    // A filter of another system of 2^60 bytes, and one of 4 GiB whose stream ends in the first
+    // chunk.
     let mut huge = Bytes(foreign()).sizes(1 << 60, 0, 0, 1 << 54).0;
     huge.truncate(266);
     assert!(matches!(

@@ -1,4 +1,5 @@
-//! Files with one fault each and right checksums, so that the check of the meaning refuses them, in every loader.
+//! Files with one fault each and right checksums, so that the check of the meaning refuses them, in
+//! every loader.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,7 +17,8 @@ use tamis_formats::{Info, LoadError, Normalization, Options, merge_read, read, s
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
 
-/// One test per fault: the kind of filter, the change of its bytes, the error, and a part of its message.
+/// One test per fault: the kind of filter, the change of its bytes, the error, and a part of its
+/// message.
 macro_rules! refused {
     ($($name:ident: $type:ty, $filter:ident, |$bytes:ident| $changed:expr => $error:literal, $text:literal;)*) => {$(
         #[test]
@@ -296,8 +298,8 @@ refused! {
         => "Field { field: \"checksum of the checksums\"", "checksum of the checksums";
 }
 
-/// A live file with a table is refused when its table is read.
-/// A loader takes the most rotations that a header may have. The filter is empty, so any of its slots may be the spare one.
+/// A live file with a table is refused when its table is read. A loader takes the most rotations
+/// that a header may have. The filter is empty, so any of its slots may be the spare one.
 #[test]
 fn the_most_rotations() {
     let filter = small_rotating();

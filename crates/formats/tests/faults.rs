@@ -1,4 +1,5 @@
-//! Saves that are killed or that reach a limit: the path has the old file or the new one, and the error is clear.
+//! Saves that are killed or that reach a limit: the path has the old file or the new one, and the
+//! error is clear.
 //!
 //! `cargo xtask faults` does this at every system call.
 #![cfg(target_os = "linux")]
@@ -41,7 +42,8 @@ fn cuckoos() -> [Cuckoo; 2] {
     })
 }
 
-/// Every process of every test: the program is started again with this test only. Otherwise it does nothing.
+/// Every process of every test: the program is started again with this test only. Otherwise it does
+/// nothing.
 #[test]
 fn process() {
     let Some(role) = Role::of_this_process() else { return };

@@ -25,8 +25,8 @@ fn wrapped(filter: &dyn Filter) -> Bytes {
     Bytes(bytes)
 }
 
-/// Loads the bytes from a file and reads them from a stream. Both give the same filter or the same error, which is
-/// returned as `Debug` writes it, with its message.
+/// Loads the bytes from a file and reads them from a stream. Both give the same filter or the same
+/// error, which is returned as `Debug` writes it, with its message.
 fn verdict(bytes: &[u8]) -> Option<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -83,7 +83,8 @@ fn every_truncation_and_every_extension_is_refused() {
     assert!(matches!(error, LoadError::Trailing { .. }), "{error}");
 }
 
-/// One row per fault: the change of the bytes, the error, and a part of its message. All checksums are right.
+/// One row per fault: the change of the bytes, the error, and a part of its message. All checksums
+/// are right.
 #[test]
 fn headers_and_bodies_that_no_writer_makes_are_refused() {
     let small = || wrapped(&*small_guava());
@@ -138,7 +139,8 @@ fn headers_and_bodies_that_no_writer_makes_are_refused() {
     }
 }
 
-/// The hash of Tamis has no meaning for the filter, so another one is refused although its hash probe is right.
+/// The hash of Tamis has no meaning for the filter, so another one is refused although its hash
+/// probe is right.
 #[test]
 fn the_fields_of_the_hash_have_one_value() {
     let other = |seed, algorithm| {
@@ -209,7 +211,8 @@ fn filters_of_all_lengths_come_back() {
     }
 }
 
-/// The error of a failing reader is passed on, and a filter that could not be written leaves no file.
+/// The error of a failing reader is passed on, and a filter that could not be written leaves no
+/// file.
 #[test]
 fn errors_of_the_system_are_passed_on() {
     struct Broken;

@@ -35,7 +35,8 @@ fn live<F: SavedBloom>(path: &Path, parts: &Parts<F::Hasher>) -> Live<F> {
     Live::open(unsafe { MapFile::new(file) }).unwrap()
 }
 
-/// Two threads with a mapping each: exactly one insert of an item returns `true`, and both see all items.
+/// Two threads with a mapping each: exactly one insert of an item returns `true`, and both see all
+/// items.
 #[test]
 fn exactly_one_winner_over_two_mappings() {
     const ITEMS: u64 = 20_000;
@@ -119,8 +120,8 @@ fn a_live_filter_has_the_bits_of_an_ordinary_one() {
     assert!(bytes_of(&*live) == bytes_of(&ordinary));
 }
 
-/// The body of a live file has no checksums. A bit behind the last one that some process or a fault of the disk sets
-/// does not make the saved file unreadable.
+/// The body of a live file has no checksums. A bit behind the last one that some process or a fault
+/// of the disk sets does not make the saved file unreadable.
 #[test]
 fn a_stray_bit_of_a_live_file_is_not_saved() {
     let folder = tempfile::tempdir().unwrap();

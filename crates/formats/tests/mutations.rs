@@ -1,4 +1,5 @@
-//! Every flipped bit and every truncation of a small file of each kind is refused, by all loaders with one verdict.
+//! Every flipped bit and every truncation of a small file of each kind is refused, by all loaders
+//! with one verdict.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -71,7 +72,8 @@ fn every_truncation<F: Ways>(filter: &F) {
     let path = folder.path().join("file");
     let bytes = bytes_of(filter);
     let file = Changed::new(&path, &bytes);
-    // From the end. To write each length anew would wait for the disk: ext4 flushes a file that was emptied first.
+    // From the end. To write each length anew would wait for the disk: ext4 flushes a file that was
+    // emptied first.
     for len in (0..bytes.len()).rev() {
         file.0.set_len(len as u64).unwrap();
         let verdict = refused::<F>(&path, &bytes[..len], &format!("{len} bytes"));
@@ -170,7 +172,8 @@ for_each_kind! {
     every_splice_is_refused: splices;
 }
 
-/// A merge from a damaged file changes nothing. A merge from a damaged stream adds no item of the damaged chunk.
+/// A merge from a damaged file changes nothing. A merge from a damaged stream adds no item of the
+/// damaged chunk.
 #[test]
 fn a_damaged_file_is_not_merged() {
     fn check<F: SavedBloom>(new: impl Fn() -> F, full: &F) {
@@ -218,8 +221,8 @@ builder_like! {
     crate::common::Once, OnceBloomFilter;
 }
 
-/// Of a stream with several chunks, those before the damaged one have been added, and no line of it or after it. Of a
-/// file, nothing has been added.
+/// Of a stream with several chunks, those before the damaged one have been added, and no line of it
+/// or after it. Of a file, nothing has been added.
 #[test]
 fn a_stream_is_merged_up_to_the_damaged_chunk() {
     let builder = tamis_bloom::BlockedBloomFilter::<u64>::builder().bits(3 << 23).probes(1);

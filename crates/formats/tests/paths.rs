@@ -1,4 +1,5 @@
-//! Paths: replaced atomically, with their permissions, behind symbolic links; and paths that are no files.
+//! Paths: replaced atomically, with their permissions, behind symbolic links; and paths that are no
+//! files.
 #![cfg(unix)]
 
 use std::fs::{self, File, Permissions};
@@ -107,7 +108,8 @@ fn a_full_device_is_an_error() {
     assert!(matches!(error, SaveError::Io(_)), "{error}");
 }
 
-/// A file that a crash left is removed by the next save to that path. Others are left alone, and are no obstacle.
+/// A file that a crash left is removed by the next save to that path. Others are left alone, and
+/// are no obstacle.
 #[test]
 fn what_a_crash_left_for_this_path_is_removed() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Processes insert the same items into one live filter: no item is lost, one insert wins, and a kill harms nobody.
+//! Processes insert the same items into one live filter: no item is lost, one insert wins, and a
+//! kill harms nobody.
 #![cfg(unix)]
 
 mod crew;
@@ -26,12 +27,14 @@ const FEWER: u64 = 500;
 
 /// Kills of a process that inserts.
 const KILLS: u64 = sample(20, 100);
-/// Processes of that test: the killed one, one after another, and its neighbours, which nobody kills.
+/// Processes of that test: the killed one, one after another, and its neighbours, which nobody
+/// kills.
 const CROWD: usize = 3;
 /// Items that one killed process inserts.
 const STRETCH: u64 = 20_000;
 
-/// Returns `long` under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else `quick`.
+/// Returns `long` under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else
+/// `quick`.
 const fn sample(quick: u64, long: u64) -> u64 {
     if option_env!("TAMIS_LONG").is_some() { long } else { quick }
 }
@@ -59,7 +62,8 @@ fn open<F: SavedBloom<Hasher = Rapid>>(folder: &Path, geometry: Geometry) -> Liv
     Live::open(unsafe { MapFile::new(file) }).unwrap()
 }
 
-/// Every process of every test: the program is started again with this test only. Otherwise it does nothing.
+/// Every process of every test: the program is started again with this test only. Otherwise it does
+/// nothing.
 #[test]
 fn process() {
     let Some(role) = Role::of_this_process() else { return };
@@ -112,7 +116,8 @@ fn run(role: &str, folder: &Path, items: u64) -> Winners {
     Board::open(folder, PROCESSES, items).winners(items)
 }
 
-/// Returns the numbers of items that may be lost: false positives when they are inserted, in a filter that starts empty.
+/// Returns the numbers of items that may be lost: false positives when they are inserted, in a
+/// filter that starts empty.
 fn lost_by_chance(geometry: Geometry, items: u64) -> core::ops::RangeInclusive<u64> {
     const STEPS: u64 = 1000;
     let middles = (0..STEPS).map(|step| (2 * step + 1) * items / (2 * STEPS));
@@ -144,8 +149,8 @@ fn at_least_one_process_wins_each_item_of_the_other_filters() {
     }
 }
 
-/// The control: inserts that decide by an earlier query. All processes query before any inserts, so that all of them win
-/// each item whatever cores they have, and the count must find them.
+/// The control: inserts that decide by an earlier query. All processes query before any inserts, so
+/// that all of them win each item whatever cores they have, and the count must find them.
 #[test]
 fn the_count_finds_several_winners() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,8 +171,8 @@ fn two_steps(role: &Role) {
     }
 }
 
-/// A process is killed at a random point. The others insert into the filter meanwhile and later; the killed process lost
-/// nothing that it inserted, and keeps what it claimed.
+/// A process is killed at a random point. The others insert into the filter meanwhile and later;
+/// the killed process lost nothing that it inserted, and keeps what it claimed.
 #[test]
 fn a_killed_process_leaves_a_filter_that_the_others_go_on_using() {
     let folder = tempfile::tempdir().unwrap();
@@ -204,7 +209,8 @@ fn a_killed_process_leaves_a_filter_that_the_others_go_on_using() {
     for neighbour in neighbours {
         assert!(neighbour.wait().success(), "a neighbour failed: see its message above");
     }
-    // A process that was killed after an insert, and before it recorded the answer, has won an item without a record.
+    // A process that was killed after an insert, and before it recorded the answer, has won an item
+    // without a record.
     let winners = board.winners(items);
     let expected = lost_by_chance(once(items), items);
     let expected = *expected.start()..=expected.end() + KILLS;
@@ -240,7 +246,8 @@ fn be_killed(role: &Role) {
     }
 }
 
-/// What a neighbour does: it inserts each stretch when a victim does. Its number is that of its whole stretches.
+/// What a neighbour does: it inserts each stretch when a victim does. Its number is that of its
+/// whole stretches.
 fn go_on(role: &Role) {
     let items = KILLS * STRETCH;
     let board = Board::open(&role.folder, CROWD, items);
@@ -260,7 +267,8 @@ fn go_on(role: &Role) {
     }
 }
 
-/// A filter in memory that has no path, and that no process can make shorter: all of it without unsafe code.
+/// A filter in memory that has no path, and that no process can make shorter: all of it without
+/// unsafe code.
 #[cfg(target_os = "linux")]
 mod memfd {
     use std::os::fd::AsRawFd;

@@ -1,4 +1,5 @@
-//! Round trips of every kind, layout and hasher: the same answers, and the same bytes when saved again.
+//! Round trips of every kind, layout and hasher: the same answers, and the same bytes when saved
+//! again.
 
 use std::thread;
 
@@ -92,7 +93,8 @@ fn counters_of_every_number_of_words() {
     }
 }
 
-/// Windows of items and of time, after any number of rotations. A loaded window rotates as the saved one.
+/// Windows of items and of time, after any number of rotations. A loaded window rotates as the
+/// saved one.
 #[test]
 fn windows_of_every_number_of_generations() {
     use std::time::Duration;
@@ -163,7 +165,8 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter that grows, with up to six generations, of which some are larger than a chunk and some are empty.
+/// A filter that grows, with up to six generations, of which some are larger than a chunk and some
+/// are empty.
 #[test]
 fn cuckoo_filters_of_several_generations() {
     for (items, rate) in [(0, 0.05), (1000, 1e-2), (10_000, 1e-4), (150_000, 1e-5), (400_000, 1e-9)]
@@ -398,7 +401,8 @@ fn merged_files_are_the_union() {
     }
 }
 
-/// Every insert that returned before the save began is in the file, whatever other threads do meanwhile.
+/// Every insert that returned before the save began is in the file, whatever other threads do
+/// meanwhile.
 #[test]
 fn a_save_while_other_threads_insert() {
     fn check<F: Saved + Sync>(filter: &F)
@@ -449,8 +453,8 @@ fn a_save_while_other_threads_insert() {
     check(&scalable.hasher(hasher).build().unwrap());
 }
 
-/// Removals of an item with copies in both buckets tear the pass of a save, which then saves a copy: no item is lost, and
-/// none is doubled.
+/// Removals of an item with copies in both buckets tear the pass of a save, which then saves a
+/// copy: no item is lost, and none is doubled.
 #[test]
 fn a_save_while_copies_are_removed_from_both_buckets() {
     // More than one chunk.

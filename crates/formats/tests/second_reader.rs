@@ -85,7 +85,8 @@ proptest! {
     }
 }
 
-/// The golden files have one chunk. Here the second reader compares the checksums of several, in their order.
+/// The golden files have one chunk. Here the second reader compares the checksums of several, in
+/// their order.
 #[test]
 fn the_second_reader_agrees_on_several_chunks() {
     let builder =

@@ -1,4 +1,5 @@
-//! Filters as values of serde: round trips through a format for people and a binary one, and bytes that must be refused.
+//! Filters as values of serde: round trips through a format for people and a binary one, and bytes
+//! that must be refused.
 
 use std::fmt::{Debug, Display};
 

@@ -1,5 +1,5 @@
-//! Sets of filters against exact sets: no key is missed, false positives are as rare as the filters report, the cache
-//! stays within its budget, and threads agree.
+//! Sets of filters against exact sets: no key is missed, false positives are as rare as the filters
+//! report, the cache stays within its budget, and threads agree.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -93,7 +93,8 @@ fn which_misses_no_key_and_adds_as_few_as_the_filters_report() {
         let right = (0..exact.len()).filter(|filter| exact[*filter].contains(&key));
         assert!(right.into_iter().all(|filter| found.contains(&filter)), "key {key} is missed");
     }
-    // Other keys, in each filter: by exact binomial bounds at alpha = 1e-6 for all filters together.
+    // Other keys, in each filter: by exact binomial bounds at alpha = 1e-6 for all filters
+    // together.
     let others: Vec<u64> = (KEYS..KEYS + 200_000).collect();
     let mut hits = [0_u64; FILTERS as usize];
     for found in set.which_many(&others).unwrap() {

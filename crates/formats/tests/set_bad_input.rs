@@ -1,5 +1,5 @@
-//! Damaged and hostile sets: each is refused, at the latest when the damaged filter is loaded, and the other filters
-//! give right answers.
+//! Damaged and hostile sets: each is refused, at the latest when the damaged filter is loaded, and
+//! the other filters give right answers.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -22,7 +22,8 @@ fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Returns the error of a set whose filters are loaded, and checks that a set whose filters are mapped has the same one.
+/// Returns the error of a set whose filters are loaded, and checks that a set whose filters are
+/// mapped has the same one.
 fn refusal(bytes: &[u8]) -> SetError {
     let (_folder, path) = file(bytes);
     let loaded = open_all(&path).map(drop).expect_err("the set is accepted");
@@ -70,7 +71,8 @@ fn every_truncation_is_refused() {
     assert!(matches!(error, SetError::Length { .. }), "{error:?}");
 }
 
-/// After the flip of one bit, the set is refused, or exactly one filter is, and the others have right answers.
+/// After the flip of one bit, the set is refused, or exactly one filter is, and the others have
+/// right answers.
 #[test]
 fn every_flip_of_a_bit_is_refused() {
     let bytes = small();
@@ -145,7 +147,8 @@ fn a_wrong_trailer_is_refused() {
     refused(&with(&|p| p.reserved = 1), |e| {
         matches!(e, SetError::Field { field: "reserved field", .. })
     });
-    // Numbers of filters that the length of the file does not allow, or that the index does not have.
+    // Numbers of filters that the length of the file does not allow, or that the index does not
+    // have.
     for count in [3, 1 << 40, u64::MAX] {
         refused(&with(&|p| p.count = count), |e| matches!(e, SetError::Filters { most: 2, .. }));
     }
@@ -293,8 +296,8 @@ fn live_filters_are_refused() {
     refused(&Parts::of(&[("a", bytes_of_cuckoo(1)), ("b", bytes)]), is_live);
 }
 
-/// A sparse file can claim to be large without taking space. A reader allocates for what is in its index, not for what
-/// its filters claim.
+/// A sparse file can claim to be large without taking space. A reader allocates for what is in its
+/// index, not for what its filters claim.
 #[test]
 fn a_large_filter_that_is_not_there_is_refused() {
     let (_folder, path) = file(&Parts::small().bytes());

@@ -1,4 +1,5 @@
-//! Writers of sets: what they refuse, what an error leaves, and that the path has the old set or the new one.
+//! Writers of sets: what they refuse, what an error leaves, and that the path has the old set or
+//! the new one.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -139,7 +140,8 @@ fn a_normalization_is_that_of_every_filter() {
     );
 }
 
-/// A set that is extended has the bytes of one that was written in one go, and so has one from which a filter was left out.
+/// A set that is extended has the bytes of one that was written in one go, and so has one from
+/// which a filter was left out.
 #[test]
 fn copied_filters_are_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();

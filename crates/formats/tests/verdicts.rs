@@ -1,5 +1,5 @@
-//! Random changes with right checksums: the loaders and the second reader, which was written from the specification,
-//! have one verdict.
+//! Random changes with right checksums: the loaders and the second reader, which was written from
+//! the specification, have one verdict.
 
 use std::fs::File;
 use std::io::Write;
@@ -23,7 +23,8 @@ fn number() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Writes the bytes over those of a file. To empty the file first would wait for the disk: ext4 then flushes it.
+/// Writes the bytes over those of a file. To empty the file first would wait for the disk: ext4
+/// then flushes it.
 fn overwrite(path: &Path, bytes: &[u8]) {
     let mut file = File::options().write(true).create(true).truncate(false).open(path).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
@@ -43,7 +44,8 @@ fn check<F: Ways>(path: &Path, filter: &F, at: usize, len: usize, value: u64, in
     assert!(by_load == by_read && by_load == by_map, "{by_load}, {by_read}, {by_map}");
     let second = Reader::new(&bytes).map(drop);
     match Options::new().live(true).load::<F>(path) {
-        // A filter that is taken has the same bytes when saved again, apart from the normalization, which is asked for.
+        // A filter that is taken has the same bytes when saved again, apart from the normalization,
+        // which is asked for.
         Ok(again) => {
             assert_eq!(second, Ok(()));
             assert!(by_load == "Live" || bytes_of(&again) == bytes);

@@ -5,11 +5,11 @@ use core::fmt;
 use crate::algorithm::Algorithm;
 use crate::stable::{Rapid, SipHash13, StableHasher, Xxh3, Xxh64, sealed};
 
-/// Any of the stable hashers, chosen at run time: for a program that reads the algorithm from a file or from its
-/// options.
+/// Any of the stable hashers, chosen at run time: for a program that reads the algorithm from a
+/// file or from its options.
 ///
-/// Its hashes equal those of the concrete hasher. A concrete type is faster for short items, because this type selects
-/// the algorithm for each item.
+/// Its hashes equal those of the concrete hasher. A concrete type is faster for short items,
+/// because this type selects the algorithm for each item.
 ///
 /// # Examples
 ///

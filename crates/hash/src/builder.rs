@@ -5,9 +5,10 @@ use core::hash::BuildHasher;
 
 /// The default hasher of all filters: ahash, with random keys for each filter or with a given seed.
 ///
-/// It is fast for short items. It is keyed, so that an attacker who does not know the keys cannot choose items that
-/// collide. Its hashes may change with the release, the compiler flags and the processor, so a filter made with it
-/// cannot be saved. Use a [`StableHasher`](crate::StableHasher) for a filter to be saved.
+/// It is fast for short items. It is keyed, so that an attacker who does not know the keys cannot
+/// choose items that collide. Its hashes may change with the release, the compiler flags and the
+/// processor, so a filter made with it cannot be saved. Use a [`StableHasher`](crate::StableHasher)
+/// for a filter to be saved.
 ///
 /// # Examples
 ///
@@ -24,7 +25,8 @@ use core::hash::BuildHasher;
 pub struct DefaultHashBuilder(ahash::RandomState);
 
 impl DefaultHashBuilder {
-    /// Derives the keys from `seed`: within one build of a program the same seed gives the same hashes.
+    /// Derives the keys from `seed`: within one build of a program the same seed gives the same
+    /// hashes.
     ///
     /// # Examples
     ///

@@ -9,7 +9,8 @@ mod sealed {
 /// A fixed value: hashers with different keys give it different hashes.
 const PROBE: u64 = 0x7A61_6D69_7320_2121;
 
-/// A hasher that a filter can hold: any [`BuildHasher`], or a [`StableHasher`](crate::StableHasher).
+/// A hasher that a filter can hold: any [`BuildHasher`], or a
+/// [`StableHasher`](crate::StableHasher).
 ///
 /// This trait is sealed.
 ///
@@ -23,8 +24,8 @@ const PROBE: u64 = 0x7A61_6D69_7320_2121;
 pub trait ItemHasher: sealed::Sealed {
     /// Returns the hash of one fixed value, which identifies the algorithm and its keys.
     ///
-    /// Two filters can be united only if their probes are equal. A saved filter contains the probe, so that a change of
-    /// algorithm or seed is detected before it causes false negatives.
+    /// Two filters can be united only if their probes are equal. A saved filter contains the probe,
+    /// so that a change of algorithm or seed is detected before it causes false negatives.
     ///
     /// # Examples
     ///
@@ -39,8 +40,8 @@ pub trait ItemHasher: sealed::Sealed {
 
 /// A hasher that can hash items of type `T`.
 ///
-/// This trait is sealed. It is implemented for every [`BuildHasher`] with every [`Hash`] item, and for every
-/// [`StableHasher`](crate::StableHasher) with every [`Portable`](crate::Portable) item.
+/// This trait is sealed. It is implemented for every [`BuildHasher`] with every [`Hash`] item, and
+/// for every [`StableHasher`](crate::StableHasher) with every [`Portable`](crate::Portable) item.
 ///
 /// # Examples
 ///
@@ -81,8 +82,9 @@ impl<S: BuildHasher, T: Hash + ?Sized> HashItem<T> for S {
     }
 }
 
-/// Implements the traits for one stable algorithm and all portable items. (A blanket implementation over `StableHasher`
-/// would overlap the one over `BuildHasher`; implementations for concrete types do not.)
+/// Implements the traits for one stable algorithm and all portable items. (A blanket implementation
+/// over `StableHasher` would overlap the one over `BuildHasher`; implementations for concrete types
+/// do not.)
 macro_rules! hash_portable_items {
     ($type:ident) => {
         impl crate::item::Sealed for $type {}

@@ -1,19 +1,22 @@
-//! Hashing for the filters of Tamis: from an item to 64 bits, and from 64 bits to positions in a filter.
+//! Hashing for the filters of Tamis: from an item to 64 bits, and from 64 bits to positions in a
+//! filter.
 //!
-//! Every filter hashes an item **once**, to 64 bits, and derives everything else from them. There are two kinds of
-//! hashing, and the trait [`HashItem`] covers both:
+//! Every filter hashes an item **once**, to 64 bits, and derives everything else from them. There
+//! are two kinds of hashing, and the trait [`HashItem`] covers both:
 //!
-//! * **For one process**: any [`BuildHasher`](core::hash::BuildHasher), with items that are [`Hash`](core::hash::Hash).
-//!   The default, [`DefaultHashBuilder`], is ahash with random keys. Its hashes may differ on another machine or in
-//!   another release, so a filter made with it must not be saved.
-//! * **Stable**: a [`StableHasher`], a named algorithm that never changes, over the [`Portable`] encoding of the item,
-//!   which is the same on every platform. There are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`], and
-//!   [`AnyStable`] for a choice at run time. Use one of them for every filter that is saved, shared or sent.
+//! * **For one process**: any [`BuildHasher`](core::hash::BuildHasher), with items that are
+//!   [`Hash`](core::hash::Hash). The default, [`DefaultHashBuilder`], is ahash with random keys.
+//!   Its hashes may differ on another machine or in another release, so a filter made with it must
+//!   not be saved.
+//! * **Stable**: a [`StableHasher`], a named algorithm that never changes, over the [`Portable`]
+//!   encoding of the item, which is the same on every platform. There are [`Rapid`], [`Xxh3`],
+//!   [`Xxh64`] and [`SipHash13`], and [`AnyStable`] for a choice at run time. Use one of them for
+//!   every filter that is saved, shared or sent.
 //!
 //! The module [`split`] divides one hash into block, bit pattern, fingerprint and shard.
 //!
-//! The 64-bit hash limits every filter: an item has the same hash as one of `n` others with probability `n / 2^64`. No
-//! filter can promise a lower false-positive rate.
+//! The 64-bit hash limits every filter: an item has the same hash as one of `n` others with
+//! probability `n / 2^64`. No filter can promise a lower false-positive rate.
 //!
 //! # Examples
 //!

@@ -1,7 +1,8 @@
 //! The portable encoding of an item: the bytes that a stable hasher hashes.
 //!
-//! `std::hash::Hash` does not define such bytes: it writes integers in native byte order, `usize` in the width of the
-//! platform, and lengths in an unspecified form. Here each type has a fixed encoding that never changes:
+//! `std::hash::Hash` does not define such bytes: it writes integers in native byte order, `usize`
+//! in the width of the platform, and lengths in an unspecified form. Here each type has a fixed
+//! encoding that never changes:
 //!
 //! | type | on its own | as a part of a tuple |
 //! |---|---|---|
@@ -12,8 +13,8 @@
 //! | tuples | their parts | the same |
 //! | references, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | as `T` | as `T` |
 //!
-//! A type and its `Borrow` forms have the same encoding. In a tuple the encoding of each part is prefix-free, so
-//! `("ab", "c")` and `("a", "bc")` differ.
+//! A type and its `Borrow` forms have the same encoding. In a tuple the encoding of each part is
+//! prefix-free, so `("ab", "c")` and `("a", "bc")` differ.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -26,9 +27,9 @@ use alloc::vec::Vec;
 ///
 /// # For implementors
 ///
-/// Write the fields one after another with [`encode_part`](Self::encode_part). Equal items must have equal encodings,
-/// and unequal items different ones. The encoding must never change: every saved filter depends on it. A type that
-/// implements `Borrow<Q>` must have the encoding of `Q`.
+/// Write the fields one after another with [`encode_part`](Self::encode_part). Equal items must
+/// have equal encodings, and unequal items different ones. The encoding must never change: every
+/// saved filter depends on it. A type that implements `Borrow<Q>` must have the encoding of `Q`.
 ///
 /// # Examples
 ///
@@ -66,8 +67,9 @@ pub trait Portable {
     /// ```
     fn encode(&self, out: &mut Encoder);
 
-    /// Appends the encoding of the item as a part of a larger item. This encoding is prefix-free: it determines where
-    /// the part ends. By default it is the length of [`encode`](Self::encode)'s bytes, then these bytes.
+    /// Appends the encoding of the item as a part of a larger item. This encoding is prefix-free:
+    /// it determines where the part ends. By default it is the length of [`encode`](Self::encode)'s
+    /// bytes, then these bytes.
     ///
     /// # Examples
     ///
@@ -99,7 +101,8 @@ pub trait Portable {
     }
 }
 
-/// A buffer that collects the bytes of an encoding. Up to 64 bytes are stored inline, without an allocation.
+/// A buffer that collects the bytes of an encoding. Up to 64 bytes are stored inline, without an
+/// allocation.
 ///
 /// # Examples
 ///
@@ -203,7 +206,8 @@ bytes! {
     () String, self => self.as_bytes();
 }
 
-/// Implements `Portable` for types whose encoding has a fixed length: it is prefix-free without a length before it.
+/// Implements `Portable` for types whose encoding has a fixed length: it is prefix-free without a
+/// length before it.
 macro_rules! fixed {
     ($($type:ty, $self:ident => $bytes:expr;)*) => {$(
         impl Portable for $type {
@@ -286,8 +290,8 @@ impl<T: Portable> Portable for Option<T> {
     }
 }
 
-/// Implements `Portable` for tuples: the parts one after another. Each is prefix-free, so the whole is prefix-free,
-/// too.
+/// Implements `Portable` for tuples: the parts one after another. Each is prefix-free, so the whole
+/// is prefix-free, too.
 macro_rules! tuples {
     ($(($($part:ident $index:tt),*);)*) => {$(
         impl<$($part: Portable),*> Portable for ($($part,)*) {

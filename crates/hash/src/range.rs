@@ -2,9 +2,10 @@
 
 /// Maps `hash` to `0..n` by its high bits: returns `⌊hash · n / 2^64⌋`.
 ///
-/// It works for every `n`, power of two or not. Each result comes from `2^64 / n` hashes, rounded up or down. For `n =
-/// 0` the result is 0. Source: Lemire, "Fast random integer generation in an interval", 2019; with a 64 × 64 → 128-bit
-/// product, because a 32-bit product fails for `n` of 2^32 and more.
+/// It works for every `n`, power of two or not. Each result comes from `2^64 / n` hashes, rounded
+/// up or down. For `n = 0` the result is 0. Source: Lemire, "Fast random integer generation in an
+/// interval", 2019; with a 64 × 64 → 128-bit product, because a 32-bit product fails for `n` of
+/// 2^32 and more.
 ///
 /// # Examples
 ///
@@ -24,7 +25,8 @@ pub const fn fastrange(hash: u64, n: u64) -> u64 {
 
 /// Returns the same as [`fastrange`] for a range below 2^32, from two 32-bit products.
 ///
-/// A loop over many hashes can be vectorised this way; processors have no vector instruction for 128-bit products.
+/// A loop over many hashes can be vectorised this way; processors have no vector instruction for
+/// 128-bit products.
 ///
 /// # Examples
 ///

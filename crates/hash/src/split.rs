@@ -7,18 +7,19 @@
 //! | pattern: which bits of a block | [`pattern`] | a remix of the whole hash |
 //! | fingerprint: the value in a slot | [`fingerprint`] | the high bits of the pattern |
 //!
-//! Place and shard share no bit up to 2^32 places and 2^16 shards, so each shard uses all of its blocks. Pattern and
-//! fingerprint depend on every bit of the hash through a multiplication. For a given place and shard they are still
-//! uniform if the rest of the hash is; the tests check this at awkward sizes. (The classic mistake is to take the
-//! pattern from the bits that chose the block: then all items of a block have the same pattern.)
+//! Place and shard share no bit up to 2^32 places and 2^16 shards, so each shard uses all of its
+//! blocks. Pattern and fingerprint depend on every bit of the hash through a multiplication. For a
+//! given place and shard they are still uniform if the rest of the hash is; the tests check this at
+//! awkward sizes. (The classic mistake is to take the pattern from the bits that chose the block:
+//! then all items of a block have the same pattern.)
 
 use crate::range::fastrange;
 
 /// 2^64 divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The multiplier of a 64-bit multiplicative generator whose spectral figures are good in every dimension up to 8
-/// (Steele and Vigna, "Computationally easy, spectrally good multipliers", 2021).
+/// The multiplier of a 64-bit multiplicative generator whose spectral figures are good in every
+/// dimension up to 8 (Steele and Vigna, "Computationally easy, spectrally good multipliers", 2021).
 const STEP: u64 = 0xD134_2543_DE82_EF95;
 
 /// Returns which of `n` places (blocks or buckets) the item belongs to.
@@ -53,7 +54,8 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
     (((hash & 0xFFFF_FFFF) * shards as u64) >> 32) as u32
 }
 
-/// The number of bits of a pattern to use, counted from its highest bit. The lower bits mix too few bits of the hash.
+/// The number of bits of a pattern to use, counted from its highest bit. The lower bits mix too few
+/// bits of the hash.
 ///
 /// # Examples
 ///
@@ -65,11 +67,12 @@ pub const fn shard(hash: u64, shards: u32) -> u32 {
 /// ```
 pub const GOOD_BITS: u32 = 51;
 
-/// Returns a pattern, from which a filter takes bit positions. Use only the top [`GOOD_BITS`]; [`next_pattern`] returns
-/// more.
+/// Returns a pattern, from which a filter takes bit positions. Use only the top [`GOOD_BITS`];
+/// [`next_pattern`] returns more.
 ///
-/// The high half of the hash is XORed into the low half, then one multiplication carries every bit upwards. (A folded
-/// 128-bit product would mix more than is needed, and no vector instruction computes it.)
+/// The high half of the hash is XORed into the low half, then one multiplication carries every bit
+/// upwards. (A folded 128-bit product would mix more than is needed, and no vector instruction
+/// computes it.)
 ///
 /// # Examples
 ///
@@ -84,7 +87,8 @@ pub const fn pattern(hash: u64) -> u64 {
     (hash ^ hash >> 32).wrapping_mul(GOLDEN)
 }
 
-/// Returns the pattern after `pattern`: one step of a multiplicative generator. Use only the top [`GOOD_BITS`].
+/// Returns the pattern after `pattern`: one step of a multiplicative generator. Use only the top
+/// [`GOOD_BITS`].
 ///
 /// # Examples
 ///

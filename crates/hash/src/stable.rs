@@ -1,8 +1,8 @@
 //! Hash algorithms that never change, for filters that are saved, shared or sent.
 //!
-//! Each type is one published algorithm from a well-maintained crate. Golden values pin each algorithm
-//! (`tests/golden.rs`); they come from other implementations where there are any. The set is closed: a name in a saved
-//! filter means one of these algorithms.
+//! Each type is one published algorithm from a well-maintained crate. Golden values pin each
+//! algorithm (`tests/golden.rs`); they come from other implementations where there are any. The set
+//! is closed: a name in a saved filter means one of these algorithms.
 
 use core::fmt;
 
@@ -15,7 +15,8 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// A named hash algorithm with its seed. It maps bytes to 64 bits, the same on every platform and in every release.
+/// A named hash algorithm with its seed. It maps bytes to 64 bits, the same on every platform and
+/// in every release.
 ///
 /// This trait is sealed. Its implementors are [`Rapid`], [`Xxh3`], [`Xxh64`] and [`SipHash13`], and
 /// [`AnyStable`](crate::AnyStable), which is one of them, chosen at run time.
@@ -42,8 +43,8 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     #[must_use]
     fn algorithm(&self) -> Algorithm;
 
-    /// Returns the key: for [`SipHash13`] its 16 bytes, for the other algorithms the seed as 8 little-endian bytes,
-    /// followed by 8 zeros.
+    /// Returns the key: for [`SipHash13`] its 16 bytes, for the other algorithms the seed as 8
+    /// little-endian bytes, followed by 8 zeros.
     ///
     /// If the seed is secret, the key is secret too.
     ///
@@ -58,8 +59,9 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     #[must_use]
     fn key(&self) -> [u8; 16];
 
-    /// Returns the hasher with this algorithm and this [`key`](Self::key), or `None` if it does not exist: the type has
-    /// another algorithm, or the algorithm has a seed and the last 8 bytes of the key are not zero.
+    /// Returns the hasher with this algorithm and this [`key`](Self::key), or `None` if it does not
+    /// exist: the type has another algorithm, or the algorithm has a seed and the last 8 bytes of
+    /// the key are not zero.
     ///
     /// # Examples
     ///
@@ -96,8 +98,8 @@ pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
 
 /// rapidhash v3: the fastest of these algorithms for items as long as URLs.
 ///
-/// Different seeds give different hashes. A secret seed does not protect against attackers: collisions that hold for
-/// every seed are published.
+/// Different seeds give different hashes. A secret seed does not protect against attackers:
+/// collisions that hold for every seed are published.
 ///
 /// # Examples
 ///
@@ -125,8 +127,8 @@ impl Rapid {
     /// ```
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
-        // The seeding of the reference implementation: the crate's own seeding gives hashes that no other program
-        // computes.
+        // The seeding of the reference implementation: the crate's own seeding gives hashes that no
+        // other program computes.
         Self { secrets: RapidSecrets::seed_cpp(seed), seed }
     }
 
@@ -146,8 +148,8 @@ impl Rapid {
     }
 }
 
-/// XXH3-64: nearly as fast as [`Rapid`], and the algorithm that most other systems know. It does not protect against
-/// attackers.
+/// XXH3-64: nearly as fast as [`Rapid`], and the algorithm that most other systems know. It does
+/// not protect against attackers.
 ///
 /// # Examples
 ///
@@ -190,7 +192,8 @@ impl Xxh3 {
     }
 }
 
-/// XXH64: the algorithm that Parquet and other formats prescribe. It does not protect against attackers.
+/// XXH64: the algorithm that Parquet and other formats prescribe. It does not protect against
+/// attackers.
 ///
 /// # Examples
 ///
@@ -235,7 +238,8 @@ impl Xxh64 {
 
 /// SipHash-1-3 with a 128-bit key, for items that an attacker chooses.
 ///
-/// While the key is secret (and the filter's answers do not leak it), nobody can prepare items that collide.
+/// While the key is secret (and the filter's answers do not leak it), nobody can prepare items that
+/// collide.
 ///
 /// # Examples
 ///
@@ -289,8 +293,8 @@ fn seed_of_key(key: [u8; 16]) -> Option<u64> {
     u64::try_from(u128::from_le_bytes(key)).ok()
 }
 
-/// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret. `$key` returns the key
-/// of a hasher, and `$from_key` the hasher with a key.
+/// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret.
+/// `$key` returns the key of a hasher, and `$from_key` the hasher with a key.
 macro_rules! stable {
     ($($type:ident: |$hasher:ident| $key:expr, $from_key:expr;)*) => {$(
         impl sealed::Sealed for $type {}

@@ -1,4 +1,5 @@
-//! Tests the keys of the stable hashers: their bytes never change, and a hasher made from its key hashes the same.
+//! Tests the keys of the stable hashers: their bytes never change, and a hasher made from its key
+//! hashes the same.
 
 use proptest::prelude::*;
 use tamis_hash::{
@@ -40,7 +41,8 @@ fn a_key_selects_the_published_hash() {
     );
 }
 
-/// Makes a hasher from the key of `hasher` and compares the two; also the same hasher of the type for any algorithm.
+/// Makes a hasher from the key of `hasher` and compares the two; also the same hasher of the type
+/// for any algorithm.
 fn check_round_trip<H>(hasher: &H, bytes: &[u8])
 where
     H: StableHasher + HashItem<[u8]> + Into<AnyStable>,

@@ -1,5 +1,5 @@
-//! Tests that the parts of a hash are uniform and independent: chi-square at alpha 1e-6, with fixed seeds. Each test
-//! also rejects a control, a wrong split.
+//! Tests that the parts of a hash are uniform and independent: chi-square at alpha 1e-6, with fixed
+//! seeds. Each test also rejects a control, a wrong split.
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 use tamis_hash::{HashItem, Rapid, SipHash13, Xxh3, Xxh64, split};
@@ -123,8 +123,8 @@ fn hashes_avalanche() {
     assert!(!avalanche(SAMPLES, fnv).0, "the test must reject the control");
 }
 
-/// Returns whether the flip counts of all 64 × 64 pairs of bits are within the binomial bounds: the lower, and the
-/// upper.
+/// Returns whether the flip counts of all 64 × 64 pairs of bits are within the binomial bounds: the
+/// lower, and the upper.
 fn avalanche(samples: u64, hash: impl Fn(&[u8]) -> u64) -> (bool, bool) {
     let mut flips = [[0_u64; 64]; 64];
     let random = SipHash13::with_key([1; 16]);

@@ -1,8 +1,10 @@
-//! Simulates how evenly the shards of a filter share its items, and the nodes of a cluster share its shards.
+//! Simulates how evenly the shards of a filter share its items, and the nodes of a cluster share
+//! its shards.
 //!
-//! `cargo run --release -p tamis-redis --example shard_balance -- 1e11 1e-4 33500 18 1e9`: the items, the rate, the shards,
-//! the nodes, and the capacity of the first generation of a filter that grows. Everything is computed for these numbers,
-//! except that the items per shard are counted for [`SAMPLE`] items. The binomial distribution predicts both.
+//! `cargo run --release -p tamis-redis --example shard_balance -- 1e11 1e-4 33500 18 1e9`: the
+//! items, the rate, the shards, the nodes, and the capacity of the first generation of a filter
+//! that grows. Everything is computed for these numbers, except that the items per shard are
+//! counted for [`SAMPLE`] items. The binomial distribution predicts both.
 
 use std::error::Error;
 use std::f64::consts::LN_2;
@@ -92,7 +94,8 @@ fn generation(items: f64, rate: f64, shards: usize) -> Result<Geometry, Box<dyn 
     Ok(filter.probes(sized.probes()).words(sized.words()).geometry()?)
 }
 
-/// Returns the blocked filter that takes the fewest bits with at most 4 words per item, as `tamis-redis` chooses it.
+/// Returns the blocked filter that takes the fewest bits with at most 4 words per item, as
+/// `tamis-redis` chooses it.
 fn smallest(items: usize, rate: f64) -> Result<Geometry, Box<dyn Error>> {
     let builder = BlockedBloomFilter::<str>::builder().capacity(items).false_positive_rate(rate);
     let default = builder.clone().geometry()?;
@@ -108,8 +111,8 @@ fn size(geometry: Geometry, items: f64) -> String {
     format!("{each:.2} bits per item, an item sets {probes} in {words} words, {all:.1} GiB")
 }
 
-/// Returns the bytes that a server with jemalloc allocates for a key: its lines, its tag, and 10 bytes for the string,
-/// rounded up to a size of which there are four per power of two.
+/// Returns the bytes that a server with jemalloc allocates for a key: its lines, its tag, and 10
+/// bytes for the string, rounded up to a size of which there are four per power of two.
 fn allocated(geometry: Geometry, shards: usize) -> u64 {
     let bytes = geometry.size_in_bytes() / shards as u64 + 8 + 10;
     bytes.next_multiple_of((bytes.next_power_of_two() / 8).max(16))
@@ -138,20 +141,22 @@ fn shards_per_slot(shards: usize) -> Vec<u64> {
     counts
 }
 
-/// Returns the node of each slot, as `redis-cli --cluster create` chooses it: equal ranges of slots.
+/// Returns the node of each slot, as `redis-cli --cluster create` chooses it: equal ranges of
+/// slots.
 fn equal_ranges(nodes: usize) -> Vec<usize> {
     let end = |node: usize| ((node + 1) as f64 * SLOTS as f64 / nodes as f64).round() as usize;
     (0..SLOTS).map(|slot| (0..nodes).find(|node| slot < end(*node)).unwrap_or(nodes - 1)).collect()
 }
 
-/// Returns the node of each slot if an operator gives each node a range with its part of the shards.
+/// Returns the node of each slot if an operator gives each node a range with its part of the
+/// shards.
 fn ranges_by_shards(slots: &[u64], shards: usize, nodes: usize) -> Vec<usize> {
     let before = slots.iter().scan(0, |sum, count| Some(std::mem::replace(sum, *sum + count)));
     before.map(|before| (before as usize * nodes / shards).min(nodes - 1)).collect()
 }
 
-/// Gives the first slots of each node to a new node, until all nodes have the same number. Returns the node of each slot,
-/// and the number of shards that move.
+/// Gives the first slots of each node to a new node, until all nodes have the same number. Returns
+/// the node of each slot, and the number of shards that move.
 fn add_node(slots: &[u64], owners: &[usize], nodes: usize) -> (Vec<usize>, u64) {
     let (mut owners, mut moved) = (owners.to_vec(), 0);
     for node in 0..nodes {
@@ -177,7 +182,8 @@ fn summary(counts: &[u64]) -> String {
     describe(*least as f64, *greatest as f64, mean, (squares / counts.len() as f64).sqrt())
 }
 
-/// Describes what [`summary`] is expected to describe for items that fall into shards independently.
+/// Describes what [`summary`] is expected to describe for items that fall into shards
+/// independently.
 fn predicted(items: f64, shards: usize) -> String {
     let mean = items / shards as f64;
     let deviation = (mean * (1.0 - 1.0 / shards as f64)).sqrt();
@@ -189,8 +195,8 @@ fn describe(least: f64, greatest: f64, mean: f64, deviation: f64) -> String {
     format!("{least} to {greatest}, mean {mean:.2} ± {deviation:.2}; max/mean {of_mean:.4}")
 }
 
-/// Returns the number of items in the fullest (or emptiest) shard, the median of its exact distribution: the binomial
-/// tail beyond it is ln 2 / shards. (Shards are nearly independent.)
+/// Returns the number of items in the fullest (or emptiest) shard, the median of its exact
+/// distribution: the binomial tail beyond it is ln 2 / shards. (Shards are nearly independent.)
 fn extreme(items: f64, shards: usize, fullest: bool) -> f64 {
     let (mode, odds) = ((items / shards as f64).floor(), 1.0 / (shards as f64 - 1.0));
     // A number of items, and its probability as a multiple of that of the mode.

@@ -1,5 +1,5 @@
-//! The keys of a name, the way to them, and the end of the call: what creates, opens and deletes filters
-//! needs before there is a filter.
+//! The keys of a name, the way to them, and the end of the call: what creates, opens and deletes
+//! filters needs before there is a filter.
 
 use redis::{Cmd, Value};
 use tokio::time::Instant;

@@ -19,10 +19,11 @@ use crate::local::Local;
 use crate::options::Options;
 use crate::shared::Confirm;
 
-/// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one winner per item.
+/// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one
+/// winner per item.
 ///
-/// All methods take `&self`. Any number of threads may use a filter at once; they share one connection per node, and
-/// their commands travel together. Clones share the connections, too.
+/// All methods take `&self`. Any number of threads may use a filter at once; they share one
+/// connection per node, and their commands travel together. Clones share the connections, too.
 ///
 /// A call blocks its thread until the servers have answered, and works in every thread. Inside an
 /// asynchronous runtime each call starts a thread. In a task it also holds up the other tasks: use
@@ -48,8 +49,9 @@ pub struct RedisBloomFilter<T: ?Sized> {
 }
 
 impl<T: ?Sized> RedisBloomFilter<T> {
-    /// Returns a builder for the filter `name` at an address: `redis://[user:password@]host[:port]/[database]`,
-    /// `rediss://…` with encryption (feature `tls`), or `unix:///path`. Of a cluster, any node will do.
+    /// Returns a builder for the filter `name` at an address:
+    /// `redis://[user:password@]host[:port]/[database]`, `rediss://…` with encryption (feature
+    /// `tls`), or `unix:///path`. Of a cluster, any node will do.
     ///
     /// # Examples
     ///
@@ -58,16 +60,18 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         Builder::new(address, name)
     }
 
-    /// Inserts an item. Returns `true` if it was not in the filter: of any number of clients that insert it at the same
-    /// time, **exactly one** gets `true`, or none if the item was a false positive or becomes one meanwhile.
+    /// Inserts an item. Returns `true` if it was not in the filter: of any number of clients that
+    /// insert it at the same time, **exactly one** gets `true`, or none if the item was a false
+    /// positive or becomes one meanwhile.
     ///
-    /// One round trip; two if the filter has grown. [`insert_many`](Self::insert_many) is many times as fast.
+    /// One round trip; two if the filter has grown. [`insert_many`](Self::insert_many) is many
+    /// times as fast.
     ///
     /// # Errors
     ///
-    /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it is, nobody got `true`.
-    /// [`Error::NotReplicated`] if it is stored, and too few replicas have confirmed it. All other errors: this insert
-    /// has stored nothing.
+    /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it is,
+    /// nobody got `true`. [`Error::NotReplicated`] if it is stored, and too few replicas have
+    /// confirmed it. All other errors: this insert has stored nothing.
     ///
     /// # Examples
     ///
@@ -102,11 +106,12 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.insert_hash(hash))
     }
 
-    /// Inserts many items, owned or borrowed, and returns the result of each, as [`insert`](Self::insert) would.
+    /// Inserts many items, owned or borrowed, and returns the result of each, as
+    /// [`insert`](Self::insert) would.
     ///
-    /// The items of a shard go in commands of at most 256 items (64 with a window, and fewer in small filters that grow), and
-    /// the shards are served at the same time. Of equal items in the batch the first is inserted first. It takes 50 bytes
-    /// per item in this process.
+    /// The items of a shard go in commands of at most 256 items (64 with a window, and fewer in
+    /// small filters that grow), and the shards are served at the same time. Of equal items in the
+    /// batch the first is inserted first. It takes 50 bytes per item in this process.
     ///
     /// # Examples
     ///
@@ -139,12 +144,13 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.insert_hashes(hashes))
     }
 
-    /// Returns whether the filter may contain an item. `false` is certain: no insert of the item had returned before
-    /// (unless its master was lost, or the query may go to replicas).
+    /// Returns whether the filter may contain an item. `false` is certain: no insert of the item
+    /// had returned before (unless its master was lost, or the query may go to replicas).
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until the deadline.
+    /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until
+    /// the deadline.
     ///
     /// # Examples
     ///
@@ -206,7 +212,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.contains_hashes(hashes))
     }
 
-    /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per MiB.
+    /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per
+    /// MiB.
     ///
     /// # Errors
     ///
@@ -219,8 +226,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.figures())
     }
 
-    /// Copies the filter into this process. The copy gives the same answers: it contains each item whose insert had
-    /// returned before, and may contain others that were inserted meanwhile.
+    /// Copies the filter into this process. The copy gives the same answers: it contains each item
+    /// whose insert had returned before, and may contain others that were inserted meanwhile.
     ///
     /// It takes the memory of the filter, and sends all of its bits over the network.
     ///
@@ -238,8 +245,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.pull())
     }
 
-    /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a bulk load. It has the
-    /// size of the largest generation that the filter has now.
+    /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a
+    /// bulk load. It has the size of the largest generation that the filter has now.
     ///
     /// # Errors
     ///
@@ -255,17 +262,17 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.local()
     }
 
-    /// Adds all items of a local filter, which must be from [`local`](Self::local) or [`pull`](Self::pull), of this
-    /// filter or of one with the same hash, seed and geometry.
+    /// Adds all items of a local filter, which must be from [`local`](Self::local) or
+    /// [`pull`](Self::pull), of this filter or of one with the same hash, seed and geometry.
     ///
-    /// A push sets the bits of a generation, without verdicts: an insert that races with it may return `true` for an item
-    /// of the push. It adds to the items that the generation has, so the generation may become fuller than it was
-    /// planned; [`figures`](Self::figures) reports that.
+    /// A push sets the bits of a generation, without verdicts: an insert that races with it may
+    /// return `true` for an item of the push. It adds to the items that the generation has, so the
+    /// generation may become fuller than it was planned; [`figures`](Self::figures) reports that.
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if the filter does not fit; nothing is changed. After any other error some shards have the items
-    /// and others have not; a push can be repeated.
+    /// [`Error::Mismatch`] if the filter does not fit; nothing is changed. After any other error
+    /// some shards have the items and others have not; a push can be repeated.
     ///
     /// # Examples
     ///
@@ -312,8 +319,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.normalization()
     }
 
-    /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a
-    /// span.
+    /// Returns the number of items that the first generation was made for; with a
+    /// [window](Self::window), the items of a span.
     ///
     /// # Examples
     ///
@@ -323,8 +330,8 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.capacity()
     }
 
-    /// Returns the span for which the filter remembers items at least, or `None` if it forgets none: that of
-    /// [`Builder::window`].
+    /// Returns the span for which the filter remembers items at least, or `None` if it forgets
+    /// none: that of [`Builder::window`].
     ///
     /// # Examples
     ///
@@ -370,8 +377,8 @@ impl<T: ?Sized> fmt::Debug for RedisBloomFilter<T> {
 builder! {
     /// Creates or opens a [`RedisBloomFilter`].
     ///
-    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count when it is created.
-    /// When it is opened, those that were given must be those of the filter.
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count
+    /// when it is created. When it is opened, those that were given must be those of the filter.
     ///
     /// # Examples
     ///
@@ -398,8 +405,8 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] if there is a filter of this name, if another client creates one, or if there
-    /// is another key `{name}`. [`Error::Replaced`] if the filter was deleted meanwhile, and
+    /// [`Error::Exists`] if there is a filter of this name, if another client creates one, or if
+    /// there is another key `{name}`. [`Error::Replaced`] if the filter was deleted meanwhile, and
     /// [`Error::Build`] if the sizes are impossible. What remains of a filter that could not be
     /// created is removed with the next one, or by [`destroy`](Self::destroy).
     ///
@@ -414,9 +421,9 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other parameters than
-    /// those given, [`Error::Creating`] if another client has not finished it before the deadline, and
-    /// [`Error::Lost`] if a part of it is gone.
+    /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other
+    /// parameters than those given, [`Error::Creating`] if another client has not finished it
+    /// before the deadline, and [`Error::Lost`] if a part of it is gone.
     ///
     /// # Examples
     ///
@@ -425,8 +432,8 @@ impl<T: ?Sized> Builder<T> {
         self.run(self.asynchronous().open())
     }
 
-    /// Opens the filter, or creates it if it does not exist. Of several clients that do so at the same time, one creates
-    /// it.
+    /// Opens the filter, or creates it if it does not exist. Of several clients that do so at the
+    /// same time, one creates it.
     ///
     /// # Errors
     ///
@@ -439,12 +446,13 @@ impl<T: ?Sized> Builder<T> {
         self.run(self.asynchronous().open_or_create())
     }
 
-    /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was never finished.
+    /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was
+    /// never finished.
     ///
     /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those that an
-    /// interrupted creation or deletion has left. Only the list of its lives, `{name}:lives`, is kept
-    /// for a week: if a client wrote a key late and was killed before it could remove it, the next
-    /// `destroy` of this name finds the key in it.
+    /// interrupted creation or deletion has left. Only the list of its lives, `{name}:lives`, is
+    /// kept for a week: if a client wrote a key late and was killed before it could remove it, the
+    /// next `destroy` of this name finds the key in it.
     ///
     /// # Errors
     ///

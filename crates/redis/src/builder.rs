@@ -26,7 +26,8 @@ macro_rules! builder {
                 Self { options: Options::new(address, name), items: PhantomData }
             }
 
-            /// Adds the address of another node of the same cluster, for the case that the first does not answer.
+            /// Adds the address of another node of the same cluster, for the case that the first
+            /// does not answer.
             ///
             /// # Examples
             ///
@@ -36,8 +37,8 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets the number of distinct items of the first generation, or of all in a fixed filter. One million by
-            /// default.
+            /// Sets the number of distinct items of the first generation, or of all in a fixed
+            /// filter. One million by default.
             ///
             /// # Examples
             ///
@@ -57,10 +58,11 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets the number of shards: 1 to 65,536. By default a power of two, at least 16, so that a shard of the
-            /// first generation has at most 8 MiB. It cannot be changed later, and is the largest number of nodes that
-            /// can share the filter. A filter stops growing where the next generation of a shard would exceed 512 MiB: one
-            /// that is to become much larger than its first capacity needs more shards.
+            /// Sets the number of shards: 1 to 65,536. By default a power of two, at least 16, so
+            /// that a shard of the first generation has at most 8 MiB. It cannot be changed later,
+            /// and is the largest number of nodes that can share the filter. A filter stops growing
+            /// where the next generation of a shard would exceed 512 MiB: one that is to become
+            /// much larger than its first capacity needs more shards.
             ///
             /// # Examples
             ///
@@ -70,8 +72,8 @@ macro_rules! builder {
                 self
             }
 
-            /// Makes a filter that does not grow. It takes fewer bits per item, and its false-positive rate rises when
-            /// it gets more items than its capacity.
+            /// Makes a filter that does not grow. It takes fewer bits per item, and its
+            /// false-positive rate rises when it gets more items than its capacity.
             ///
             /// # Examples
             ///
@@ -81,19 +83,23 @@ macro_rules! builder {
                 self
             }
 
-            /// Makes a filter that forgets: it remembers each item for at least this span, and at most a third longer. Of
-            /// any number of inserts of an item within the span, **exactly one** returns `true`; a repeat does not
-            /// refresh the item. One second to ten years; a part of a millisecond counts as a whole one.
+            /// Makes a filter that forgets: it remembers each item for at least this span, and at
+            /// most a third longer. Of any number of inserts of an item within the span, **exactly
+            /// one** returns `true`; a repeat does not refresh the item. One second to ten years; a
+            /// part of a millisecond counts as a whole one.
             ///
-            /// The [`capacity`](Self::capacity) is then the number of distinct items in a span. The filter has four
-            /// *epochs*, each made for a third of the capacity; new items go into the newest. The servers' clocks decide
-            /// when one ends; those of clients do not matter. A burst makes an epoch grow; in a
-            /// [`fixed`](Self::fixed) filter it raises the rate until it is forgotten.
+            /// The [`capacity`](Self::capacity) is then the number of distinct items in a span. The
+            /// filter has four *epochs*, each made for a third of the capacity; new items go into
+            /// the newest. The servers' clocks decide when one ends; those of clients do not
+            /// matter. A burst makes an epoch grow; in a [`fixed`](Self::fixed) filter it raises
+            /// the rate until it is forgotten.
             ///
-            /// An insert is a script: it takes about three times as much of the server's time per item as without a window
-            /// (14 µs, measured), and one that carries 64 items blocks the server for a millisecond. A client needs round trips that are much
-            /// shorter than a third of the span. Such a filter has no local copies ([`Error::Window`]). Its bits are in
-            /// keys that expire, so set `maxmemory-policy noeviction`: `volatile-*` policies evict them.
+            /// An insert is a script: it takes about three times as much of the server's time per
+            /// item as without a window (14 µs, measured), and one that carries 64 items blocks the
+            /// server for a millisecond. A client needs round trips that are much shorter than a
+            /// third of the span. Such a filter has no local copies ([`Error::Window`]). Its bits
+            /// are in keys that expire, so set `maxmemory-policy noeviction`: `volatile-*` policies
+            /// evict them.
             ///
             /// [`protocol`](crate::protocol#filters-that-forget) says what wrong clocks do.
             ///
@@ -120,8 +126,8 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets the hash algorithm and its seed. By default XXH3 with a random seed. The seed is in the descriptor,
-            /// so other clients need not know it.
+            /// Sets the hash algorithm and its seed. By default XXH3 with a random seed. The seed
+            /// is in the descriptor, so other clients need not know it.
             ///
             /// # Examples
             ///
@@ -141,16 +147,19 @@ macro_rules! builder {
                 self
             }
 
-            /// Lets each insert wait until `replicas` replicas have it, for at most `wait`, by `WAIT`. If fewer confirm
-            /// in time, the insert returns [`Error::NotReplicated`] with the verdict.
+            /// Lets each insert wait until `replicas` replicas have it, for at most `wait`, by
+            /// `WAIT`. If fewer confirm in time, the insert returns [`Error::NotReplicated`] with
+            /// the verdict.
             ///
-            /// Of one filter, at most 32 calls wait at the same time, each over connections of its own, since the server
-            /// blocks a connection that waits. The wait is rounded up to milliseconds, and comes on top of the
-            /// [`deadline`](Self::deadline).
+            /// Of one filter, at most 32 calls wait at the same time, each over connections of its
+            /// own, since the server blocks a connection that waits. The wait is rounded up to
+            /// milliseconds, and comes on top of the [`deadline`](Self::deadline).
             ///
-            /// A confirmed insert survives the loss of the master if one of the replicas that confirmed takes its
-            /// place. The confirmation is about what the call wrote. An insert that returns `false` may have
-            /// written nothing, and does not say whether the replicas have the item: its winner knows. `WAIT` does not make a replica that is behind lose the election, nor does it write to a disk.
+            /// A confirmed insert survives the loss of the master if one of the replicas that
+            /// confirmed takes its place. The confirmation is about what the call wrote. An insert
+            /// that returns `false` may have written nothing, and does not say whether the replicas
+            /// have the item: its winner knows. `WAIT` does not make a replica that is behind lose
+            /// the election, nor does it write to a disk.
             ///
             /// # Examples
             ///
@@ -160,9 +169,10 @@ macro_rules! builder {
                 self
             }
 
-            /// Lets queries go to replicas, if a cluster has any. Their bits may be older than those of the master: a
-            /// query may not see the last inserts. A replica that does not answer within a tenth of the
-            /// [`timeout`](Self::timeout) is left alone for 10 s, and the master answers.
+            /// Lets queries go to replicas, if a cluster has any. Their bits may be older than
+            /// those of the master: a query may not see the last inserts. A replica that does not
+            /// answer within a tenth of the [`timeout`](Self::timeout) is left alone for 10 s, and
+            /// the master answers.
             ///
             /// # Examples
             ///
@@ -172,8 +182,8 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long a reply may take: 5 s by default. An insert without a reply in this time fails with
-            /// [`Error::VerdictUnknown`].
+            /// Sets how long a reply may take: 5 s by default. An insert without a reply in this
+            /// time fails with [`Error::VerdictUnknown`].
             ///
             /// # Examples
             ///
@@ -183,15 +193,16 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long a call tries to reach a server, as long as nothing was executed: 30 s by default. A cluster
-            /// replaces a master about 7 s after its `cluster-node-timeout`, which is 15 s by default.
+            /// Sets how long a call tries to reach a server, as long as nothing was executed: 30 s
+            /// by default. A cluster replaces a master about 7 s after its `cluster-node-timeout`,
+            /// which is 15 s by default.
             ///
-            /// The deadline is that of the whole call, with its connections and replies. Only a call that
-            /// needs longer while all servers answer, as a large push does, goes on after it: until a
-            /// command gets no reply for [`timeout`](Self::timeout).
+            /// The deadline is that of the whole call, with its connections and replies. Only a
+            /// call that needs longer while all servers answer, as a large push does, goes on after
+            /// it: until a command gets no reply for [`timeout`](Self::timeout).
             ///
-            /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A refused connection
-            /// is waited for, since the server may be starting.
+            /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A
+            /// refused connection is waited for, since the server may be starting.
             ///
             /// # Examples
             ///
@@ -232,8 +243,8 @@ pub(crate) use builder;
 builder! {
     /// Creates or opens an [`AsyncRedisBloomFilter`].
     ///
-    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count when it is created.
-    /// When it is opened, those that were given must be those of the filter.
+    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count
+    /// when it is created. When it is opened, those that were given must be those of the filter.
     ///
     /// # Examples
     ///

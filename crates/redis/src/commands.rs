@@ -91,8 +91,8 @@ pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
     command
 }
 
-/// Waits until this number of replicas have all writes of this connection, for at most this time, which is rounded up to
-/// milliseconds (0 would be for ever), and cut at 49 days.
+/// Waits until this number of replicas have all writes of this connection, for at most this time,
+/// which is rounded up to milliseconds (0 would be for ever), and cut at 49 days.
 pub(crate) fn wait(replicas: u32, time: Duration) -> Cmd {
     let milliseconds = time.as_micros().div_ceil(1000).clamp(1, u32::MAX.into());
     let mut command = cmd("WAIT");

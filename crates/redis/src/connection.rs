@@ -13,11 +13,12 @@ use crate::address;
 use crate::stream::{self, Trouble};
 use crate::watched::{Gate, Watched};
 
-/// A connection on which nothing was heard for this time is asked whether it is alive, before a command that is not
-/// repeated. It costs one round trip.
+/// A connection on which nothing was heard for this time is asked whether it is alive, before a
+/// command that is not repeated. It costs one round trip.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// A connection, and its number. A node to which the connection was lost has another number afterwards.
+/// A connection, and its number. A node to which the connection was lost has another number
+/// afterwards.
 #[derive(Clone)]
 pub(crate) struct Connection {
     pub(crate) number: u64,
@@ -50,16 +51,16 @@ impl Drop for Driver {
 #[derive(Debug)]
 pub(crate) struct Broken {
     pub(crate) reason: String,
-    /// Whether the connection takes no more, and must be forgotten. Otherwise only the call has ended, before the reply
-    /// was late: other tasks use the connection.
+    /// Whether the connection takes no more, and must be forgotten. Otherwise only the call has
+    /// ended, before the reply was late: other tasks use the connection.
     pub(crate) is_dead: bool,
     /// Whether a part of them may have been sent.
     pub(crate) sent: bool,
 }
 
 impl Connection {
-    /// Connects to a server, and sends it the user, the password and the database. `probes`: if the server
-    /// hangs up, find out whether it expects encryption.
+    /// Connects to a server, and sends it the user, the password and the database. `probes`: if the
+    /// server hangs up, find out whether it expects encryption.
     pub(crate) async fn open(
         info: &ConnectionInfo,
         number: u64,

@@ -1,10 +1,10 @@
 //! Creates and opens filters.
 //!
-//! A filter is created by one client: the one that begins its life and stores the descriptor, as "not
-//! ready". It then creates the keys of the first generation, and marks the descriptor as ready. Nobody
-//! else creates these keys, so a key that is missing later is lost, and no client makes up for it with an
-//! empty one. If the client is killed before, another begins another life, with keys of other names, and
-//! removes those of the first.
+//! A filter is created by one client: the one that begins its life and stores the descriptor, as
+//! "not ready". It then creates the keys of the first generation, and marks the descriptor as
+//! ready. Nobody else creates these keys, so a key that is missing later is lost, and no client
+//! makes up for it with an empty one. If the client is killed before, another begins another life,
+//! with keys of other names, and removes those of the first.
 
 use core::pin::pin;
 use core::time::Duration;
@@ -77,8 +77,8 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
         require_own(&access.descriptor(publish).await?)
     };
     if let Err(error) = created.await {
-        // Nothing of a filter remains that was never ready. If this fails too, or comes after the end
-        // of the call, its keys are removed with the next filter.
+        // Nothing of a filter remains that was never ready. If this fails too, or comes after the
+        // end of the call, its keys are removed with the next filter.
         if timeout_at(end, destroy::abandon(access, life.identity)).await != Ok(Ok(true)) {
             return Err(error);
         }

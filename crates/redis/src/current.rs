@@ -1,4 +1,5 @@
-//! What a client knows about its filter: whether it is still the one of its name, and when it asks again.
+//! What a client knows about its filter: whether it is still the one of its name, and when it asks
+//! again.
 
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +29,8 @@ impl Current {
         Self(Mutex::new(Known { replaced: false, due: Instant::now() + AGE }))
     }
 
-    /// Returns whether this call asks. Of several, one does. If it gets no answer, the next asks after
-    /// the same time, so that calls do not wait one after another for a node that is down.
+    /// Returns whether this call asks. Of several, one does. If it gets no answer, the next asks
+    /// after the same time, so that calls do not wait one after another for a node that is down.
     pub(crate) fn is_due(&self) -> bool {
         let (mut known, now) = (self.known(), Instant::now());
         let is_due = now >= known.due && !known.replaced;

@@ -1,7 +1,8 @@
 //! Tests: every call ends at its deadline, whichever reply was the last.
 //!
-//! The clock of these tests does not depend on the machine: it goes on by a step after each few hundred
-//! turns of the runtime, in which a client and a server of the same runtime exchange replies.
+//! The clock of these tests does not depend on the machine: it goes on by a step after each few
+//! hundred turns of the runtime, in which a client and a server of the same runtime exchange
+//! replies.
 
 use core::time::Duration;
 use std::sync::{Arc, Mutex};
@@ -221,8 +222,8 @@ fn command(bytes: &[u8]) -> Option<(Vec<String>, usize)> {
     Some((words, at))
 }
 
-/// Each call ends at its deadline, after whichever command the server became silent, with replies that
-/// may take longer than the deadline and with many tries before it.
+/// Each call ends at its deadline, after whichever command the server became silent, with replies
+/// that may take longer than the deadline and with many tries before it.
 #[test]
 fn every_call_ends_at_its_deadline() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -250,8 +251,8 @@ fn every_call_ends_at_its_deadline() {
     });
 }
 
-/// A call that ends before a reply is late leaves the connection to others. One without any reply for the
-/// timeout is given up, however short the calls are.
+/// A call that ends before a reply is late leaves the connection to others. One without any reply
+/// for the timeout is given up, however short the calls are.
 #[test]
 fn a_connection_outlives_short_calls() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();

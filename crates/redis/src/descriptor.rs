@@ -28,7 +28,8 @@ pub(crate) struct Descriptor {
     pub(crate) normalization: Normalization,
     /// What the filter remembers, if it forgets. The sizes are those of each epoch then.
     pub(crate) window: Option<Window>,
-    /// Whether all keys of the first generation exist. Before, only the client that creates the filter uses it.
+    /// Whether all keys of the first generation exist. Before, only the client that creates the
+    /// filter uses it.
     pub(crate) ready: bool,
 }
 
@@ -59,7 +60,8 @@ struct Head {
     identity: u64,
 }
 
-/// The numbers of a generation. All of them are stored, so that clients of different releases agree.
+/// The numbers of a generation. All of them are stored, so that clients of different releases
+/// agree.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {

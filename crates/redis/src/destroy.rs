@@ -13,13 +13,13 @@ use crate::sizes::MAX_GENERATIONS;
 use crate::tag::Identity;
 use crate::{Error, window};
 
-/// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of all
-/// its lives.
+/// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of
+/// all its lives.
 ///
 /// # Errors
 ///
-/// [`Error::Missing`] if there was no filter. Keys that earlier filters have left are removed all the
-/// same.
+/// [`Error::Missing`] if there was no filter. Keys that earlier filters have left are removed all
+/// the same.
 pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
     // A descriptor whose list of lives was evicted names its keys.
     let text = access.descriptor(commands::get(&access.name.descriptor())).await?;
@@ -39,8 +39,8 @@ pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
     if there || unswept { Ok(()) } else { Err(Error::Missing) }
 }
 
-/// Ends the life of a filter that could not be created, and removes its keys. Returns whether the filter
-/// is ready all the same, since only the reply was lost: then nothing is removed.
+/// Ends the life of a filter that could not be created, and removes its keys. Returns whether the
+/// filter is ready all the same, since only the reply was lost: then nothing is removed.
 pub(crate) async fn abandon(access: Access<'_>, life: Identity) -> Result<bool, Error> {
     let (_, mut lives) = end(access, Some(life)).await?;
     lives.retain(|other| other.identity == life);
@@ -50,8 +50,8 @@ pub(crate) async fn abandon(access: Access<'_>, life: Identity) -> Result<bool, 
     sweep(access, &lives).await.map(|()| false)
 }
 
-/// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the others
-/// again.)
+/// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the
+/// others again.)
 pub(crate) async fn sweep_ended(access: Access<'_>) -> Result<(), Error> {
     let reply = access.descriptor(commands::get_all(&access.name.keys().lives)).await?;
     let mut lives = lives::of_reply(&reply);

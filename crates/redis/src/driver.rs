@@ -1,9 +1,9 @@
 //! The runtime of a blocking filter, and how a call waits for its future.
 //!
-//! The calling thread drives the connections while it waits. So a call of the only thread needs no other
-//! one: what it sends to several shards is written at once, and the reply wakes nobody. Of several
-//! threads that wait, one drives the connections of all. Between calls nobody does, so nothing may depend
-//! on that: `connection.rs` asks an idle connection whether it is alive.
+//! The calling thread drives the connections while it waits. So a call of the only thread needs no
+//! other one: what it sends to several shards is written at once, and the reply wakes nobody. Of
+//! several threads that wait, one drives the connections of all. Between calls nobody does, so
+//! nothing may depend on that: `connection.rs` asks an idle connection whether it is alive.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -30,7 +30,8 @@ impl Driver {
     pub(crate) fn wait<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         let Some(runtime) = &self.runtime else { unreachable!("it is there until the end") };
         // A thread of another runtime may not drive this one, also where it may block, as in
-        // `spawn_blocking`: nothing tells it from one that runs tasks. Such a call has its own thread.
+        // `spawn_blocking`: nothing tells it from one that runs tasks. Such a call has its own
+        // thread.
         if Handle::try_current().is_ok() {
             let waited = thread::scope(|scope| scope.spawn(|| runtime.block_on(future)).join());
             return waited.unwrap_or_else(|panic| resume_unwind(panic));
@@ -41,7 +42,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // To wait for its tasks is not allowed inside another runtime, and there is nothing to wait for.
+        // To wait for its tasks is not allowed inside another runtime, and there is nothing to wait
+        // for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

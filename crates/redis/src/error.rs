@@ -8,7 +8,8 @@ use tamis_core::BuildError;
 
 /// The reason why an operation on a filter in Redis failed.
 ///
-/// Each variant states what is true of the item: nothing is stored, or it is unknown whether something is.
+/// Each variant states what is true of the item: nothing is stored, or it is unknown whether
+/// something is.
 ///
 /// # Examples
 ///
@@ -28,15 +29,16 @@ pub enum Error {
         /// What is wrong with it.
         reason: Arc<str>,
     },
-    /// The first connection failed for a reason that does not pass by waiting: no such host, a wrong password, no such
-    /// database, encryption on one side only, or a Sentinel. Nothing was stored. Later such a reason is waited for
-    /// until the deadline, since hosts and servers that are replaced come back.
+    /// The first connection failed for a reason that does not pass by waiting: no such host, a
+    /// wrong password, no such database, encryption on one side only, or a Sentinel. Nothing was
+    /// stored. Later such a reason is waited for until the deadline, since hosts and servers that
+    /// are replaced come back.
     Connect {
         /// What is wrong.
         reason: Arc<str>,
     },
-    /// The name of the filter is empty, longer than 200 bytes, or contains a brace or a control character: the keys of
-    /// a shard could not be hashed by one part of them.
+    /// The name of the filter is empty, longer than 200 bytes, or contains a brace or a control
+    /// character: the keys of a shard could not be hashed by one part of them.
     Name,
     /// The number of shards is 0 or above 65,536.
     Shards {
@@ -49,8 +51,8 @@ pub enum Error {
     Missing,
     /// The server has a filter of this name already.
     Exists,
-    /// Another client is creating the filter, or was killed while it did. Wait, or use `open_or_create`,
-    /// which takes the place of a client that was killed.
+    /// Another client is creating the filter, or was killed while it did. Wait, or use
+    /// `open_or_create`, which takes the place of a client that was killed.
     Creating,
     /// The description of the filter is not valid. Nothing was changed.
     Descriptor {
@@ -66,47 +68,48 @@ pub enum Error {
         /// The value that the builder was given.
         expected: Arc<str>,
     },
-    /// A part of the filter is gone from the server: evicted, expired, deleted, or lost by a restart without
-    /// persistence. Items of this shard may have been lost. Nothing was stored.
+    /// A part of the filter is gone from the server: evicted, expired, deleted, or lost by a
+    /// restart without persistence. Items of this shard may have been lost. Nothing was stored.
     ///
-    /// A filter with a window heals: the shard works again when the items that are lost would have been forgotten, unless
-    /// its list of epochs is gone.
+    /// A filter with a window heals: the shard works again when the items that are lost would have
+    /// been forgotten, unless its list of epochs is gone.
     Lost {
         /// The number of the shard.
         shard: u32,
         /// The generation whose bits are missing; with a window, that of an epoch.
         generation: u32,
     },
-    /// The filter was deleted since this client opened it, or replaced by another of the same name; or the
-    /// server has lost its descriptor, as by a restart without persistence. Nothing was stored, and this
-    /// client stores nothing any more: open the filter again.
+    /// The filter was deleted since this client opened it, or replaced by another of the same name;
+    /// or the server has lost its descriptor, as by a restart without persistence. Nothing was
+    /// stored, and this client stores nothing any more: open the filter again.
     ///
-    /// Other clients of the old filter notice at most 10 seconds later, at their next call. Until then an
-    /// item may be new to the old filter and to the new one.
+    /// Other clients of the old filter notice at most 10 seconds later, at their next call. Until
+    /// then an item may be new to the old filter and to the new one.
     Replaced,
-    /// Bits that were pushed were evicted, or deleted, before they were added to this shard. No item of
-    /// this shard was added. The push can be repeated.
+    /// Bits that were pushed were evicted, or deleted, before they were added to this shard. No
+    /// item of this shard was added. The push can be repeated.
     Incomplete {
         /// The number of the shard.
         shard: u32,
     },
-    /// No server could be reached, or none accepted commands, until the deadline of the call (`deadline` of
-    /// the builder). Nothing was stored, and the operation can be repeated.
+    /// No server could be reached, or none accepted commands, until the deadline of the call
+    /// (`deadline` of the builder). Nothing was stored, and the operation can be repeated.
     Unavailable {
         /// The reason why the last attempt failed.
         reason: Arc<str>,
     },
-    /// The insert was sent, and its reply was lost, or a part of the filter was lost while it ran. The item may be in the
-    /// filter or not. If it is, perhaps nobody got `true` for it. The insert is not repeated: the repetition might find
-    /// its own bits and return `false`.
+    /// The insert was sent, and its reply was lost, or a part of the filter was lost while it ran.
+    /// The item may be in the filter or not. If it is, perhaps nobody got `true` for it. The insert
+    /// is not repeated: the repetition might find its own bits and return `false`.
     ///
-    /// When a filter is created: it may be there, and not ready. When one is pushed: a part may be added.
+    /// When a filter is created: it may be there, and not ready. When one is pushed: a part may be
+    /// added.
     VerdictUnknown {
         /// Why the verdict is unknown.
         reason: Arc<str>,
     },
-    /// The insert has a verdict, but fewer replicas than requested have confirmed it in time. The item is stored in the
-    /// master. If the master fails now, the item may be lost.
+    /// The insert has a verdict, but fewer replicas than requested have confirmed it in time. The
+    /// item is stored in the master. If the master fails now, the item may be lost.
     NotReplicated {
         /// The verdict: whether this insert was the first of the item.
         new: bool,
@@ -123,7 +126,8 @@ pub enum Error {
         /// What was expected.
         expected: &'static str,
     },
-    /// The local filter does not fit this one: another hash, seed, normal form or geometry. Nothing was stored.
+    /// The local filter does not fit this one: another hash, seed, normal form or geometry. Nothing
+    /// was stored.
     Mismatch {
         /// What differs.
         field: &'static str,
@@ -133,8 +137,8 @@ pub enum Error {
         /// The span given.
         span: Duration,
     },
-    /// The filter forgets (it has a window), and this operation is for filters that do not: a copy would remember what the
-    /// filter has forgotten. Nothing was sent.
+    /// The filter forgets (it has a window), and this operation is for filters that do not: a copy
+    /// would remember what the filter has forgotten. Nothing was sent.
     Window,
     /// There is no memory for a local copy of the filter.
     Alloc {

@@ -66,9 +66,10 @@ pub enum Event {
         /// The number of the generation, from 0 for the first.
         generation: u32,
     },
-    /// An item that counts was inserted, and the shard could not be counted, or not be grown: this user
-    /// may not run scripts, a slot moves, or the server has no room. No item is concerned: a later
-    /// insert tries again, and until then a full generation becomes fuller than it was made for.
+    /// An item that counts was inserted, and the shard could not be counted, or not be grown: this
+    /// user may not run scripts, a slot moves, or the server has no room. No item is concerned: a
+    /// later insert tries again, and until then a full generation becomes fuller than it was made
+    /// for.
     GrowthFailed {
         /// The number of the shard.
         shard: u32,

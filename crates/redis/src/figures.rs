@@ -15,7 +15,8 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// The shards that are counted at once.
 const SHARDS_AT_ONCE: usize = 16;
 
-/// How full a filter in Redis is: from [`RedisBloomFilter::figures`](crate::RedisBloomFilter::figures).
+/// How full a filter in Redis is: from
+/// [`RedisBloomFilter::figures`](crate::RedisBloomFilter::figures).
 ///
 /// # Examples
 ///
@@ -40,8 +41,9 @@ pub struct Figures {
     pub false_positive_rate: f64,
     /// The false-positive rate that the filter was created with: the request.
     pub requested_rate: f64,
-    /// The items divided by the capacity of all generations that exist. A filter with a window counts its epochs, each of
-    /// which is made for a third of the capacity: with four full ones this is 1. Above 1, the rate may exceed the request.
+    /// The items divided by the capacity of all generations that exist. A filter with a window
+    /// counts its epochs, each of which is made for a third of the capacity: with four full ones
+    /// this is 1. Above 1, the rate may exceed the request.
     pub saturation: f64,
     /// The share of bits that are set.
     pub fill: f64,
@@ -49,7 +51,8 @@ pub struct Figures {
     pub size_in_bytes: u64,
     /// The number of keys with bits.
     pub keys: u64,
-    /// The number of generations of the shard that has the most; with a window, of all of its epochs together.
+    /// The number of generations of the shard that has the most; with a window, of all of its
+    /// epochs together.
     pub generations: u32,
 }
 

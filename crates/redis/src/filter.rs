@@ -21,8 +21,8 @@ use crate::shared::{Call, Confirm, Shared};
 use crate::window::Window;
 use crate::{Error, pull, push, query, window};
 
-/// The shards of a batch whose commands are on their way at the same time. They share a connection per node, so a batch that
-/// is spread over thousands of shards still takes few round trips.
+/// The shards of a batch whose commands are on their way at the same time. They share a connection
+/// per node, so a batch that is spread over thousands of shards still takes few round trips.
 const BATCH_SHARDS: usize = 1024;
 
 /// The result of an insert that was not made: none of these is returned.
@@ -30,9 +30,10 @@ const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
 
 /// A Bloom filter in Redis or Valkey, for asynchronous programs on tokio.
 ///
-/// It has the methods of [`RedisBloomFilter`](crate::RedisBloomFilter), whose documentation states what they promise.
-/// All of them take `&self`, and any number of tasks may use a filter at once; clones share its connections. If a
-/// future is dropped before it ends, it is unknown which of its items are stored.
+/// It has the methods of [`RedisBloomFilter`](crate::RedisBloomFilter), whose documentation states
+/// what they promise. All of them take `&self`, and any number of tasks may use a filter at once;
+/// clones share its connections. If a future is dropped before it ends, it is unknown which of its
+/// items are stored.
 ///
 /// # Examples
 ///
@@ -75,7 +76,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.insert_hash(self.hasher().hash_item(item)).await
     }
 
-    /// Inserts an item by its hash, as [`RedisBloomFilter::insert_hash`](crate::RedisBloomFilter::insert_hash) does.
+    /// Inserts an item by its hash, as
+    /// [`RedisBloomFilter::insert_hash`](crate::RedisBloomFilter::insert_hash) does.
     ///
     /// # Errors
     ///
@@ -88,7 +90,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.insert_hashes(&[hash]).await.pop().unwrap_or(Err(NO_VERDICT))
     }
 
-    /// Inserts many items, as [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
+    /// Inserts many items, as
+    /// [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
     ///
     /// # Examples
     ///
@@ -190,7 +193,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         Ok(found)
     }
 
-    /// Queries many items, as [`RedisBloomFilter::contains_many`](crate::RedisBloomFilter::contains_many) does.
+    /// Queries many items, as
+    /// [`RedisBloomFilter::contains_many`](crate::RedisBloomFilter::contains_many) does.
     ///
     /// # Errors
     ///
@@ -232,7 +236,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         Ok(all)
     }
 
-    /// Returns how full the filter is, as [`RedisBloomFilter::figures`](crate::RedisBloomFilter::figures) does.
+    /// Returns how full the filter is, as
+    /// [`RedisBloomFilter::figures`](crate::RedisBloomFilter::figures) does.
     ///
     /// # Errors
     ///
@@ -245,7 +250,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         figures::figures(self.shared.begin().await?).await
     }
 
-    /// Copies the filter into a local one, as [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
+    /// Copies the filter into a local one, as
+    /// [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
     ///
     /// # Errors
     ///
@@ -280,7 +286,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         pull::empty(self.shared.call())
     }
 
-    /// Adds the items of a local filter, as [`RedisBloomFilter::push`](crate::RedisBloomFilter::push) does.
+    /// Adds the items of a local filter, as
+    /// [`RedisBloomFilter::push`](crate::RedisBloomFilter::push) does.
     ///
     /// # Errors
     ///
@@ -317,8 +324,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.shared.descriptor.normalization
     }
 
-    /// Returns the number of items that the first generation was made for; with a [window](Self::window), the items of a
-    /// span.
+    /// Returns the number of items that the first generation was made for; with a
+    /// [window](Self::window), the items of a span.
     ///
     /// # Examples
     ///
@@ -369,7 +376,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 }
 
-/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to
+/// `on_hit`.
 async fn find(
     filter: Call<'_>,
     shard: u32,
@@ -382,7 +390,8 @@ async fn find(
     }
 }
 
-/// Waits for the replicas of each node that was written to, and records which inserts they have not confirmed.
+/// Waits for the replicas of each node that was written to, and records which inserts they have not
+/// confirmed.
 async fn confirm_all(filter: Call<'_>, confirm: Confirm, all: &mut [Inserted]) {
     let Confirm { replicas, wait } = confirm;
     let connections: BTreeSet<u64> = all.iter().filter_map(|item| item.connection).collect();

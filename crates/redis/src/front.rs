@@ -10,17 +10,20 @@ use crate::Error;
 use crate::blocking::RedisBloomFilter;
 use crate::filter::AsyncRedisBloomFilter;
 
-/// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or found here before is answered
-/// without a round trip.
+/// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or found
+/// here before is answered without a round trip.
 ///
-/// The local filter may be of any type: a `RotatingBloomFilter` remembers the last items in a fixed memory, a
-/// `ScalableBloomFilter` all of them. It must have the [hasher](RedisBloomFilter::hasher) of the other. An item enters it
-/// only after the server has answered that it has the item: if a reply is lost, the next insert of the item asks again.
+/// The local filter may be of any type: a `RotatingBloomFilter` remembers the last items in a fixed
+/// memory, a `ScalableBloomFilter` all of them. It must have the [hasher](RedisBloomFilter::hasher)
+/// of the other. An item enters it only after the server has answered that it has the item: if a
+/// reply is lost, the next insert of the item asks again.
 ///
-/// A false positive of either filter is one of the pair, so make the rate of the local filter a part of the other's. A copy
-/// that was [pulled](RedisBloomFilter::pull) has the same bits, and adds no false positive.
+/// A false positive of either filter is one of the pair, so make the rate of the local filter a
+/// part of the other's. A copy that was [pulled](RedisBloomFilter::pull) has the same bits, and
+/// adds no false positive.
 ///
-/// Exactly one insert of an item returns `true`, as without the local filter: it answers `false` only.
+/// Exactly one insert of an item returns `true`, as without the local filter: it answers `false`
+/// only.
 ///
 /// # Examples
 ///
@@ -51,8 +54,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter in Redis forgets: the local
-    /// one would answer for items that are new again.
+    /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter
+    /// in Redis forgets: the local one would answer for items that are new again.
     ///
     /// # Examples
     ///
@@ -88,7 +91,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         result
     }
 
-    /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the local filter contains.
+    /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the local
+    /// filter contains.
     ///
     /// # Examples
     ///
@@ -97,7 +101,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20).build()?;
+    /// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20);
+    /// let local = builder.build()?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// let new = seen.insert_many(["a", "b", "a"]);
     /// assert_eq!(new.len(), 3);
@@ -151,7 +156,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20).build()?;
+    /// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20);
+    /// let local = builder.build()?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().figures().items.value);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -184,7 +190,8 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
-/// let local = ScalableBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone()).capacity(1 << 20).build()?;
+/// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone());
+/// let local = builder.capacity(1 << 20).build()?;
 /// let seen = AsyncLocalFirst::new(seen, local)?;
 /// seen.insert("https://example.org/").await?;
 /// // No round trip.
@@ -328,7 +335,8 @@ fn unknown(local: &impl Filter, hashes: &[u64]) -> (Vec<usize>, Vec<u64>) {
     (unknown, asked)
 }
 
-/// Returns the results of a batch: those of the unknown items are the answers of the server, which are remembered.
+/// Returns the results of a batch: those of the unknown items are the answers of the server, which
+/// are remembered.
 fn merged(
     local: &impl Filter,
     hashes: &[u64],
@@ -345,7 +353,8 @@ fn merged(
     results
 }
 
-/// Inserts an item that the server has. A local filter without room remembers fewer items, and no answer is wrong.
+/// Inserts an item that the server has. A local filter without room remembers fewer items, and no
+/// answer is wrong.
 fn remember(local: &impl Filter, hash: u64) {
     _ = local.try_insert_hash(hash);
 }

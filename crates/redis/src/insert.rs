@@ -26,12 +26,12 @@ impl Inserted {
     }
 }
 
-/// Inserts items into their shard, equal ones in this order. Passes each result to `on_result`, in any
-/// order.
+/// Inserts items into their shard, equal ones in this order. Passes each result to `on_result`, in
+/// any order.
 ///
-/// If the filter grows, some items count the bits that are set, each by a script of its own. All others
-/// share a command. On average, one item of a full command counts. So the items that are on their way
-/// when a generation becomes full are a small part of it.
+/// If the filter grows, some items count the bits that are set, each by a script of its own. All
+/// others share a command. On average, one item of a full command counts. So the items that are on
+/// their way when a generation becomes full are a small part of it.
 pub(crate) async fn insert(
     filter: Call<'_>,
     shard: u32,
@@ -113,8 +113,8 @@ async fn drive(
                 inserts.set(generation, &reply, |item, new| {
                     results.push((item, Inserted { result: Ok(new), connection }));
                 });
-                // What was written into a key without a tag is no part of the filter. It is left to the
-                // next growth or to `destroy`, unless the filter is gone.
+                // What was written into a key without a tag is no part of the filter. It is left to
+                // the next growth or to `destroy`, unless the filter is gone.
                 if reply.0 == State::Gone && !filter.ask().await? {
                     filter.remove(shard, generation).await;
                     return Err(Error::Replaced);
@@ -129,8 +129,8 @@ async fn drive(
     Ok(())
 }
 
-/// Sets the bits of items in a generation. Returns the state of the generation, which items were new
-/// to it, and the connection. If the item counts, the shard may have grown afterwards.
+/// Sets the bits of items in a generation. Returns the state of the generation, which items were
+/// new to it, and the connection. If the item counts, the shard may have grown afterwards.
 async fn set(
     filter: Call<'_>,
     shard: u32,

@@ -1,5 +1,6 @@
-//! A Bloom filter of [Tamis](https://docs.rs/tamis) in Redis or Valkey: shared by any number of programs on any number of
-//! machines, spread over one server or a cluster, on plain bitmaps, without a module.
+//! A Bloom filter of [Tamis](https://docs.rs/tamis) in Redis or Valkey: shared by any number of
+//! programs on any number of machines, spread over one server or a cluster, on plain bitmaps,
+//! without a module.
 //!
 //! | | |
 //! |---|---|
@@ -11,10 +12,11 @@
 //!
 //! # Exactly one winner
 //!
-//! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old values. The server runs
-//! one command at a time, so of any number of clients that insert an item, one finds a bit that was 0: its insert returns
-//! `true`, and all others return `false`. (None returns `true` if the item was a false positive before, or becomes one.)
-//! This holds while the filter grows: [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
+//! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old
+//! values. The server runs one command at a time, so of any number of clients that insert an item,
+//! one finds a bit that was 0: its insert returns `true`, and all others return `false`. (None
+//! returns `true` if the item was a false positive before, or becomes one.) This holds while the
+//! filter grows: [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
 //! [`Error::VerdictUnknown`], and is not sent again; then *exactly one* becomes *at most one*.
 //!
 //! # What a failure costs
@@ -32,29 +34,34 @@
 //! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
 //! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
 //!
-//! An insert is sent again only if no byte of it was sent. A connection that was silent for 1 s is asked (`PING`) before an
-//! insert, which costs one round trip. So a verdict can be lost only if a connection breaks within the round trip of the
-//! insert, or silently, without an end that the system reports, less than 1 s before.
+//! An insert is sent again only if no byte of it was sent. A connection that was silent for 1 s is
+//! asked (`PING`) before an insert, which costs one round trip. So a verdict can be lost only if a
+//! connection breaks within the round trip of the insert, or silently, without an end that the
+//! system reports, less than 1 s before.
 //!
-//! Redis confirms a write before its replicas have it. So an insert can be lost with its master, unless it was confirmed by
-//! replicas ([`Builder::confirmed_by`]). A key is at risk if the server may evict it: set `maxmemory-policy noeviction`, or
-//! a policy for keys that expire only.
+//! Redis confirms a write before its replicas have it. So an insert can be lost with its master,
+//! unless it was confirmed by replicas ([`Builder::confirmed_by`]). A key is at risk if the server
+//! may evict it: set `maxmemory-policy noeviction`, or a policy for keys that expire only.
 //!
 //! # A filter that forgets
 //!
-//! With a [`window`](Builder::window) an item is remembered for at least the span and at most a third longer, and of all
-//! inserts of it within the span exactly one returns `true`. The clocks of the servers decide. Such a filter needs
-//! `noeviction`. If one of its keys is lost, the shard works again when the items of the key would have been forgotten.
-//! [`protocol`](protocol#filters-that-forget) has the proof, what a wrong clock does, and what it costs.
+//! With a [`window`](Builder::window) an item is remembered for at least the span and at most a
+//! third longer, and of all inserts of it within the span exactly one returns `true`. The clocks of
+//! the servers decide. Such a filter needs `noeviction`. If one of its keys is lost, the shard
+//! works again when the items of the key would have been forgotten.
+//! [`protocol`](protocol#filters-that-forget) has the proof, what a wrong clock does, and what it
+//! costs.
 //!
-//! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are checked against those of
-//! the system, or of the file that `SSL_CERT_FILE` names.
+//! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are
+//! checked against those of the system, or of the file that `SSL_CERT_FILE` names.
 //!
 //! # Servers
 //!
-//! The tests run against Redis 7.0 and Valkey 9.1: one server, and a cluster of three masters and three replicas.
+//! The tests run against Redis 7.0 and Valkey 9.1: one server, and a cluster of three masters and
+//! three replicas.
 //!
-//! A user of the server needs the keys of its filters and these commands. This one has the filter `crawl`:
+//! A user of the server needs the keys of its filters and these commands. This one has the filter
+//! `crawl`:
 //!
 //! ```text
 //! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
@@ -64,7 +71,8 @@
 //! ```
 //!
 //! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for
-//! [`Builder::confirmed_by`]. An address with the number of a database needs `select`. Each connection begins with `client|setinfo`, which the server may refuse.
+//! [`Builder::confirmed_by`]. An address with the number of a database needs `select`. Each
+//! connection begins with `client|setinfo`, which the server may refuse.
 //!
 //! # Examples
 //!

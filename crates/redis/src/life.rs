@@ -1,8 +1,8 @@
 //! Finds out whether the filter that a client has opened is still the one of its name.
 //!
 //! A filter that is deleted and created again has other keys, so a client of the old one can harm
-//! nothing. It notices when it misses a key, and otherwise when it asks, at most ten seconds after it
-//! asked last. Until then the old filter and the new one may each have a winner.
+//! nothing. It notices when it misses a key, and otherwise when it asks, at most ten seconds after
+//! it asked last. Until then the old filter and the new one may each have a winner.
 
 use redis::Value;
 use tokio::time::{timeout, timeout_at};
@@ -22,8 +22,8 @@ impl Shared {
     pub(crate) async fn begin(&self) -> Result<Call<'_>, Error> {
         let call = self.call();
         if self.is_current.is_due() {
-            // No answer in time, or an error, says nothing about the filter. The connection may be dead
-            // without a word: the next call makes another.
+            // No answer in time, or an error, says nothing about the filter. The connection may be
+            // dead without a word: the next call makes another.
             if timeout(WAIT, timeout_at(call.end(), call.ask())).await.is_err() {
                 self.router.renew(self.name.descriptor_slot());
             }
@@ -47,8 +47,8 @@ impl Call<'_> {
         Ok(is_current)
     }
 
-    /// Removes a key that an insert has written, unless it is a part of the filter. The filter has been
-    /// replaced, so nobody else would.
+    /// Removes a key that an insert has written, unless it is a part of the filter. The filter has
+    /// been replaced, so nobody else would.
     pub(crate) async fn remove(&self, shard: u32, generation: u32) {
         let key = self.key(shard, generation);
         let command = scripts::remove(&key, self.generation(generation), self.identity());

@@ -1,10 +1,11 @@
-//! The lives of a filter: the identities that filters of one name have had, and what is stored about
-//! them. Knows no connection.
+//! The lives of a filter: the identities that filters of one name have had, and what is stored
+//! about them. Knows no connection.
 //!
-//! Each filter has an identity, which is a part of its keys' names. The hash `{name}:lives` has a record
-//! for each identity whose keys may exist: it is written before the first of these keys, and removed
-//! after the last. So every key can be found and removed without a scan of the server, whichever client
-//! was killed when. The hash and the descriptor are in one slot, and each change of both is one script.
+//! Each filter has an identity, which is a part of its keys' names. The hash `{name}:lives` has a
+//! record for each identity whose keys may exist: it is written before the first of these keys, and
+//! removed after the last. So every key can be found and removed without a scan of the server,
+//! whichever client was killed when. The hash and the descriptor are in one slot, and each change
+//! of both is one script.
 
 use redis::{Cmd, Value};
 
@@ -20,12 +21,12 @@ pub(crate) const LEASE_MS: u64 = 10_000;
 /// after the sweep comes from one that was killed before it read that reply.
 const KEPT_MS: u64 = 3_600_000;
 
-/// How long the list of lives is kept where no filter is: the next deletion or creation of the name, if
-/// it comes within this time, finds what remains of them.
+/// How long the list of lives is kept where no filter is: the next deletion or creation of the
+/// name, if it comes within this time, finds what remains of them.
 const LISTED_MS: u64 = 7 * 24 * KEPT_MS;
 
-/// The most lives of those that ended last, and of those that ended first, that a deletion sweeps again.
-/// A program that creates and deletes filters in a loop has thousands of them in an hour.
+/// The most lives of those that ended last, and of those that ended first, that a deletion sweeps
+/// again. A program that creates and deletes filters in a loop has thousands of them in an hour.
 const SWEPT_AGAIN: usize = 64;
 
 /// Reads the server's clock, in milliseconds.
@@ -37,8 +38,9 @@ macro_rules! now {
 }
 
 /// Begins a life, and stores the descriptor of a filter that is not ready. Returns 1, or 0 if there
-/// is a filter, or another client creates one. A creation whose client has been silent for too long is
-/// ended. (A time too far ahead is that of a clock which was set back.) If this life has begun, returns 1 as well, so it can be repeated.
+/// is a filter, or another client creates one. A creation whose client has been silent for too long
+/// is ended. (A time too far ahead is that of a clock which was set back.) If this life has begun,
+/// returns 1 as well, so it can be repeated.
 ///
 /// `KEYS` the descriptor, the lives; `ARGV` the life, the descriptor, the rest of the record.
 const BEGIN: &str = concat!(
@@ -75,8 +77,8 @@ const RENEW: &str = concat!(
 
 /// Makes a filter ready. Returns 0 if the client has lost it. It can be repeated.
 ///
-/// `KEYS` the descriptor, the lives; `ARGV` the life, its descriptor before, and after, the rest of the
-/// record.
+/// `KEYS` the descriptor, the lives; `ARGV` the life, its descriptor before, and after, the rest of
+/// the record.
 const PUBLISH: &str = concat!(
     now!(),
     "local text = redis.call('GET', KEYS[1]) if text == ARGV[3] then return 1 end \
@@ -200,8 +202,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Begins a life with its descriptor, which states that it is not ready. Replies 1, or 0 if there is
-    /// a filter already.
+    /// Begins a life with its descriptor, which states that it is not ready. Replies 1, or 0 if
+    /// there is a filter already.
     pub(crate) fn begin(&self, life: &Life, descriptor: &str) -> Cmd {
         let mut command = script(BEGIN, &[&self.descriptor, &self.lives]);
         command.arg(life.identity.to_string()).arg(descriptor).arg(life.rest()).arg(LEASE_MS);

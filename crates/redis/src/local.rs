@@ -10,8 +10,9 @@ use tamis_hash::{AnyStable, HashItem};
 
 use crate::sizes::LINE_WORDS;
 
-/// A filter in this process with the bits of one in Redis: from [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull)
-/// or [`RedisBloomFilter::local`](crate::RedisBloomFilter::local).
+/// A filter in this process with the bits of one in Redis: from
+/// [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) or
+/// [`RedisBloomFilter::local`](crate::RedisBloomFilter::local).
 ///
 /// It gives the same answers, and can be saved in a file that every program with Tamis reads.
 ///
@@ -50,7 +51,8 @@ impl<T: ?Sized> Local<T> {
         Self { filter, normalization }
     }
 
-    /// Returns whether the filter may contain an item. `false` is certain for what it contained when it was pulled.
+    /// Returns whether the filter may contain an item. `false` is certain for what it contained
+    /// when it was pulled.
     ///
     /// # Examples
     ///
@@ -67,7 +69,8 @@ impl<T: ?Sized> Local<T> {
         }
     }
 
-    /// Inserts an item here, and not in Redis: see [`RedisBloomFilter::push`](crate::RedisBloomFilter::push).
+    /// Inserts an item here, and not in Redis: see
+    /// [`RedisBloomFilter::push`](crate::RedisBloomFilter::push).
     ///
     /// # Examples
     ///
@@ -83,7 +86,8 @@ impl<T: ?Sized> Local<T> {
         }
     }
 
-    /// Saves the filter in a file of Tamis, atomically. `tamis_formats::load` and the program `tamis` read it.
+    /// Saves the filter in a file of Tamis, atomically. `tamis_formats::load` and the program
+    /// `tamis` read it.
     ///
     /// # Errors
     ///

@@ -1,10 +1,13 @@
-//! Every interleaving of a few clients of one shard, and planted defects that the exploration must find.
+//! Every interleaving of a few clients of one shard, and planted defects that the exploration must
+//! find.
 //!
-//! The shard is in memory, and its commands are atomic, as those of a server. The clients decide by `round.rs` and
-//! `search.rs`. All orders of their commands are explored, with failovers, evictions and lost replies among them.
+//! The shard is in memory, and its commands are atomic, as those of a server. The clients decide by
+//! `round.rs` and `search.rs`. All orders of their commands are explored, with failovers, evictions
+//! and lost replies among them.
 //!
-//! A `model` must find no violation, and explore a minimum of orders and states, which is about half of what it explores
-//! now. A `mutant` plants a defect, and passes only if the exploration finds the violation.
+//! A `model` must find no violation, and explore a minimum of orders and states, which is about
+//! half of what it explores now. A `mutant` plants a defect, and passes only if the exploration
+//! finds the violation.
 
 mod client;
 mod counting;
@@ -60,7 +63,8 @@ enum Defect {
     GrowthKeepsBits,
 }
 
-/// Explores scenes. Asserts that none leads to a violation, and the minimum of all orders and states.
+/// Explores scenes. Asserts that none leads to a violation, and the minimum of all orders and
+/// states.
 fn model<S: Model>(orders: u128, states: usize, scenes: impl IntoIterator<Item = S>) {
     let mut sum = (0_u128, 0);
     for scene in scenes {
@@ -78,14 +82,14 @@ fn mutant(message: &str, scene: &impl Model) {
     }
 }
 
-/// Returns the guesses of two clients of a shard that has grown up to a generation. One may know of the next growth: it
-/// begins after that.
+/// Returns the guesses of two clients of a shard that has grown up to a generation. One may know of
+/// the next growth: it begins after that.
 fn guesses(open: u32) -> impl Iterator<Item = [u32; 2]> {
     (0..=open).flat_map(move |first| (first..=open + 1).map(move |second| [first, second]))
 }
 
-/// Two inserts and a query, while the shard grows: by one client twice, if there is room, and by another that comes
-/// late.
+/// Two inserts and a query, while the shard grows: by one client twice, if there is room, and by
+/// another that comes late.
 fn race(open: u32, [first, second]: [u32; 2], defect: Defect) -> World {
     let world = World::new(open, &[first, second, first, open]).defect(defect);
     let world = world.insert(0, &[0]).insert(1, &[0]).query(2);
@@ -271,8 +275,9 @@ fn mutant_an_error_forgets_bits_that_are_set() {
     mutant(NOT_STORED, &race(0, [0, 0], Defect::ErrorForgets).faults(faults));
 }
 
-/// A known limit. A failover takes a growth back, and the shard grows again, both between two commands of one insert. So
-/// the insert does not see what was inserted in between into the generation that was open again.
+/// A known limit. A failover takes a growth back, and the shard grows again, both between two
+/// commands of one insert. So the insert does not see what was inserted in between into the
+/// generation that was open again.
 #[test]
 fn growth_that_is_taken_back_and_repeated_during_an_insert_gives_two_winners() {
     mutant(TWO, &failover(0, Defect::None).strict());

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn slots_are_those_of_the_specification() {
-        // The check value of the specification, and slots that `CLUSTER KEYSLOT` of a server returns.
+        // The check value of the specification, and slots that `CLUSTER KEYSLOT` of a server
+        // returns.
         assert_eq!(slot("123456789"), 0x31C3 % SLOTS);
         assert_eq!(slot("foo"), 12182);
         let name = Name::new("crawl").unwrap();

@@ -1,5 +1,5 @@
-//! The connections to the nodes, made when they are needed: one per node that all tasks share, and more for tasks whose
-//! writes are confirmed.
+//! The connections to the nodes, made when they are needed: one per node that all tasks share, and
+//! more for tasks whose writes are confirmed.
 
 use core::time::Duration;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,8 @@ use crate::{Error, address, commands};
 /// How long the result of an attempt to connect counts for the tasks that waited for it.
 const FRESH: Duration = Duration::from_millis(100);
 
-/// The calls that wait for replicas at the same time, and so the most connections per node in addition to the shared one.
+/// The calls that wait for replicas at the same time, and so the most connections per node in
+/// addition to the shared one.
 const LANES: usize = 32;
 
 /// How long a replica that has failed is left alone.
@@ -66,7 +67,8 @@ struct Entry {
     connecting: Arc<tokio::sync::Mutex<Option<(Instant, Trouble)>>>,
 }
 
-/// Connections of one call, one per node. `WAIT` blocks a connection, and covers only what was written over it.
+/// Connections of one call, one per node. `WAIT` blocks a connection, and covers only what was
+/// written over it.
 pub(crate) struct Lane<'n> {
     nodes: &'n Nodes,
     pub(crate) number: u32,
@@ -98,8 +100,8 @@ impl Nodes {
     pub(crate) fn new(addresses: &[String], timeout: Duration) -> Result<Self, Error> {
         let info = |address: &String| address::parse(address);
         let seeds: Vec<_> = addresses.iter().map(info).collect::<Result<_, Error>>()?;
-        // Without a provider, or with several to choose from, a connection with encryption would panic. One that the
-        // program has installed is kept.
+        // Without a provider, or with several to choose from, a connection with encryption would
+        // panic. One that the program has installed is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
@@ -145,8 +147,8 @@ impl Nodes {
                 None => Arc::clone(&entry.connecting),
             }
         };
-        // One task connects. The others use its connection, or fail as it has failed: one after another they would wait
-        // for many timeouts.
+        // One task connects. The others use its connection, or fail as it has failed: one after
+        // another they would wait for many timeouts.
         let mut failed = connecting.lock().await;
         let made = self.table().entries.get(&key).and_then(|entry| entry.connection.clone());
         if let Some(connection) = made {
@@ -174,8 +176,8 @@ impl Nodes {
     }
 
     async fn open(&self, node: &Node, used: Use) -> Result<Connection, Trouble> {
-        // The address of the builder itself may say more than host and port. All other nodes have the users, the
-        // passwords and the encryption of the first.
+        // The address of the builder itself may say more than host and port. All other nodes have
+        // the users, the passwords and the encryption of the first.
         let own = self.seeds.iter().find(|seed| node_of(seed) == *node);
         let info = match (own, self.seeds.first()) {
             (Some(own), _) => own.clone(),
@@ -236,9 +238,9 @@ impl Nodes {
         table.shunned.contains_key(replica)
     }
 
-    /// Waits until replicas have all that was written over a connection, for at most `wait`. Returns their number: 0 if
-    /// the connection is lost, since the server has forgotten then what was written over it.
-    /// The reply is waited for until `end`, at least for `wait`.
+    /// Waits until replicas have all that was written over a connection, for at most `wait`.
+    /// Returns their number: 0 if the connection is lost, since the server has forgotten then what
+    /// was written over it. The reply is waited for until `end`, at least for `wait`.
     pub(crate) async fn confirm(
         &self,
         connection: u64,

@@ -154,7 +154,8 @@ fn items(generation: &Generation, ones: u64) -> u64 {
     generation.items(ones, raw::lines(generation.geometry)) as u64
 }
 
-/// Returns the number of items, rounded down to what a slice counts: one item in `2^j`, so that at least 2^16 count.
+/// Returns the number of items, rounded down to what a slice counts: one item in `2^j`, so that at
+/// least 2^16 count.
 fn counted(items: u64, capacity: u64) -> u64 {
     let step = 1 << (capacity >> 16).checked_ilog2().unwrap_or(0);
     items - items % step

@@ -1,8 +1,8 @@
 //! Adds the bits of a local filter to one in Redis.
 //!
-//! The bits of a shard are written into a key that expires, and a script adds them to the bits of the
-//! shard at once, if all of them are there: a server may evict a key that expires. So a push that fails
-//! in the middle has added some shards and not others, and can be repeated.
+//! The bits of a shard are written into a key that expires, and a script adds them to the bits of
+//! the shard at once, if all of them are there: a server may evict a key that expires. So a push
+//! that fails in the middle has added some shards and not others, and can be repeated.
 
 use core::slice;
 

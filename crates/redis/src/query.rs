@@ -10,7 +10,8 @@ use crate::round::{Item, MAX_ITEMS, Query, Reply};
 use crate::router::{Failure, Kind};
 use crate::shared::Call;
 
-/// Queries the items of a shard. Passes the numbers of those that the filter may contain to `on_hit`.
+/// Queries the items of a shard. Passes the numbers of those that the filter may contain to
+/// `on_hit`.
 pub(crate) async fn query(
     filter: Call<'_>,
     shard: u32,
@@ -34,7 +35,8 @@ async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>,
             query.found();
             continue;
         };
-        // What a replica answers first may contradict what this client knows already. The master decides then.
+        // What a replica answers first may contradict what this client knows already. The master
+        // decides then.
         let kind = if query.is_first() { Kind::StaleRead } else { Kind::Read };
         let replies = read(filter, shard, items, generations, kind).await?;
         if let Some(found) = query.read(&replies, items.len()) {

@@ -1,11 +1,13 @@
-//! What an insert or a query of items does next, and what a reply means for it. Knows no connection.
+//! What an insert or a query of items does next, and what a reply means for it. Knows no
+//! connection.
 
 use core::ops::Range;
 
 use crate::Error;
 use crate::tag::State;
 
-/// The most items of one command. It keeps the server busy for a millisecond, in which no other client is served.
+/// The most items of one command. It keeps the server busy for a millisecond, in which no other
+/// client is served.
 pub(crate) const MAX_ITEMS: usize = 256;
 
 /// How often a shard is asked for its open generation, if replies contradict the answer.
@@ -30,7 +32,8 @@ pub(crate) enum Step {
     Find,
 }
 
-/// The reply of one generation: its state, and a bit per item. After [`Step::Read`]: whether it has the item. After
+/// The reply of one generation: its state, and a bit per item. After [`Step::Read`]: whether it has
+/// the item. After
 /// [`Step::Set`]: whether a bit was not set before.
 pub(crate) type Reply = (State, Vec<bool>);
 
@@ -39,10 +42,11 @@ pub(crate) type Reply = (State, Vec<bool>);
 pub(crate) struct Inserts {
     /// Those without a verdict.
     items: Vec<Item>,
-    /// The first generation that may have them: they are in none below, or this insert was the first to set their bits
-    /// there.
+    /// The first generation that may have them: they are in none below, or this insert was the
+    /// first to set their bits there.
     from: u32,
-    /// Whether their bits are in a closed generation: from then on, other inserts of the items return `false`.
+    /// Whether their bits are in a closed generation: from then on, other inserts of the items
+    /// return `false`.
     stored: bool,
     rounds: u32,
     next: Next,
@@ -77,12 +81,13 @@ impl Inserts {
         &self.items
     }
 
-    /// Returns the next step, or `None` if all items have a result. `guess`: the generation that was open when the shard
-    /// was last asked.
+    /// Returns the next step, or `None` if all items have a result. `guess`: the generation that
+    /// was open when the shard was last asked.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] after too many rounds, [`Error::VerdictUnknown`] if a failover has made the verdict unknown.
+    /// [`Error::Unavailable`] after too many rounds, [`Error::VerdictUnknown`] if a failover has
+    /// made the verdict unknown.
     pub(crate) fn next(&mut self, guess: u32) -> Result<Option<Step>, Error> {
         if self.items.is_empty() {
             return Ok(None);
@@ -90,7 +95,8 @@ impl Inserts {
         match self.next {
             Next::Begin => {
                 count(&mut self.rounds)?;
-                // Another insert of this client may know less. To go back would be to find the bits of this one.
+                // Another insert of this client may know less. To go back would be to find the bits
+                // of this one.
                 let generation = guess.max(self.from);
                 self.next = Next::Set(generation);
                 // An item in a closed generation is not new.
@@ -132,12 +138,14 @@ impl Inserts {
         mut on_verdict: impl FnMut(Item, bool),
     ) {
         match state {
-            // Of all inserts of an item, the first to set its bits in the open generation is the winner.
+            // Of all inserts of an item, the first to set its bits in the open generation is the
+            // winner.
             State::Open => {
                 self.items.drain(..).zip(new).for_each(|(item, new)| on_verdict(item, *new));
             }
-            // The generation was closed before. An item whose bits were all set is not new. An item whose bits this
-            // insert was the first to set goes on: all others that come later stop here.
+            // The generation was closed before. An item whose bits were all set is not new. An item
+            // whose bits this insert was the first to set goes on: all others that come later stop
+            // here.
             State::Closed => {
                 self.from = generation + 1;
                 self.stored = true;
@@ -151,8 +159,8 @@ impl Inserts {
                     goes_on
                 });
             }
-            // The bits went into a key that is no part of the filter. If a failover has taken a growth back, an older
-            // generation is open; if not, it is lost.
+            // The bits went into a key that is no part of the filter. If a failover has taken a
+            // growth back, an older generation is open; if not, it is lost.
             State::Gone => self.restart(),
         }
     }
@@ -171,8 +179,9 @@ impl Inserts {
         }
     }
 
-    /// Begins again: a failover may have taken back the generations that were seen. An insert that has set bits in a closed
-    /// generation would find these, and return `false` although nobody was first.
+    /// Begins again: a failover may have taken back the generations that were seen. An insert that
+    /// has set bits in a closed generation would find these, and return `false` although nobody was
+    /// first.
     const fn restart(&mut self) {
         self.from = 0;
         self.next = if self.stored { Next::Fail } else { Next::Find };
@@ -184,8 +193,8 @@ impl Query {
         Self { rounds: 0, lost: false }
     }
 
-    /// Returns the generations to read next, or `None` if the open generation must be found first. `guess`: the
-    /// generation that was open when the shard was last asked.
+    /// Returns the generations to read next, or `None` if the open generation must be found first.
+    /// `guess`: the generation that was open when the shard was last asked.
     ///
     /// # Errors
     ///
@@ -203,7 +212,8 @@ impl Query {
         self.rounds <= 1
     }
 
-    /// Takes the replies of these generations. Returns which of the `items` items were found, if the query is complete.
+    /// Takes the replies of these generations. Returns which of the `items` items were found, if
+    /// the query is complete.
     pub(crate) fn read(&mut self, replies: &[Reply], items: usize) -> Option<Vec<bool>> {
         let closed = replies.len().saturating_sub(1);
         let expected = |number| if number == closed { State::Open } else { State::Closed };

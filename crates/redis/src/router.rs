@@ -1,13 +1,14 @@
 //! Knows which node has which slot, and asks the nodes when that has changed.
 //!
-//! The cluster client of the crate `redis` repeats a command after a lost connection, and returns one error for a whole
-//! pipeline. Both would lose verdicts: an insert that is repeated finds its own bits. So Tamis routes by itself, over the
-//! crate's connections. `sending.rs` sends the commands.
+//! The cluster client of the crate `redis` repeats a command after a lost connection, and returns
+//! one error for a whole pipeline. Both would lose verdicts: an insert that is repeated finds its
+//! own bits. So Tamis routes by itself, over the crate's connections. `sending.rs` sends the
+//! commands.
 //!
 //! # Which errors mean what
 //!
-//! Each command of a pipeline has a reply of its own. Those that were executed keep it; only the others are sent again,
-//! in their order.
+//! Each command of a pipeline has a reply of its own. Those that were executed keep it; only the
+//! others are sent again, in their order.
 //!
 //! | the error | executed? | what is done |
 //! |---|---|---|
@@ -19,8 +20,8 @@
 //! | the connection breaks, and took no byte since the command was handed over (`watched.rs`) | no | as without a connection |
 //! | the connection breaks otherwise, or the reply does not come in time | unknown | a read is repeated, a write is not |
 //!
-//! A growth waits for nothing and is sent once ([`Kind::Once`]). A replica that does not answer is left alone for a while,
-//! and the master is asked.
+//! A growth waits for nothing and is sent once ([`Kind::Once`]). A replica that does not answer is
+//! left alone for a while, and the master is asked.
 
 use core::pin::pin;
 use core::time::Duration;
@@ -41,8 +42,8 @@ use crate::tries::{Tries, after};
 /// How long the answer of a node counts as new: many commands may fail at once.
 const FRESH: Duration = Duration::from_millis(50);
 
-/// The nodes that are asked for the slots at once: some may be gone without a word, each of which takes
-/// [`Settings::timeout`].
+/// The nodes that are asked for the slots at once: some may be gone without a word, each of which
+/// takes [`Settings::timeout`].
 const NODES_AT_ONCE: usize = 4;
 
 /// How a filter uses its connections.
@@ -94,7 +95,8 @@ pub(crate) enum Kind {
     Read,
     /// As `Read`, and older bits will do.
     StaleRead,
-    /// The first writes and is not repeated. The others read, and their replies may be errors or nothing.
+    /// The first writes and is not repeated. The others read, and their replies may be errors or
+    /// nothing.
     Write,
     /// All of them may be repeated, although they write.
     Idempotent,
@@ -156,9 +158,9 @@ impl Router {
         after(self.settings.deadline)
     }
 
-    /// Returns until when a command is tried that begins now, in a call that has to end at `end`. A call
-    /// with many commands may last longer while the servers answer: each of its later commands then has
-    /// the time of one reply.
+    /// Returns until when a command is tried that begins now, in a call that has to end at `end`. A
+    /// call with many commands may last longer while the servers answer: each of its later commands
+    /// then has the time of one reply.
     pub(crate) fn extended(&self, end: Instant) -> Instant {
         if Instant::now() < end { end } else { after(self.settings.timeout) }
     }
@@ -168,7 +170,8 @@ impl Router {
         self.nodes.timeout(used).min(end.saturating_duration_since(Instant::now()))
     }
 
-    /// Drops the shared connection to the node that has a slot, so that the next command makes another.
+    /// Drops the shared connection to the node that has a slot, so that the next command makes
+    /// another.
     pub(crate) fn renew(&self, slot: u16) {
         let node = self.known().slots.master(slot).cloned();
         node.iter().for_each(|node| self.nodes.drop_shared(node));

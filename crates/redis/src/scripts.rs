@@ -7,12 +7,12 @@ use redis::{Cmd, Value, cmd};
 use crate::sizes::{Generation, Place};
 use crate::tag::{Identity, State};
 
-/// Closes a key and creates the one of the next generation. While a generation is open, the next has
-/// no legitimate key. Whatever is there was written by clients that knew of a growth which a failover
-/// has taken back, and is deleted.
+/// Closes a key and creates the one of the next generation. While a generation is open, the next
+/// has no legitimate key. Whatever is there was written by clients that knew of a growth which a
+/// failover has taken back, and is deleted.
 ///
-/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the position
-/// of the tag in the next.
+/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the
+/// position of the tag in the next.
 macro_rules! close_and_create {
     () => {
         "redis.call('DEL', KEYS[2]) redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[2]) \
@@ -41,15 +41,15 @@ const GROW: &str = concat!(
     "return 1"
 );
 
-/// Inserts one item, and grows the shard if a bit was not set before and the key is full then. Returns
-/// the state of the key before (0 open, 1 closed, 2 gone), whether the item was new to it, and the
-/// growth (0 none, 1 the shard has grown, 2 it failed). Sets no bit in a key that is gone.
+/// Inserts one item, and grows the shard if a bit was not set before and the key is full then.
+/// Returns the state of the key before (0 open, 1 closed, 2 gone), whether the item was new to it,
+/// and the growth (0 none, 1 the shard has grown, 2 it failed). Sets no bit in a key that is gone.
 ///
-/// Once a bit is set, no error ends the script: the verdict would be lost. The tag that closes the key is
-/// written last.
+/// Once a bit is set, no error ends the script: the verdict would be lost. The tag that closes the
+/// key is written last.
 ///
-/// `KEYS` and `ARGV[1]` to `ARGV[4]` as for the growth; `ARGV[5]` the last byte of the sample, `ARGV[6]`
-/// the bits of a full one; then the offsets of the item's bits.
+/// `KEYS` and `ARGV[1]` to `ARGV[4]` as for the growth; `ARGV[5]` the last byte of the sample,
+/// `ARGV[6]` the bits of a full one; then the offsets of the item's bits.
 const INSERT: &str = concat!(
     read_tag!(),
     "if tag ~= ARGV[2] and tag ~= ARGV[3] then return {2, 0, 0} end local new = 0 \
@@ -69,8 +69,8 @@ const INSERT: &str = concat!(
 /// Sets the bits of one key in another, and deletes the first. Returns the ones in the sample
 /// afterwards; -1 if the key is gone; -2 if the bits are not complete. Then nothing is set.
 ///
-/// The bits have a length and a number of ones that the client has computed. Nobody else writes them,
-/// so what is there is a part of what was written. With the same number of ones it is all.
+/// The bits have a length and a number of ones that the client has computed. Nobody else writes
+/// them, so what is there is a part of what was written. With the same number of ones it is all.
 ///
 /// `KEYS` the key, the bits; `ARGV` the position of the tag, the open tag, the closed tag, the last
 /// byte of the sample, the length of the bits, their ones.
@@ -128,7 +128,8 @@ pub(crate) enum Growth {
     Failed,
 }
 
-/// Reads the reply to [`insert`]: the state of the key, whether the item was new to it, and the growth.
+/// Reads the reply to [`insert`]: the state of the key, whether the item was new to it, and the
+/// growth.
 pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, Growth)> {
     let Value::Array(values) = reply else { return None };
     let [Value::Int(state), Value::Int(new @ 0..=1), Value::Int(growth)] = values[..] else {
@@ -149,8 +150,8 @@ pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, Growth)> {
     Some((state, new == 1, growth))
 }
 
-/// Adds bits to those of a key. `length`: the bytes of the bits, with a tag at their end; `ones`: of
-/// both.
+/// Adds bits to those of a key. `length`: the bytes of the bits, with a tag at their end; `ones`:
+/// of both.
 pub(crate) fn unite(
     keys: [&str; 2],
     generation: &Generation,

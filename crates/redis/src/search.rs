@@ -30,14 +30,15 @@ impl Search {
         self.first..self.generations.min(self.first + TAGS)
     }
 
-    /// Takes the states of these generations. Returns the open one, or as an error the one that is gone, or `None` if
-    /// more tags must be read.
+    /// Takes the states of these generations. Returns the open one, or as an error the one that is
+    /// gone, or `None` if more tags must be read.
     pub(crate) fn read(&mut self, states: &[State]) -> Option<Result<u32, u32>> {
         let numbers = self.tags();
         let end = numbers.end;
         for (number, state) in numbers.zip(states) {
-            // The last tag that was closed is read again with those behind it. If it is not closed any more, a failover
-            // has taken growth back in between, and the tags behind it are no part of the filter.
+            // The last tag that was closed is read again with those behind it. If it is not closed
+            // any more, a failover has taken growth back in between, and the tags behind it are no
+            // part of the filter.
             let again = self.first > 0 && number == self.first && *state != State::Closed;
             if again && self.restarts < MAX_RESTARTS {
                 self.restarts += 1;
@@ -64,7 +65,8 @@ mod tests {
     use super::*;
     use crate::tag::State::{Closed, Gone, Open};
 
-    /// Returns the result of a search, and the number of reads. `tag` returns the state of a generation at a read.
+    /// Returns the result of a search, and the number of reads. `tag` returns the state of a
+    /// generation at a read.
     fn search(generations: u32, tag: impl Fn(u32, u32) -> State) -> (Result<u32, u32>, u32) {
         let mut search = Search::new(generations);
         for read in 0..100 {
@@ -98,8 +100,8 @@ mod tests {
         }
     }
 
-    /// A failover between two reads takes any number of growths back. The open generation is found, and none is taken for
-    /// a lost one.
+    /// A failover between two reads takes any number of growths back. The open generation is found,
+    /// and none is taken for a lost one.
     #[test]
     fn growth_that_is_taken_back_between_reads_loses_nothing() {
         let tag = |open: u32, number: u32| match number {

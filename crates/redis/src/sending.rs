@@ -1,4 +1,5 @@
-//! Sends commands to the node that has a slot, and never repeats one that may have been executed, unless it only reads.
+//! Sends commands to the node that has a slot, and never repeats one that may have been executed,
+//! unless it only reads.
 //!
 //! The table in `router.rs` says what each reply means.
 
@@ -30,7 +31,8 @@ struct Batch<'c> {
     commands: &'c [Cmd],
     kind: Kind,
     replies: Vec<Option<Value>>,
-    /// The node that imports the slot and has the key of a command, as the owner of the slot has said.
+    /// The node that imports the slot and has the key of a command, as the owner of the slot has
+    /// said.
     asked: Vec<Option<Node>>,
     /// Whether replicas may still be asked.
     stale: bool,
@@ -62,8 +64,9 @@ enum Next {
 }
 
 impl Router {
-    /// Sends commands to the node of a slot, in this order, and returns their replies. Those to commands of
-    /// [`Kind::Write`] after the first may be errors or nothing. `lane`: the caller's own connections, if it has any.
+    /// Sends commands to the node of a slot, in this order, and returns their replies. Those to
+    /// commands of [`Kind::Write`] after the first may be errors or nothing. `lane`: the caller's
+    /// own connections, if it has any.
     pub(crate) async fn send_over(
         &self,
         lane: Option<u32>,
@@ -130,7 +133,8 @@ impl Router {
         batch: &mut Batch<'_>,
         end: Instant,
     ) -> Result<Next, Failure> {
-        // 1. The node, and the commands. All that were not redirected go to the node that has the slot.
+        // 1. The node, and the commands. All that were not redirected go to the node that has the
+        //    slot.
         let used = lane.map_or(Use::Shared, Use::Lane);
         let Some(target) = self.target(slot, batch, used) else {
             return Ok(Next::Pause(format!("no node has slot {slot}")));
@@ -179,7 +183,8 @@ impl Router {
             }
         }
         if let Some((slot, to)) = moved {
-            // The whole map may have changed. What this node said is newer than what another one answers.
+            // The whole map may have changed. What this node said is newer than what another one
+            // answers.
             _ = timeout_at(end, self.refresh()).await;
             let name = || format!("{}:{}", to.0, to.1).into();
             self.events().raise(|| Event::Moved { slot, to: name() });
@@ -204,8 +209,8 @@ impl Router {
         Ok(Next::GoOn)
     }
 
-    /// Sends a pipeline to a node. Returns the replies and the number of the connection. Neither the
-    /// connection nor the replies are waited for beyond `end`.
+    /// Sends a pipeline to a node. Returns the replies and the number of the connection. Neither
+    /// the connection nor the replies are waited for beyond `end`.
     async fn exchange(
         &self,
         target: &Target,

@@ -1,4 +1,5 @@
-//! Finds out whether a key that seems to be missing is lost: while a slot moves, its keys are on two nodes.
+//! Finds out whether a key that seems to be missing is lost: while a slot moves, its keys are on
+//! two nodes.
 
 use futures_util::future::try_join_all;
 use redis::{Cmd, Value, cmd};
@@ -19,10 +20,12 @@ pub(crate) enum Settled {
 }
 
 impl Router {
-    /// Sends a command to the primary that has a slot. Its reply is a proof only if no slot moves: first, no other primary
-    /// imports the slot, and then, the owner replies by itself, instead of naming another node for a missing key.
+    /// Sends a command to the primary that has a slot. Its reply is a proof only if no slot moves:
+    /// first, no other primary imports the slot, and then, the owner replies by itself, instead of
+    /// naming another node for a missing key.
     ///
-    /// A replica that takes the place of a primary does not know of its migration. So the others are asked, too.
+    /// A replica that takes the place of a primary does not know of its migration. So the others
+    /// are asked, too.
     pub(crate) async fn settled(&self, slot: u16, command: Cmd, end: Instant) -> Settled {
         let late = || Err(Trouble::passing("a node has not answered before the deadline"));
         let found = timeout_at(end, self.find_settled(slot, command)).await;
@@ -92,7 +95,8 @@ fn name(node: &Node) -> String {
 
 /// Returns from which node the node that answers imports a slot.
 ///
-/// FORMAT: Redis, `CLUSTER NODES`: id, address, flags, and after the eighth field the slots. `[93-<-id]` is imported.
+/// FORMAT: Redis, `CLUSTER NODES`: id, address, flags, and after the eighth field the slots.
+/// `[93-<-id]` is imported.
 fn imports(nodes: &str, slot: u16) -> Option<String> {
     let fields = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let lines: Vec<Vec<String>> = nodes.lines().map(fields).collect();

@@ -1,4 +1,5 @@
-//! What all parts of a filter share: its description, its connections, and the generation that each shard has reached.
+//! What all parts of a filter share: its description, its connections, and the generation that each
+//! shard has reached.
 
 use core::ops::Deref;
 use core::time::Duration;
@@ -44,8 +45,8 @@ pub(crate) struct Shared {
     pub(crate) is_current: Current,
     /// The epochs of each shard, if the filter has a window.
     pub(crate) epochs: Known,
-    /// The generation of each shard that was open when it was last asked: a hint, which each command
-    /// checks. Locked for moments: a command takes the server longer.
+    /// The generation of each shard that was open when it was last asked: a hint, which each
+    /// command checks. Locked for moments: a command takes the server longer.
     generations: Mutex<Box<[u32]>>,
 }
 
@@ -95,7 +96,8 @@ impl Shared {
         self.generations()[shard as usize]
     }
 
-    /// Records that all generations below this one are closed. A late reply does not take back what is known since.
+    /// Records that all generations below this one are closed. A late reply does not take back what
+    /// is known since.
     pub(crate) fn advance(&self, shard: u32, generation: u32) {
         let known = &mut self.generations()[shard as usize];
         *known = generation.max(*known);
@@ -209,7 +211,8 @@ impl<'f> Call<'f> {
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if one of the generations up to it is gone, [`Error::Replaced`] if the filter is.
+    /// [`Error::Lost`] if one of the generations up to it is gone, [`Error::Replaced`] if the
+    /// filter is.
     pub(crate) async fn find_current(&self, shard: u32) -> Result<u32, Error> {
         let mut search = Search::new(self.sizes().generations.len() as u32);
         loop {
@@ -236,13 +239,14 @@ impl<'f> Call<'f> {
         }
     }
 
-    /// Finds out whether a key is lost that was missing. Without an error it may be there, and is read again.
+    /// Finds out whether a key is lost that was missing. Without an error it may be there, and is
+    /// read again.
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if the filter is gone. [`Error::Lost`] if the owner of the slot, which does
-    /// not move, says that the key is missing.
-    /// [`Error::Unavailable`] with the state of the slot, if it moves until the deadline.
+    /// [`Error::Replaced`] if the filter is gone. [`Error::Lost`] if the owner of the slot, which
+    /// does not move, says that the key is missing. [`Error::Unavailable`] with the state of the
+    /// slot, if it moves until the deadline.
     pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Result<(), Error> {
         self.lost_at(&self.key(shard, generation), shard, generation).await
     }
@@ -275,12 +279,13 @@ impl<'f> Call<'f> {
         Ok(())
     }
 
-    /// Closes a generation of a shard and creates the next, unless another client has done so. `kind`: [`Kind::Once`] if
-    /// a verdict waits for it, or [`Kind::Idempotent`].
+    /// Closes a generation of a shard and creates the next, unless another client has done so.
+    /// `kind`: [`Kind::Once`] if a verdict waits for it, or [`Kind::Idempotent`].
     ///
     /// # Errors
     ///
-    /// An error leaves the generation open, and a later insert tries again. While its slot moves, a shard cannot grow.
+    /// An error leaves the generation open, and a later insert tries again. While its slot moves, a
+    /// shard cannot grow.
     pub(crate) async fn grow(&self, shard: u32, generation: u32, kind: Kind) -> Result<(), Error> {
         let next = generation + 1;
         if next as usize >= self.sizes().generations.len() {

@@ -1,12 +1,14 @@
 //! The sizes of a filter: which bits an item has in each generation. Pure arithmetic.
 //!
-//! All bits of an item lie in one 64-byte line, as in a `BlockedBloomFilter`, and a shard is a range of lines. So all bits
-//! of an item are in one key, and the keys of a generation, one after another, are the lines of a `BlockedBloomFilter` of
-//! the same geometry. An item has the same shard in every generation, since the number of lines is a multiple of the
-//! number of shards: `⌊⌊h·S·L / 2^64⌋ / L⌋ = ⌊h·S / 2^64⌋`.
+//! All bits of an item lie in one 64-byte line, as in a `BlockedBloomFilter`, and a shard is a
+//! range of lines. So all bits of an item are in one key, and the keys of a generation, one after
+//! another, are the lines of a `BlockedBloomFilter` of the same geometry. An item has the same
+//! shard in every generation, since the number of lines is a multiple of the number of shards:
+//! `⌊⌊h·S·L / 2^64⌋ / L⌋ = ⌊h·S / 2^64⌋`.
 //!
-//! A growing filter has generations of twice the items each, with the rates `rate · 0.25 · 0.75^g`: their sum stays below
-//! the rate (Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007).
+//! A growing filter has generations of twice the items each, with the rates `rate · 0.25 · 0.75^g`:
+//! their sum stays below the rate (Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom
+//! Filters", 2007).
 
 use tamis_bloom::{BlockedBloomFilter, Geometry, raw};
 use tamis_core::BuildError;
@@ -25,12 +27,15 @@ pub(crate) const LINE_WORDS: u64 = 8;
 /// The most shards.
 pub(crate) const MAX_SHARDS: u32 = 1 << 16;
 
-/// The fewest shards by default: this number of nodes can share a filter, and of commands of a batch are on their way.
+/// The fewest shards by default: this number of nodes can share a filter, and of commands of a
+/// batch are on their way.
 const FEWEST_SHARDS: u32 = 16;
 
-/// The most bytes of a shard's first generation by default. The server allocates them in 64 bytes less than 8 MiB.
+/// The most bytes of a shard's first generation by default. The server allocates them in 64 bytes
+/// less than 8 MiB.
 ///
-/// A larger shard blocks its server for longer while it is created, counted or moved to another node.
+/// A larger shard blocks its server for longer while it is created, counted or moved to another
+/// node.
 const SHARD_BYTES: u64 = (8 << 20) - LINE_BYTES;
 
 /// The most bytes of a string in Redis.
@@ -38,8 +43,9 @@ const MAX_KEY_BYTES: u64 = 512 << 20;
 
 /// The most words of an item, if its rate needs no more.
 ///
-/// MEASURED: 4 words instead of 2 take 22.5 bits per item instead of 25.6 at a rate of 1e-4 (any machine), and 1.4 µs of
-/// the server's time per queried item instead of 0.8; 8 words take 2.6 µs (Sapphire Rapids, Redis 7.0).
+/// MEASURED: 4 words instead of 2 take 22.5 bits per item instead of 25.6 at a rate of 1e-4 (any
+/// machine), and 1.4 µs of the server's time per queried item instead of 0.8; 8 words take 2.6 µs
+/// (Sapphire Rapids, Redis 7.0).
 const MOST_WORDS: u32 = 4;
 
 /// The most generations.
@@ -50,7 +56,8 @@ const LEFT: f64 = 0.75;
 
 /// The lines of a key that are counted to find out whether it is full: 64 KiB.
 ///
-/// The count takes the server 10 to 40 µs. With 50 items per line its standard deviation is 0.44 % of the items.
+/// The count takes the server 10 to 40 µs. With 50 items per line its standard deviation is 0.44 %
+/// of the items.
 const SAMPLE_LINES: u64 = 1024;
 
 /// A key counts as full at this part of its capacity. In the rest lie 4 standard deviations of the
@@ -62,8 +69,8 @@ const COUNTS: u64 = 128;
 
 /// The largest number of new items per count: it costs little from there on.
 ///
-/// MEASURED: a count takes the server 10 to 40 µs, a script 12 µs instead of the 2 to 5 µs of an insert
-/// without one, so one in 512 adds less than 0.1 µs per item (Sapphire Rapids, Redis 7.0).
+/// MEASURED: a count takes the server 10 to 40 µs, a script 12 µs instead of the 2 to 5 µs of an
+/// insert without one, so one in 512 adds less than 0.1 µs per item (Sapphire Rapids, Redis 7.0).
 const MOST_PER_COUNT: u64 = 512;
 
 /// The sizes of one generation of all shards.
@@ -75,7 +82,8 @@ pub(crate) struct Generation {
     pub(crate) lines: u64,
     /// The items of all shards.
     pub(crate) capacity: u64,
-    /// How many bits of the first [`sample_bytes`](Self::sample_bytes) are set when the generation is full.
+    /// How many bits of the first [`sample_bytes`](Self::sample_bytes) are set when the generation
+    /// is full.
     full: u64,
 }
 
@@ -88,7 +96,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the offsets of the bits, as the commands of Redis count them: from the highest bit of the first byte.
+    /// Returns the offsets of the bits, as the commands of Redis count them: from the highest bit
+    /// of the first byte.
     pub(crate) fn offsets(self) -> impl Iterator<Item = u64> {
         self.words().flat_map(|(word, bits)| {
             let ones = (0..64).filter(move |bit| bits >> bit & 1 == 1);
@@ -159,8 +168,8 @@ impl Generation {
     ///
     /// It follows from the hash alone, so each new item counts with the same probability, whichever
     /// client inserts it, and whatever that client did before. The number of new items until the
-    /// next count has a geometric distribution: with the mean `n/128` of a key for `n` items (at most
-    /// 512, at least 1), it exceeds `x·n` with probability `e^(−128x)`.
+    /// next count has a geometric distribution: with the mean `n/128` of a key for `n` items (at
+    /// most 512, at least 1), it exceeds `x·n` with probability `e^(−128x)`.
     pub(crate) fn is_sampled(&self, shards: u32, hash: u64) -> bool {
         // Other bits than those that choose the line and the pattern: the constant is that of
         // SplitMix64.
@@ -178,7 +187,8 @@ impl Generation {
         self.full
     }
 
-    /// Returns the number of items in keys of this generation with `bits` bits set of `lines` lines: an estimate.
+    /// Returns the number of items in keys of this generation with `bits` bits set of `lines`
+    /// lines: an estimate.
     pub(crate) fn items(&self, bits: u64, lines: u64) -> f64 {
         let share = lines as f64 / (self.geometry.bits() / LINE_BITS) as f64;
         let fill = bits as f64 / (lines * LINE_BITS).max(1) as f64;
@@ -197,8 +207,8 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Returns the sizes for `capacity` items at this rate. The number of shards follows from the memory, if it is not
-    /// given.
+    /// Returns the sizes for `capacity` items at this rate. The number of shards follows from the
+    /// memory, if it is not given.
     pub(crate) fn new(
         capacity: u64,
         rate: f64,
@@ -267,8 +277,8 @@ impl Sizes {
 
 /// Returns the geometry for this number of items and rate that takes the fewest bits.
 ///
-/// In memory the number of words per item is the price of an insert. Here each bit is, and words cost only queries: so
-/// up to [`MOST_WORDS`] are used wherever they save bits.
+/// In memory the number of words per item is the price of an insert. Here each bit is, and words
+/// cost only queries: so up to [`MOST_WORDS`] are used wherever they save bits.
 fn smallest(capacity: u64, rate: f64) -> Result<Geometry, BuildError> {
     let items = usize::try_from(capacity).map_err(|_| BuildError::TooLarge)?;
     let builder = BlockedBloomFilter::<()>::builder().capacity(items).false_positive_rate(rate);

@@ -24,7 +24,8 @@ impl Slots {
         Self(vec![Range { first: 0, last: u16::MAX, master: server, replicas: Vec::new() }])
     }
 
-    /// Reads the reply to `CLUSTER SLOTS` of the node at `asked`. Ranges that are not valid are left out.
+    /// Reads the reply to `CLUSTER SLOTS` of the node at `asked`. Ranges that are not valid are
+    /// left out.
     pub(crate) fn of_reply(reply: &Value, asked: &Node) -> Self {
         let Value::Array(ranges) = reply else { return Self(Vec::new()) };
         Self(ranges.iter().filter_map(|range| Range::of_value(range, asked)).collect())
@@ -100,8 +101,8 @@ impl Range {
     }
 }
 
-/// FORMAT: Redis, `CLUSTER SLOTS`: a node is its host, its port, and more. An empty host is that of the node that
-/// answers; `?` is an unknown one.
+/// FORMAT: Redis, `CLUSTER SLOTS`: a node is its host, its port, and more. An empty host is that of
+/// the node that answers; `?` is an unknown one.
 fn node(value: &Value, asked: &Node) -> Option<Node> {
     let Value::Array(fields) = value else { return None };
     let [host, Value::Int(port), ..] = &fields[..] else { return None };
@@ -119,7 +120,8 @@ fn node(value: &Value, asked: &Node) -> Option<Node> {
     Some((host.to_owned(), u16::try_from(*port).ok()?))
 }
 
-/// Reads the target of a redirection, such as `3999 127.0.0.1:6381`. An empty host is that of the node that answered.
+/// Reads the target of a redirection, such as `3999 127.0.0.1:6381`. An empty host is that of the
+/// node that answered.
 pub(crate) fn redirection(detail: &str, asked: &Node) -> Option<(u16, Node)> {
     let (slot, address) = detail.split_once(' ')?;
     let (host, port) = address.trim().rsplit_once(':')?;

@@ -35,7 +35,8 @@ impl Trouble {
 
 /// A stream of bytes in both directions.
 pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {
-    /// Whether the server has hung up, by what the system knows now. The runtime may learn it later.
+    /// Whether the server has hung up, by what the system knows now. The runtime may learn it
+    /// later.
     fn has_ended(&self) -> bool;
 }
 
@@ -147,7 +148,8 @@ async fn encrypted(host: &str, port: u16) -> Result<Box<dyn Bytes>, Trouble> {
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let name = ServerName::try_from(host).map_err(Trouble::lasting)?.to_owned();
 
-    // 2. The handshake. A server without encryption does not answer it, but answers a plain command.
+    // 2. The handshake. A server without encryption does not answer it, but answers a plain
+    //    command.
     let stream = tcp(host, port).await?;
     let handshake = TlsConnector::from(Arc::new(config)).connect(name, stream);
     let plain = async {
@@ -169,9 +171,11 @@ async fn encrypted(host: &str, port: u16) -> Result<Box<dyn Bytes>, Trouble> {
     }
 }
 
-/// Whether a server that has closed a plain connection expects encryption: it then answers a record of TLS with one.
+/// Whether a server that has closed a plain connection expects encryption: it then answers a record
+/// of TLS with one.
 pub(crate) async fn expects_encryption(address: &ConnectionAddr) -> bool {
-    // FORMAT: RFC 8446, 5.1 and 4: a handshake record with a ClientHello of one byte, which is not valid.
+    // FORMAT: RFC 8446, 5.1 and 4: a handshake record with a ClientHello of one byte, which is not
+    // valid.
     const HELLO: [u8; 10] = [0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0];
     // The types of an alert and of a handshake.
     let ConnectionAddr::Tcp(host, port) = address else { return false };

@@ -5,9 +5,9 @@ use core::fmt;
 /// The bytes of a tag.
 pub(crate) const TAG_BYTES: u64 = 8;
 
-/// The identity of a filter: a random number of 62 bits that is not 0. Its keys have other names than
-/// those of any other filter, and its tags differ from the zeros of a key that was deleted and written
-/// again.
+/// The identity of a filter: a random number of 62 bits that is not 0. Its keys have other names
+/// than those of any other filter, and its tags differ from the zeros of a key that was deleted and
+/// written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity(u64);
 

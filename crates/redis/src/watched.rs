@@ -1,4 +1,5 @@
-//! Counts the bytes that are written to a stream, and ends its writes: the proof that a command was not sent.
+//! Counts the bytes that are written to a stream, and ends its writes: the proof that a command was
+//! not sent.
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -21,7 +22,8 @@ pub(crate) struct Gate(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The bytes that the stream has taken, and the failed writes, of which a part may have been sent.
+    /// The bytes that the stream has taken, and the failed writes, of which a part may have been
+    /// sent.
     written: u64,
     shut: bool,
 }
@@ -32,8 +34,8 @@ impl Gate {
         self.state().written
     }
 
-    /// Ends all writes, and returns the last number. If it was the same before a command was handed over, no byte of this
-    /// command was sent, and none ever will be.
+    /// Ends all writes, and returns the last number. If it was the same before a command was handed
+    /// over, no byte of this command was sent, and none ever will be.
     pub(crate) fn shut(&self) -> u64 {
         let mut state = self.state();
         state.shut = true;
@@ -46,7 +48,8 @@ impl Gate {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A write that panics may have written a part: the count is not used any more, since the connection is lost.
+        // A write that panics may have written a part: the count is not used any more, since the
+        // connection is lost.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,7 +81,8 @@ impl AsyncWrite for Watched {
         // Locked while it writes, which does not wait: nobody shuts the gate in between.
         let mut state = gate.state();
         if state.shut {
-            // Not an error, at which the driver would end: replies to what was written may still come.
+            // Not an error, at which the driver would end: replies to what was written may still
+            // come.
             return Poll::Pending;
         }
         if stream.has_ended() {

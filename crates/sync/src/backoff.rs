@@ -1,10 +1,11 @@
 //! Exponential backoff for a lock that is held for nanoseconds: spin first, then yield the core.
 
-/// The last round that spins: it makes 2^6 pauses. A holder keeps the lock for a few stores, so if the lock is still
-/// taken after that round, the holder is probably not running.
+/// The last round that spins: it makes 2^6 pauses. A holder keeps the lock for a few stores, so if
+/// the lock is still taken after that round, the holder is probably not running.
 const LAST_SPIN_ROUND: u32 = 6;
 
-/// A wait in growing steps: each call of [`wait`](Self::wait) spins twice as long as the last, and later calls yield.
+/// A wait in growing steps: each call of [`wait`](Self::wait) spins twice as long as the last, and
+/// later calls yield.
 ///
 /// # Examples
 ///
@@ -20,7 +21,8 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Waits for one round: the first rounds spin, the later ones yield the core (with feature `std`).
+    /// Waits for one round: the first rounds spin, the later ones yield the core (with feature
+    /// `std`).
     ///
     /// # Examples
     ///
@@ -30,13 +32,15 @@ impl Backoff {
     #[cfg(not(any(tamis_loom, tamis_shuttle)))]
     pub fn wait(&mut self) {
         if self.round <= LAST_SPIN_ROUND {
-            // 1, 2, 4, …, 64 pauses: the lock may come free at any moment, and a pause costs less than a system call.
+            // 1, 2, 4, …, 64 pauses: the lock may come free at any moment, and a pause costs less
+            // than a system call.
             for _ in 0..1_u32 << self.round {
                 core::hint::spin_loop();
             }
             self.round += 1;
         } else {
-            // The holder probably waits for a core: give it this one. Without `std` there is no scheduler to call.
+            // The holder probably waits for a core: give it this one. Without `std` there is no
+            // scheduler to call.
             #[cfg(feature = "std")]
             crate::thread::yield_now();
             #[cfg(not(feature = "std"))]

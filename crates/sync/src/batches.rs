@@ -1,9 +1,10 @@
-//! The batch pipeline: work on many items whose memory is requested while the items before them are worked on.
+//! The batch pipeline: work on many items whose memory is requested while the items before them are
+//! worked on.
 
 use core::mem::swap;
 
-/// Items of a batch: about as many cache lines as can be on their way from memory at one time, and enough to fill the
-/// widest vectors four times.
+/// Items of a batch: about as many cache lines as can be on their way from memory at one time, and
+/// enough to fill the widest vectors four times.
 pub const BATCH: usize = 32;
 
 /// An operation on many items, given by their hashes: what [`run_batches`] does to each batch.
@@ -57,9 +58,10 @@ pub trait BatchWork {
     const EMPTY: Self::Batch;
     /// An answer before there is one.
     const IDLE: Self::Answer;
-    /// Whether the next items are pulled from the iterator before [`begin`](Self::begin). Work that changes a filter
-    /// needs it: if the iterator panics, every item that was changed has had its answer passed on. Otherwise the items
-    /// are pulled between [`begin`](Self::begin) and [`end`](Self::end).
+    /// Whether the next items are pulled from the iterator before [`begin`](Self::begin). Work that
+    /// changes a filter needs it: if the iterator panics, every item that was changed has had its
+    /// answer passed on. Otherwise the items are pulled between [`begin`](Self::begin) and
+    /// [`end`](Self::end).
     const PULLS_FIRST: bool;
 
     /// Computes a batch from its hashes.
@@ -102,7 +104,8 @@ pub trait BatchWork {
         answers: &mut [Self::Answer; BATCH],
     );
 
-    /// Finishes the batch that [`begin`](Self::begin) began, for work in two steps. Does nothing by default.
+    /// Finishes the batch that [`begin`](Self::begin) began, for work in two steps. Does nothing by
+    /// default.
     ///
     /// # Examples
     ///
@@ -111,11 +114,12 @@ pub trait BatchWork {
     fn end(&mut self, _this: &Self::Batch, _answers: &mut [Self::Answer; BATCH]) {}
 }
 
-/// Does the work on the items with these hashes. Passes each item's number and answer to `on_result`, in order.
+/// Does the work on the items with these hashes. Passes each item's number and answer to
+/// `on_result`, in order.
 ///
-/// The items are worked on batch after batch; the last few, fewer than a batch, one by one. Three batches are under way
-/// at once: while one is worked on, the memory of the next is requested, and the items of the one after that have been
-/// pulled and hashed.
+/// The items are worked on batch after batch; the last few, fewer than a batch, one by one. Three
+/// batches are under way at once: while one is worked on, the memory of the next is requested, and
+/// the items of the one after that have been pulled and hashed.
 ///
 /// # Examples
 ///
@@ -145,15 +149,15 @@ pub fn run_batches<W: BatchWork>(
                 taken = take(&mut hashed, &mut hashes);
             }
         }
-        // 2. Work on `this`, and request the memory of `next`. The last batch has no next one, and requests its own
-        // memory again, which is there already.
+        // 2. Work on `this`, and request the memory of `next`. The last batch has no next one, and
+        //    requests its own memory again, which is there already.
         if under_way {
             work.begin(this, if last { this } else { next }, &mut answers);
         } else {
             work.prefetch_batch(next);
         }
-        // 3. Pull the next items, between the two steps of the work: `end` reads in vectors what `begin` stored word by
-        // word, which has to wait until it has left the store buffer.
+        // 3. Pull the next items, between the two steps of the work: `end` reads in vectors what
+        //    `begin` stored word by word, which has to wait until it has left the store buffer.
         if !last && !W::PULLS_FIRST {
             taken = take(&mut hashed, &mut hashes);
         }

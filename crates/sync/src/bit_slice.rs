@@ -1,4 +1,5 @@
-//! A slice of bits that one bounds check covers: bits are found by a share of the length, without further checks.
+//! A slice of bits that one bounds check covers: bits are found by a share of the length, without
+//! further checks.
 
 use crate::Word;
 use crate::line::{LINE_BITS, LINE_WORDS, Line};
@@ -47,18 +48,19 @@ impl<'a> BitSlice<'a> {
     #[inline(always)]
     #[must_use]
     pub fn find(self, share: u64) -> (&'a Word, u64) {
-        // The same formula is in the hash crate. It is repeated here so that the safety argument below depends on this
-        // file only.
+        // The same formula is in the hash crate. It is repeated here so that the safety argument
+        // below depends on this file only.
         let place = ((u128::from(share) * u128::from(self.bits)) >> 64) as u64;
         let number = (place / 64) as usize;
         if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
             // A model checker's words have another size: compute line and word, with checks.
             return (&self.lines[number / LINE_WORDS].words[number % LINE_WORDS], place % 64);
         }
-        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if `bits` is 0. `bit_slice` has checked
-        // that the lines have `bits` bits, and `Lines` has at least one line, so also bit 0. A line has the size of its
-        // eight words, as checked above, so it contains nothing else and all words are contiguous. The slice borrows the
-        // lines, so no word is borrowed mutably.
+        // SAFETY: the share is below 2^64, so the place is below `bits`, or 0 if `bits` is 0.
+        // `bit_slice` has checked that the lines have `bits` bits, and `Lines` has at least one
+        // line, so also bit 0. A line has the size of its eight words, as checked above, so it
+        // contains nothing else and all words are contiguous. The slice borrows the lines, so no
+        // word is borrowed mutably.
         let word = unsafe { self.lines.as_ptr().cast::<Word>().add(number) };
         // SAFETY: as above.
         let word = unsafe { &*word };

@@ -1,23 +1,25 @@
 //! A sharded counter: each thread adds to a cache line of its own.
 //!
-//! MEASURED: a locked addition takes 6 ns of the 18 ns of a cuckoo filter's insert, more than the load and store used here
-//! (Sapphire Rapids).
+//! MEASURED: a locked addition takes 6 ns of the 18 ns of a cuckoo filter's insert, more than the
+//! load and store used here (Sapphire Rapids).
 
 use core::fmt;
 
 use crate::lines::{AllocError, Lines};
 use crate::{LINE_BYTES, Ordering, thread};
 
-/// A sharded counter: a number kept as the sum of several shards, one per cache line. A thread adds to the shard that
-/// its [`index`](thread::index) selects.
+/// A sharded counter: a number kept as the sum of several shards, one per cache line. A thread adds
+/// to the shard that its [`index`](thread::index) selects.
 ///
-/// If a thread's index is below the number of shards, no other living thread writes the first word of its shard, and
-/// it adds with a plain load and store. All other threads, and all threads without `std`, add to the second words with
-/// atomic additions. (A signal handler must not add: it shares the index of the thread that it interrupts.)
+/// If a thread's index is below the number of shards, no other living thread writes the first word
+/// of its shard, and it adds with a plain load and store. All other threads, and all threads
+/// without `std`, add to the second words with atomic additions. (A signal handler must not add: it
+/// shares the index of the thread that it interrupts.)
 ///
-/// The count includes every addition that happened before [`get`](Self::get), and it is exact if no thread adds
-/// concurrently. While threads add, `get` reads the shards one after another, so it may include a later addition or
-/// subtraction and miss an earlier one. A sum below zero counts as zero.
+/// The count includes every addition that happened before [`get`](Self::get), and it is exact if no
+/// thread adds concurrently. While threads add, `get` reads the shards one after another, so it may
+/// include a later addition or subtraction and miss an earlier one. A sum below zero counts as
+/// zero.
 ///
 /// # Examples
 ///
@@ -44,7 +46,8 @@ impl Counter {
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     pub fn zeroed(shards: u64) -> Result<Self, AllocError> {
-        // On overflow this requests an impossible number of lines, which fails as an allocation does.
+        // On overflow this requests an impossible number of lines, which fails as an allocation
+        // does.
         Lines::zeroed(shards.checked_next_power_of_two().unwrap_or(u64::MAX)).map(Self)
     }
 
@@ -62,20 +65,23 @@ impl Counter {
     pub fn add(&self, number: u64) {
         let index = thread::index();
         if let Some(shard) = self.0.get(index) {
-            // This thread is the only one that writes the first word: no locked instruction is needed.
+            // This thread is the only one that writes the first word: no locked instruction is
+            // needed.
             let own = &shard.words[0];
-            // ORDERING: Relaxed, both: only this thread has the index, and what the index's last owner wrote happened
-            // before; so the load returns the newest value. The number publishes nothing else.
+            // ORDERING: Relaxed, both: only this thread has the index, and what the index's last
+            // owner wrote happened before; so the load returns the newest value. The number
+            // publishes nothing else.
             own.store(own.load(Ordering::Relaxed).wrapping_add(number), Ordering::Relaxed);
         } else {
-            // More threads than shards, or no index: several threads may share the second word of a shard.
+            // More threads than shards, or no index: several threads may share the second word of a
+            // shard.
             // ORDERING: Relaxed: an RMW loses no addition.
             self.0[index & (self.0.len() - 1)].words[1].fetch_add(number, Ordering::Relaxed);
         }
     }
 
-    /// Subtracts from the shard of the calling thread. The shard wraps around if other shards hold what is subtracted;
-    /// the sum does not.
+    /// Subtracts from the shard of the calling thread. The shard wraps around if other shards hold
+    /// what is subtracted; the sum does not.
     ///
     /// # Examples
     ///
@@ -106,7 +112,8 @@ impl Counter {
         let numbers = words.map(|word| word.load(Ordering::Relaxed));
         // A shard may have wrapped around; the wrapping sum undoes it.
         let sum = numbers.fold(0, u64::wrapping_add);
-        // The upper half of the range stands for sums below zero: the loop saw a subtraction but missed its addition.
+        // The upper half of the range stands for sums below zero: the loop saw a subtraction but
+        // missed its addition.
         if sum > u64::MAX / 2 { 0 } else { sum }
     }
 

@@ -16,7 +16,8 @@ impl Index {
         // The pool is valid even if a thread panicked while it held the mutex.
         let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
         let (free, next) = &mut *pool;
-        // The least returned index first, so that indices stay small; a new one only if none is free.
+        // The least returned index first, so that indices stay small; a new one only if none is
+        // free.
         let index = free.pop().map_or(*next, |Reverse(index)| index);
         *next = (*next).max(index + 1);
         Self(index)
@@ -24,7 +25,8 @@ impl Index {
 }
 
 impl Drop for Index {
-    /// Returns the index under the mutex: everything that this thread did happens before what the next owner does.
+    /// Returns the index under the mutex: everything that this thread did happens before what the
+    /// next owner does.
     fn drop(&mut self) {
         POOL.lock().unwrap_or_else(PoisonError::into_inner).0.push(Reverse(self.0));
     }
@@ -34,10 +36,12 @@ std::thread_local! {
     static INDEX: Index = Index::take();
 }
 
-/// Returns the index of the calling thread: no other living thread has it, and small indices are used first.
+/// Returns the index of the calling thread: no other living thread has it, and small indices are
+/// used first.
 ///
-/// What the index's last owner wrote happens before what this thread does. Many threads share `usize::MAX`, which
-/// stands for "no index": without `std`, in a model, and in a thread whose thread-local values are already destroyed.
+/// What the index's last owner wrote happens before what this thread does. Many threads share
+/// `usize::MAX`, which stands for "no index": without `std`, in a model, and in a thread whose
+/// thread-local values are already destroyed.
 ///
 /// # Examples
 ///

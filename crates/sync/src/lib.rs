@@ -1,17 +1,21 @@
-//! The atomics, cache lines and locks of Tamis: the only crate of the workspace that names atomics or loom.
+//! The atomics, cache lines and locks of Tamis: the only crate of the workspace that names atomics
+//! or loom.
 //!
-//! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate provides these arrays,
-//! zeroed and aligned or mapped from a file ([`Lines`]), a lock in one bit of a word ([`Word::lock`]), and a backoff for its waiters
-//! ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with
-//! the widest vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a sharded
-//! counter. [`Stripes`] are locks selected by a key, [`Slots`] is a list that grows while threads read it, and a [`Swap`]
-//! holds a value that is replaced while threads use it. The crate knows no filter: the crate of a filter decides what the
-//! bits mean and which ordering an access needs.
+//! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate
+//! provides these arrays, zeroed and aligned or mapped from a file ([`Lines`]), a lock in one bit
+//! of a word ([`Word::lock`]), and a backoff for its waiters ([`Backoff`]). A [`Pair`] of words is
+//! one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with the widest
+//! vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a
+//! sharded counter. [`Stripes`] are locks selected by a key, [`Slots`] is a list that grows while
+//! threads read it, and a [`Swap`] holds a value that is replaced while threads use it. The crate
+//! knows no filter: the crate of a filter decides what the bits mean and which ordering an access
+//! needs.
 //!
-//! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and the module `model`
-//! holds a harness that runs a model and checks that it was really explored. The files `real.rs` and `modelled.rs`
-//! offer the same items. Under `--cfg tamis_shuttle` (feature `shuttle`) `real.rs` runs on shuttle's atomics: shuttle
-//! tries random interleavings of more threads than loom can exhaust.
+//! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and
+//! the module `model` holds a harness that runs a model and checks that it was really explored. The
+//! files `real.rs` and `modelled.rs` offer the same items. Under `--cfg tamis_shuttle` (feature
+//! `shuttle`) `real.rs` runs on shuttle's atomics: shuttle tries random interleavings of more
+//! threads than loom can exhaust.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]

@@ -31,8 +31,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Prefetches the line for a read that follows. A hint: it does nothing where the processor has no such
-    /// instruction.
+    /// Prefetches the line for a read that follows. A hint: it does nothing where the processor has
+    /// no such instruction.
     ///
     /// # Examples
     ///
@@ -44,7 +44,8 @@ impl Line {
         prefetch(core::ptr::from_ref(self));
     }
 
-    /// Prefetches the line for a write that follows: it arrives in this core's cache in exclusive state.
+    /// Prefetches the line for a write that follows: it arrives in this core's cache in exclusive
+    /// state.
     ///
     /// # Examples
     ///
@@ -55,10 +56,10 @@ impl Line {
     pub fn prefetch_to_write(&self) {
         #[cfg(target_arch = "x86_64")]
         {
-            // In assembly: the intrinsic becomes a prefetch for reading unless the compiler may assume that the
-            // processor has this instruction.
-            // SAFETY: an x86-64 processor without the instruction executes it as a no-operation, and any address is
-            // allowed; it changes no register and no flag.
+            // In assembly: the intrinsic becomes a prefetch for reading unless the compiler may
+            // assume that the processor has this instruction.
+            // SAFETY: an x86-64 processor without the instruction executes it as a no-operation,
+            // and any address is allowed; it changes no register and no flag.
             unsafe {
                 core::arch::asm!(
                     "prefetchw [{line}]",

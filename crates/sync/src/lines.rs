@@ -52,8 +52,9 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// [`AllocError`] if the size overflows or the allocation failed. On Linux (with feature `std`) a large
-    /// array is touched before this returns, so a system that overcommits memory may kill the process here.
+    /// [`AllocError`] if the size overflows or the allocation failed. On Linux (with feature `std`)
+    /// a large array is touched before this returns, so a system that overcommits memory may kill
+    /// the process here.
     ///
     /// # Examples
     ///
@@ -67,8 +68,8 @@ impl Lines {
         Self::allocated(count, Memory::zeroed)
     }
 
-    /// As [`zeroed`](Self::zeroed), but a large array takes memory only for the pages that have been written: for lines
-    /// that arrive from a source which may end early.
+    /// As [`zeroed`](Self::zeroed), but a large array takes memory only for the pages that have
+    /// been written: for lines that arrive from a source which may end early.
     ///
     /// # Errors
     ///
@@ -87,8 +88,9 @@ impl Lines {
         Self::allocated(count, Memory::reserved)
     }
 
-    /// Makes the pages of some lines present, so that the first write to a line does not wait for the system. Changes no
-    /// line, and other threads may write concurrently. Lines that do not exist are ignored.
+    /// Makes the pages of some lines present, so that the first write to a line does not wait for
+    /// the system. Changes no line, and other threads may write concurrently. Lines that do not
+    /// exist are ignored.
     ///
     /// # Examples
     ///
@@ -100,14 +102,15 @@ impl Lines {
     pub fn touch(&self, lines: Range<usize>) {
         let end = lines.end.min(self.len());
         for number in (lines.start..end).step_by(SMALL_PAGE_LINES) {
-            // The compiler must not know that the operand is 0: it would make the operation a load, and remove that.
+            // The compiler must not know that the operand is 0: it would make the operation a load,
+            // and remove that.
             // ORDERING: Relaxed: it sets no bit.
             self[number].words[0].fetch_or(black_box(0), Ordering::Relaxed);
         }
     }
 
-    /// Returns the number of lines of a page: the lines that the first write to one of them makes present. If huge pages
-    /// were requested but the system has none, its pages are smaller.
+    /// Returns the number of lines of a page: the lines that the first write to one of them makes
+    /// present. If huge pages were requested but the system has none, its pages are smaller.
     ///
     /// # Examples
     ///
@@ -120,9 +123,9 @@ impl Lines {
         self.0.page_lines()
     }
 
-    /// Sets all lines to zero and gives their pages back to the system where that is possible. Other threads may read
-    /// concurrently: who reads a zero synchronizes with the Release writes of the word before it. A concurrent write may
-    /// be lost.
+    /// Sets all lines to zero and gives their pages back to the system where that is possible.
+    /// Other threads may read concurrently: who reads a zero synchronizes with the Release writes
+    /// of the word before it. A concurrent write may be lost.
     ///
     /// # Examples
     ///
@@ -141,15 +144,17 @@ impl Lines {
         let is_given_back = self.give_back();
         if !is_given_back {
             for word in self.iter().flat_map(|line| &line.words) {
-                // ORDERING: Relaxed: an RMW continues the release sequences of the writes before it, which a store would
-                // end. A word that is zero stays as it is. The caller orders what follows after it.
+                // ORDERING: Relaxed: an RMW continues the release sequences of the writes before
+                // it, which a store would end. A word that is zero stays as it is. The caller
+                // orders what follows after it.
                 let _ = word.try_update(Ordering::Relaxed, |bits| (bits != 0).then_some(0));
             }
         }
         is_given_back
     }
 
-    /// Gives the pages back to the system, so that all lines are zero. Returns whether the system did it.
+    /// Gives the pages back to the system, so that all lines are zero. Returns whether the system
+    /// did it.
     pub(crate) fn give_back(&self) -> bool {
         self.0.give_back()
     }
@@ -169,8 +174,8 @@ impl Lines {
         Self(memory)
     }
 
-    /// Returns a word by its number among the words of all lines, with a single bounds check and without computing the
-    /// number of the line.
+    /// Returns a word by its number among the words of all lines, with a single bounds check and
+    /// without computing the number of the line.
     ///
     /// # Panics
     ///
@@ -192,8 +197,8 @@ impl Lines {
             // A model checker's words have another size: compute line and word.
             return &lines[number / LINE_WORDS].words[number % LINE_WORDS];
         }
-        // SAFETY: a line has the size of its eight words, as checked above, so it contains nothing else: the lines are
-        // `lines.len() * LINE_WORDS` contiguous words.
+        // SAFETY: a line has the size of its eight words, as checked above, so it contains nothing
+        // else: the lines are `lines.len() * LINE_WORDS` contiguous words.
         let words = unsafe {
             core::slice::from_raw_parts(lines.as_ptr().cast::<Word>(), lines.len() * LINE_WORDS)
         };
@@ -230,9 +235,9 @@ impl Lines {
         &mut words[number]
     }
 
-    /// Returns the bytes of all lines for exclusive access, as they are in memory: 64 bytes per line, each word in the
-    /// byte order of this processor. There are none if the lines are those of a mapped file, which other processes may
-    /// change.
+    /// Returns the bytes of all lines for exclusive access, as they are in memory: 64 bytes per
+    /// line, each word in the byte order of this processor. There are none if the lines are those
+    /// of a mapped file, which other processes may change.
     ///
     /// # Examples
     ///
@@ -248,15 +253,17 @@ impl Lines {
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let lines = &mut **self;
-        // SAFETY: a line consists of nothing but its eight words of 8 bytes (checked below), so all its bytes are
-        // initialized, and any bytes are valid words. `&mut self` proves that no other reference to the lines exists.
+        // SAFETY: a line consists of nothing but its eight words of 8 bytes (checked below), so all
+        // its bytes are initialized, and any bytes are valid words. `&mut self` proves that no
+        // other reference to the lines exists.
         unsafe {
             core::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), size_of_val(lines))
         }
     }
 
-    /// Prefetches the line of a word, given by its number among the words of all lines, as [`Line::prefetch`] does. If
-    /// `number` is out of bounds, it does nothing or prefetches an unrelated line.
+    /// Prefetches the line of a word, given by its number among the words of all lines, as
+    /// [`Line::prefetch`] does. If `number` is out of bounds, it does nothing or prefetches an
+    /// unrelated line.
     ///
     /// # Examples
     ///

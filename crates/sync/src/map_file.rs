@@ -13,12 +13,12 @@ use crate::memory::{Memory, Origin};
 
 /// A file that no process makes shorter while it is mapped.
 ///
-/// If a file is made shorter, an access to a mapped page behind its new end kills the process (SIGBUS). No check can
-/// exclude that for an ordinary file, so [`new`](Self::new) is unsafe. Linux excludes it for a `memfd` with a seal:
-/// [`sealed`](Self::sealed) is safe.
+/// If a file is made shorter, an access to a mapped page behind its new end kills the process
+/// (SIGBUS). No check can exclude that for an ordinary file, so [`new`](Self::new) is unsafe. Linux
+/// excludes it for a `memfd` with a seal: [`sealed`](Self::sealed) is safe.
 ///
-/// Other processes may change the bytes of the file at any time. Mapped lines are accessed as atomic words only, so a
-/// change makes the answers of a filter wrong and has no other effect.
+/// Other processes may change the bytes of the file at any time. Mapped lines are accessed as
+/// atomic words only, so a change makes the answers of a filter wrong and has no other effect.
 ///
 /// # Examples
 ///
@@ -45,8 +45,8 @@ impl MapFile {
     ///
     /// # Safety
     ///
-    /// While a mapping of the file exists, no process makes the file shorter. This includes this process, which can reach
-    /// the file by [`file`](Self::file).
+    /// While a mapping of the file exists, no process makes the file shorter. This includes this
+    /// process, which can reach the file by [`file`](Self::file).
     ///
     /// # Examples
     ///
@@ -118,10 +118,12 @@ impl MapFile {
         let mut options = MmapOptions::new();
         options.offset(offset).len(bytes);
         let mut mapping = if is_shared {
-            // SAFETY: the file keeps its length (`MapFile::new`), and the bytes are accessed as atomic words only.
+            // SAFETY: the file keeps its length (`MapFile::new`), and the bytes are accessed as
+            // atomic words only.
             unsafe { options.map_mut(&self.0) }?
         } else {
-            // Pages that are written become private copies. Nothing writes them, so no memory is reserved for them.
+            // Pages that are written become private copies. Nothing writes them, so no memory is
+            // reserved for them.
             // SAFETY: as above.
             unsafe { options.no_reserve_swap().map_copy(&self.0) }?
         };
@@ -137,16 +139,17 @@ impl MapFile {
 }
 
 impl Lines {
-    /// Maps `count` lines of a file, from `offset` bytes on, in constant time. All processes that map the file share
-    /// its pages. A write to a line makes a private copy of its page; the file does not change.
+    /// Maps `count` lines of a file, from `offset` bytes on, in constant time. All processes that
+    /// map the file share its pages. A write to a line makes a private copy of its page; the file
+    /// does not change.
     ///
-    /// The words of the file are in the byte order of this processor. `&mut` access is not possible: as a slice, the
-    /// lines are then empty, since another process may change the file.
+    /// The words of the file are in the byte order of this processor. `&mut` access is not
+    /// possible: as a slice, the lines are then empty, since another process may change the file.
     ///
     /// # Errors
     ///
-    /// Those of the system; [`ErrorKind::UnexpectedEof`] if the file is too short, [`ErrorKind::InvalidInput`] if
-    /// `count` is 0 or `offset` is not a multiple of 64.
+    /// Those of the system; [`ErrorKind::UnexpectedEof`] if the file is too short,
+    /// [`ErrorKind::InvalidInput`] if `count` is 0 or `offset` is not a multiple of 64.
     ///
     /// # Examples
     ///
@@ -155,9 +158,9 @@ impl Lines {
         file.map(offset, count, false)
     }
 
-    /// Maps `count` lines of a file that is open for writing, as [`map_private`](Self::map_private) does. All
-    /// processes that map it this way see each other's writes. The system writes them to the disk at some time, or when
-    /// [`File::sync_data`] is called.
+    /// Maps `count` lines of a file that is open for writing, as [`map_private`](Self::map_private)
+    /// does. All processes that map it this way see each other's writes. The system writes them to
+    /// the disk at some time, or when [`File::sync_data`] is called.
     ///
     /// # Errors
     ///
@@ -269,8 +272,8 @@ mod tests {
         }
     }
 
-    /// The private mapping of a file that is larger than the memory takes no memory: neither its pages nor a promise of
-    /// the system to have some for copies (`MAP_NORESERVE`).
+    /// The private mapping of a file that is larger than the memory takes no memory: neither its
+    /// pages nor a promise of the system to have some for copies (`MAP_NORESERVE`).
     #[test]
     fn a_private_mapping_of_a_file_larger_than_the_memory_takes_none() {
         const LINES: u64 = (1 << 40) / LINE_BYTES as u64;

@@ -1,9 +1,10 @@
-//! The memory of an array of lines: from the allocator, from the system as a mapping in huge pages, or a mapped file.
+//! The memory of an array of lines: from the allocator, from the system as a mapping in huge pages,
+//! or a mapped file.
 //!
-//! With pages of 4 KiB most accesses to a large filter also miss the TLB. Linux backs memory with pages of 2 MiB if the
-//! program asks before it touches the memory. So a large array is mapped, advised (`madvise`), and then touched by
-//! several threads at once. MEASURED: in 12 MiB a random read takes 3.0 ns in huge pages and 3.8 ns in pages of 4 KiB
-//! (one thread, Sapphire Rapids).
+//! With pages of 4 KiB most accesses to a large filter also miss the TLB. Linux backs memory with
+//! pages of 2 MiB if the program asks before it touches the memory. So a large array is mapped,
+//! advised (`madvise`), and then touched by several threads at once. MEASURED: in 12 MiB a random
+//! read takes 3.0 ns in huge pages and 3.8 ns in pages of 4 KiB (one thread, Sapphire Rapids).
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -23,8 +24,8 @@ pub(crate) const SMALL_PAGE_LINES: usize = (4 << 10) / LINE_BYTES;
 pub(crate) struct Memory {
     pub(crate) lines: NonNull<Line>,
     pub(crate) count: usize,
-    /// The number of lines that `&mut self` gives exclusive access to: all, or none of a mapped file, which other
-    /// processes may change.
+    /// The number of lines that `&mut self` gives exclusive access to: all, or none of a mapped
+    /// file, which other processes may change.
     pub(crate) exclusive: usize,
     pub(crate) origin: Origin,
 }
@@ -58,7 +59,8 @@ impl Memory {
         Self::boxed(count)
     }
 
-    /// As [`zeroed`](Self::zeroed), but the system places the pages of a large array only when they are first written.
+    /// As [`zeroed`](Self::zeroed), but the system places the pages of a large array only when they
+    /// are first written.
     pub(crate) fn reserved(count: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
         if count >= huge::MIN_RESERVED {
@@ -82,8 +84,8 @@ impl Memory {
         }
     }
 
-    /// Gives the pages back to the system, so that all lines are zero. Returns `false`, and does nothing, if the memory
-    /// is not of the system, or too small to be worth the call.
+    /// Gives the pages back to the system, so that all lines are zero. Returns `false`, and does
+    /// nothing, if the memory is not of the system, or too small to be worth the call.
     pub(crate) fn give_back(&self) -> bool {
         match &self.origin {
             #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
@@ -109,8 +111,8 @@ fn boxed(count: usize) -> Option<Box<[Line]>> {
         return None;
     }
     let lines = ptr::slice_from_raw_parts_mut(memory, count);
-    // SAFETY: `memory` was just allocated with the layout of `[Line; count]` by the allocator that a
-    // `Box` frees with, and all-zero bytes are valid words.
+    // SAFETY: `memory` was just allocated with the layout of `[Line; count]` by the allocator that
+    // a `Box` frees with, and all-zero bytes are valid words.
     Some(unsafe { Box::from_raw(lines) })
 }
 
@@ -125,8 +127,8 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &[Line] {
-        // SAFETY: every array has at least one line. (The compiler can then drop the bounds check of an index that
-        // is masked by `len() - 1`.)
+        // SAFETY: every array has at least one line. (The compiler can then drop the bounds check
+        // of an index that is masked by `len() - 1`.)
         unsafe { core::hint::assert_unchecked(self.count != 0) };
         // SAFETY: `lines` points to `count` lines, which live as long as `self`.
         unsafe { core::slice::from_raw_parts(self.lines.as_ptr(), self.count) }
@@ -136,8 +138,8 @@ impl Deref for Memory {
 impl DerefMut for Memory {
     #[inline]
     fn deref_mut(&mut self) -> &mut [Line] {
-        // SAFETY: as above, and `&mut self` proves that no other reference to the lines exists, in this process. Of
-        // lines that other processes may change, the slice has none.
+        // SAFETY: as above, and `&mut self` proves that no other reference to the lines exists, in
+        // this process. Of lines that other processes may change, the slice has none.
         unsafe { core::slice::from_raw_parts_mut(self.lines.as_ptr(), self.exclusive) }
     }
 }

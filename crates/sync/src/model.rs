@@ -1,9 +1,10 @@
 //! Runs a loom model so that a pass proves something.
 //!
-//! loom 0.7 can pass a model that it never explored. One operation can hide earlier ones from loom's partial-order
-//! reduction (tokio-rs/loom#392), and a model that a limit cuts short counts as passed. So every model here states the
-//! minimum number of executions it must explore, and no limit is ever set. Every model must also fail with a planted
-//! bug: a [`Mutant`], or a wrong operation that the test itself contains.
+//! loom 0.7 can pass a model that it never explored. One operation can hide earlier ones from
+//! loom's partial-order reduction (tokio-rs/loom#392), and a model that a limit cuts short counts
+//! as passed. So every model here states the minimum number of executions it must explore, and no
+//! limit is ever set. Every model must also fail with a planted bug: a [`Mutant`], or a wrong
+//! operation that the test itself contains.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -41,7 +42,8 @@ pub enum Mutant {
 }
 
 std::thread_local! {
-    /// A thread-local value suffices: loom runs all threads of a model as coroutines of the thread that called it.
+    /// A thread-local value suffices: loom runs all threads of a model as coroutines of the thread
+    /// that called it.
     static PLANTED: Cell<Option<Mutant>> = const { Cell::new(None) };
 }
 
@@ -57,8 +59,8 @@ pub(crate) fn peek_is_load() -> bool {
 
 /// Runs `model` with every peek outside an update as the plain load that it is in the real word.
 ///
-/// Such a peek may be stale, and a lock must prevent that: so this is for models of what a thread sees under a lock.
-/// loom explores fewer interleavings this way (see `Word::peek`).
+/// Such a peek may be stale, and a lock must prevent that: so this is for models of what a thread
+/// sees under a lock. loom explores fewer interleavings this way (see `Word::peek`).
 ///
 /// # Panics
 ///
@@ -78,8 +80,9 @@ pub(crate) fn planted(mutant: Mutant) -> bool {
     PLANTED.get() == Some(mutant)
 }
 
-/// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: any number), and demands two
-/// things: no execution fails, and there are at least `at_least` executions.
+/// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: any
+/// number), and demands two things: no execution fails, and there are at least `at_least`
+/// executions.
 ///
 /// # Panics
 ///
@@ -93,7 +96,8 @@ pub fn check(
     let executions = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&executions);
     let mut builder = loom::model::Builder::new();
-    // loom reads limits from the environment, and a model that reaches one counts as passed: remove them.
+    // loom reads limits from the environment, and a model that reaches one counts as passed: remove
+    // them.
     builder.max_permutations = None;
     builder.max_duration = None;
     builder.preemption_bound = preemptions;
@@ -125,7 +129,8 @@ pub fn must_fail(expected: &str, model: impl FnOnce()) {
     assert!(message.contains(expected), "failed for another reason: {message:?}");
 }
 
-/// Plants `mutant` in the primitives while `model` runs; the model must fail with a message that contains `expected`.
+/// Plants `mutant` in the primitives while `model` runs; the model must fail with a message that
+/// contains `expected`.
 ///
 /// # Panics
 ///

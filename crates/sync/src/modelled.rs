@@ -58,9 +58,10 @@ impl Word {
 
     /// Returns the bits as a guess for an update.
     ///
-    /// An RMW instead of the real word's load: loom's reduction sees an RMW both as a load and as a store, while a load
-    /// before the update would hide earlier loads of other threads (tokio-rs/loom#392). So the result is never stale
-    /// here. In the real word a stale guess only makes the update loop run once more.
+    /// An RMW instead of the real word's load: loom's reduction sees an RMW both as a load and as a
+    /// store, while a load before the update would hide earlier loads of other threads
+    /// (tokio-rs/loom#392). So the result is never stale here. In the real word a stale guess only
+    /// makes the update loop run once more.
     #[must_use]
     pub fn peek(&self) -> u64 {
         if peek_is_load() {
@@ -86,7 +87,8 @@ impl Word {
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
-        // An RMW even while `peek` is a plain load: here it comes before an update of the same word.
+        // An RMW even while `peek` is a plain load: here it comes before an update of the same
+        // word.
         let mut bits = self.peek_to_update();
         while let Some(new) = change(bits) {
             if planted(Mutant::LossyUpdate) {
@@ -115,27 +117,29 @@ impl Word {
             self.0.fetch_add(1, order);
             return;
         }
-        // A swap of a number loaded under the lock, and not an addition: an addition always continues from the last
-        // number, so each advance would include all earlier ones. The real store does not.
+        // A swap of a number loaded under the lock, and not an addition: an addition always
+        // continues from the last number, so each advance would include all earlier ones. The real
+        // store does not.
         self.0.swap(self.load_locked().wrapping_add(1), order);
     }
 
     /// Loads the bits for the holder of the lock.
     ///
-    /// loom panics if a write is not ordered before this load. The load is no scheduling point. That also keeps loom's
-    /// partial-order reduction sound: a load followed by a store of the same atomic would hide earlier loads of other
-    /// threads (tokio-rs/loom#392).
+    /// loom panics if a write is not ordered before this load. The load is no scheduling point.
+    /// That also keeps loom's partial-order reduction sound: a load followed by a store of the same
+    /// atomic would hide earlier loads of other threads (tokio-rs/loom#392).
     #[must_use]
     pub fn load_locked(&self) -> u64 {
-        // SAFETY: the caller holds the lock of the word. loom checks that no other thread's write is concurrent with
-        // this load, and fails the model if one is.
+        // SAFETY: the caller holds the lock of the word. loom checks that no other thread's write
+        // is concurrent with this load, and fails the model if one is.
         unsafe { self.0.unsync_load() }
     }
 
     /// Takes the lock in `bit` and returns the other bits.
     ///
-    /// A waiter here repeats the RMW. The real word's waiter first loads until the lock looks free, which only delays
-    /// its next attempt; a model cannot contain that loop, because its loads may stay stale for ever.
+    /// A waiter here repeats the RMW. The real word's waiter first loads until the lock looks free,
+    /// which only delays its next attempt; a model cannot contain that loop, because its loads may
+    /// stay stale for ever.
     #[must_use]
     pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
         if planted(Mutant::NoLock) {
@@ -145,8 +149,9 @@ impl Word {
         let order = if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { order };
         let mut backoff = crate::Backoff::default();
         loop {
-            // Sets the lock bit. The result of this RMW is also the word to return. A separate load would race with the
-            // RMWs of waiters, which rewrite the word unchanged, and loom would report that race.
+            // Sets the lock bit. The result of this RMW is also the word to return. A separate load
+            // would race with the RMWs of waiters, which rewrite the word unchanged, and loom would
+            // report that race.
             let old = self.0.fetch_or(bit, order);
             if old & bit == 0 {
                 // The bit was clear before: this thread has the lock.
@@ -163,9 +168,10 @@ impl Word {
             return;
         }
         if order == Ordering::Relaxed {
-            // The real word's store ends the release sequence of the holder before. A swap would go on with it, and publish
-            // the writes of that holder although this one frees the lock Relaxed. (A planted mutant keeps the swap: with a
-            // store loom does not get through models whose threads wait for each other.)
+            // The real word's store ends the release sequence of the holder before. A swap would go
+            // on with it, and publish the writes of that holder although this one frees the lock
+            // Relaxed. (A planted mutant keeps the swap: with a store loom does not get through
+            // models whose threads wait for each other.)
             self.0.store(bits, order);
             return;
         }

@@ -5,7 +5,8 @@ use core::alloc::Layout;
 use crate::line::LINE_BYTES;
 
 /// Handles a failed allocation of `bytes` bytes as std's collections do: calls
-/// [`handle_alloc_error`](alloc::alloc::handle_alloc_error). For operations that return no error, such as `clone`.
+/// [`handle_alloc_error`](alloc::alloc::handle_alloc_error). For operations that return no error,
+/// such as `clone`.
 ///
 /// # Examples
 ///

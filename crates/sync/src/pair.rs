@@ -1,16 +1,18 @@
-//! Two adjacent words as one 128-bit atomic, on processors whose 128-bit loads are atomic and write nothing.
+//! Two adjacent words as one 128-bit atomic, on processors whose 128-bit loads are atomic and write
+//! nothing.
 //!
-//! On x86-64 a processor with AVX loads 16 aligned bytes in one atomic access (Intel SDM, volume 3A, "Guaranteed Atomic
-//! Operations"; AMD64 manual, volume 2, "Access Atomicity"), and `cmpxchg16b` writes them. Without AVX only
-//! `cmpxchg16b` could load them, and it takes the cache line from all other readers. There, and on all other
-//! processors, [`PairAccess::detect`] returns `None`, and this module has no fallback.
+//! On x86-64 a processor with AVX loads 16 aligned bytes in one atomic access (Intel SDM, volume
+//! 3A, "Guaranteed Atomic Operations"; AMD64 manual, volume 2, "Access Atomicity"), and
+//! `cmpxchg16b` writes them. Without AVX only `cmpxchg16b` could load them, and it takes the cache
+//! line from all other readers. There, and on all other processors, [`PairAccess::detect`] returns
+//! `None`, and this module has no fallback.
 //!
-//! The instructions are written in assembly. Rust has no stable atomic of 128 bits, and the compiler does not inline the
-//! intrinsics of `core::arch` into a function that is compiled for all processors. The processor is queried once: a
-//! [`PairAccess`] proves the answer.
+//! The instructions are written in assembly. Rust has no stable atomic of 128 bits, and the
+//! compiler does not inline the intrinsics of `core::arch` into a function that is compiled for all
+//! processors. The processor is queried once: a [`PairAccess`] proves the answer.
 //!
-//! Accesses of different sizes that race are undefined behaviour in Rust. So [`PairLines`] gives shared access to pairs
-//! only, never to their words.
+//! Accesses of different sizes that race are undefined behaviour in Rust. So [`PairLines`] gives
+//! shared access to pairs only, never to their words.
 
 use core::fmt;
 use core::ops::Range;
@@ -58,8 +60,9 @@ const LINE_PAIRS: usize = size_of::<Line>() / size_of::<u128>();
 pub struct PairAccess(imp::Proof);
 
 impl PairAccess {
-    /// Returns the proof if the processor has these loads: x86-64 with AVX. Without feature `std` it cannot query the
-    /// processor and returns `None`; under the model checkers it returns `None` too.
+    /// Returns the proof if the processor has these loads: x86-64 with AVX. Without feature `std`
+    /// it cannot query the processor and returns `None`; under the model checkers it returns `None`
+    /// too.
     ///
     /// # Examples
     ///
@@ -74,7 +77,8 @@ impl PairAccess {
     }
 }
 
-/// Two adjacent words of a line, accessed as one value of 128 bits. The first word holds the low 64 bits.
+/// Two adjacent words of a line, accessed as one value of 128 bits. The first word holds the low 64
+/// bits.
 ///
 /// # Examples
 ///
@@ -109,14 +113,15 @@ impl Pair<'_> {
     #[inline(always)]
     #[must_use]
     pub fn load(self, order: Ordering) -> u128 {
-        // SAFETY: the words are valid for atomic accesses as long as the reference, and 16-byte aligned: only
-        // `PairLines::pair` makes a pair, from words 2n and 2n + 1 of a line, which is 64-byte aligned. Its lines are
-        // shared as pairs only, so no access of another size races with this one.
+        // SAFETY: the words are valid for atomic accesses as long as the reference, and 16-byte
+        // aligned: only `PairLines::pair` makes a pair, from words 2n and 2n + 1 of a line, which
+        // is 64-byte aligned. Its lines are shared as pairs only, so no access of another size
+        // races with this one.
         unsafe { self.access.0.load(self.words.as_ptr(), order) }
     }
 
-    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to call it. A Relaxed
-    /// load.
+    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to
+    /// call it. A Relaxed load.
     ///
     /// # Examples
     ///
@@ -128,7 +133,8 @@ impl Pair<'_> {
         self.load(Ordering::Relaxed)
     }
 
-    /// Replaces the bits by the result of `change` in one atomic step, as [`Word::try_update`] does.
+    /// Replaces the bits by the result of `change` in one atomic step, as [`Word::try_update`]
+    /// does.
     ///
     /// # Examples
     ///
@@ -201,8 +207,8 @@ impl PairLines {
     #[must_use]
     pub fn pair(&self, number: usize) -> Pair<'_> {
         let lines = &*self.lines;
-        // SAFETY: where a proof of access exists, a word has 8 bytes, and a line consists of nothing but its eight
-        // words: the lines are `lines.len() * LINE_PAIRS` contiguous pairs.
+        // SAFETY: where a proof of access exists, a word has 8 bytes, and a line consists of
+        // nothing but its eight words: the lines are `lines.len() * LINE_PAIRS` contiguous pairs.
         let pairs = unsafe {
             let count = lines.len() * LINE_PAIRS;
             core::slice::from_raw_parts(lines.as_ptr().cast::<[Word; 2]>(), count)
@@ -227,8 +233,8 @@ impl PairLines {
         self.lines.len() * LINE_PAIRS
     }
 
-    /// Prefetches the line of a pair, as [`Line::prefetch`] does. If `number` is out of bounds, it does nothing or
-    /// prefetches an unrelated line.
+    /// Prefetches the line of a pair, as [`Line::prefetch`] does. If `number` is out of bounds, it
+    /// does nothing or prefetches an unrelated line.
     ///
     /// # Examples
     ///
@@ -343,14 +349,14 @@ mod tests {
 
     use super::*;
 
-    /// Threads add to both halves at once while another loads. A lost update would change the sum, and a torn load would
-    /// find halves that differ.
+    /// Threads add to both halves at once while another loads. A lost update would change the sum,
+    /// and a torn load would find halves that differ.
     #[test]
     fn updates_are_atomic_and_loads_are_not_torn() {
         /// The number of loads that find a new value: the reader and a writer ran at the same time.
         const CHANGES: u64 = 100_000;
-        /// The number without which the test does not end, however long a busy machine takes: a tenth of a millisecond in
-        /// which two threads run is enough.
+        /// The number without which the test does not end, however long a busy machine takes: a
+        /// tenth of a millisecond in which two threads run is enough.
         const LEAST: u64 = 1000;
         /// The number of loads after which it ends if it has found `LEAST` new values.
         const LOADS: u64 = 200_000_000;

@@ -1,5 +1,6 @@
-//! A word of a filter on the real machine: a 64-bit atomic with the operations that filters need. Under
-//! `--cfg tamis_shuttle` the same code runs on shuttle's atomic, so that its loops are tested, too.
+//! A word of a filter on the real machine: a 64-bit atomic with the operations that filters need.
+//! Under `--cfg tamis_shuttle` the same code runs on shuttle's atomic, so that its loops are
+//! tested, too.
 
 #[cfg(not(tamis_shuttle))]
 use core::sync::atomic::AtomicU64;
@@ -58,8 +59,8 @@ impl Word {
         self.0.load(order)
     }
 
-    /// Stores the bits. A concurrent write of another thread would be lost, so this is for the only writer, such as the
-    /// holder of a lock on the word.
+    /// Stores the bits. A concurrent write of another thread would be lost, so this is for the only
+    /// writer, such as the holder of a lock on the word.
     ///
     /// # Examples
     ///
@@ -104,11 +105,11 @@ impl Word {
         self.0.fetch_add(number, order)
     }
 
-    /// Replaces the bits by the result of `change` in one atomic step, and returns the previous bits. If `change`
-    /// returns `None`, nothing is written.
+    /// Replaces the bits by the result of `change` in one atomic step, and returns the previous
+    /// bits. If `change` returns `None`, nothing is written.
     ///
-    /// `order` is the ordering of the write; the bits are loaded Relaxed. `change` is called again if another thread
-    /// changed the bits meanwhile.
+    /// `order` is the ordering of the write; the bits are loaded Relaxed. `change` is called again
+    /// if another thread changed the bits meanwhile.
     ///
     /// # Examples
     ///
@@ -143,8 +144,8 @@ impl Word {
         Err(bits)
     }
 
-    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to call it. A Relaxed
-    /// load.
+    /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to
+    /// call it. A Relaxed load.
     ///
     /// # Examples
     ///
@@ -158,7 +159,8 @@ impl Word {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adds 1 to the word as a number, for a thread that holds a lock: every write of the word needs that lock.
+    /// Adds 1 to the word as a number, for a thread that holds a lock: every write of the word
+    /// needs that lock.
     ///
     /// # Examples
     ///
@@ -177,8 +179,8 @@ impl Word {
 
     /// Loads the bits, for the thread that holds the lock on this word.
     ///
-    /// The same as a Relaxed load. Under loom it also checks that the lock orders this load after every write made
-    /// under the lock.
+    /// The same as a Relaxed load. Under loom it also checks that the lock orders this load after
+    /// every write made under the lock.
     ///
     /// # Examples
     ///
@@ -188,16 +190,16 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn load_locked(&self) -> u64 {
-        // ORDERING: Relaxed: this thread took the lock with Acquire from the Release of its last holder, and only
-        // holders change the bits: no newer value exists.
+        // ORDERING: Relaxed: this thread took the lock with Acquire from the Release of its last
+        // holder, and only holders change the bits: no newer value exists.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes the lock in `bit` of this word, waits for it if necessary, and returns the other bits. A failed attempt
-    /// rewrites the word unchanged.
+    /// Takes the lock in `bit` of this word, waits for it if necessary, and returns the other bits.
+    /// A failed attempt rewrites the word unchanged.
     ///
-    /// `order` must be Acquire, so that this thread sees what the last holder wrote. The caller passes it, so that the
-    /// caller's models check the ordering that is used.
+    /// `order` must be Acquire, so that this thread sees what the last holder wrote. The caller
+    /// passes it, so that the caller's models check the ordering that is used.
     ///
     /// # Examples
     ///
@@ -213,8 +215,8 @@ impl Word {
     #[inline]
     #[must_use]
     pub fn lock(&self, bit: u64, order: Ordering) -> u64 {
-        // Set the lock bit. If it was clear before, this thread has the lock. The rest of the old value is not used, so
-        // that x86 needs only one `lock bts`.
+        // Set the lock bit. If it was clear before, this thread has the lock. The rest of the old
+        // value is not used, so that x86 needs only one `lock bts`.
         while self.0.fetch_or(bit, order) & bit != 0 {
             // Another thread holds it. Wait until it looks free, then try again.
             self.wait(bit);
@@ -252,7 +254,8 @@ impl Word {
         self.0.store(bits, order);
     }
 
-    /// Changes the bits without an atomic operation: `&mut self` proves that no other thread accesses the word.
+    /// Changes the bits without an atomic operation: `&mut self` proves that no other thread
+    /// accesses the word.
     ///
     /// # Examples
     ///

@@ -1,10 +1,10 @@
-//! Runs a test under many random schedules with shuttle: for more threads than loom can exhaust, and for loops that
-//! loom cannot model.
+//! Runs a test under many random schedules with shuttle: for more threads than loom can exhaust,
+//! and for loops that loom cannot model.
 //!
-//! One half of the schedules chooses the next thread at random at each step. The other half uses probabilistic
-//! concurrency testing (Burckhardt and others, ASPLOS 2010): threads run for long stretches and their priorities change
-//! a few times. Each half finds bugs that the other rarely finds. shuttle does not model weak memory orderings; loom
-//! does.
+//! One half of the schedules chooses the next thread at random at each step. The other half uses
+//! probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010): threads run for long
+//! stretches and their priorities change a few times. Each half finds bugs that the other rarely
+//! finds. shuttle does not model weak memory orderings; loom does.
 
 use alloc::string::String;
 use core::panic::AssertUnwindSafe;
@@ -16,7 +16,8 @@ use shuttle::{Config, Runner};
 /// The seed of all schedules. It is fixed, so that a run can be repeated.
 const SEED: u64 = 1;
 
-/// The bug depth of probabilistic concurrency testing, which bounds the changes of priority in a schedule.
+/// The bug depth of probabilistic concurrency testing, which bounds the changes of priority in a
+/// schedule.
 const DEPTH: usize = 4;
 
 /// Runs the test under the given number of schedules, rounded up to an even number.
@@ -35,8 +36,8 @@ fn run(scheduler: impl Scheduler + 'static, schedules: usize, test: fn()) {
     assert_eq!(ran, schedules, "shuttle ran fewer schedules than asked");
 }
 
-/// Runs a test with a planted bug under the given number of schedules. At least one schedule must fail, with a message
-/// that contains `expected`.
+/// Runs a test with a planted bug under the given number of schedules. At least one schedule must
+/// fail, with a message that contains `expected`.
 ///
 /// # Panics
 ///

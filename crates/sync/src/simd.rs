@@ -1,11 +1,13 @@
-//! SIMD dispatch: a plain loop over arrays is compiled once for each SIMD level that the processor may have.
+//! SIMD dispatch: a plain loop over arrays is compiled once for each SIMD level that the processor
+//! may have.
 //!
-//! The code is written once, as plain Rust, and the compiler turns its loops into vector instructions. The compiler
-//! must know at compile time which instructions it may use. So each [`Kernel`] is inlined into several functions, each
-//! of which enables the target features of one level. A [`SimdLevel`] is detected once and calls the right function.
+//! The code is written once, as plain Rust, and the compiler turns its loops into vector
+//! instructions. The compiler must know at compile time which instructions it may use. So each
+//! [`Kernel`] is inlined into several functions, each of which enables the target features of one
+//! level. A [`SimdLevel`] is detected once and calls the right function.
 
-/// A computation that is compiled for each SIMD level. Its `run`, and everything that `run` calls, must be
-/// `#[inline(always)]`.
+/// A computation that is compiled for each SIMD level. Its `run`, and everything that `run` calls,
+/// must be `#[inline(always)]`.
 ///
 /// # Examples
 ///
@@ -60,8 +62,8 @@ enum Known {
 }
 
 impl SimdLevel {
-    /// Returns the highest level that the processor supports. Without feature `std` it cannot query the processor, and
-    /// returns the baseline.
+    /// Returns the highest level that the processor supports. Without feature `std` it cannot query
+    /// the processor, and returns the baseline.
     ///
     /// # Examples
     ///
@@ -73,7 +75,8 @@ impl SimdLevel {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
             use std::is_x86_feature_detected as has;
-            // A level needs every feature that its function enables, see `with_avx2` and `with_avx512`.
+            // A level needs every feature that its function enables, see `with_avx2` and
+            // `with_avx512`.
             let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
             if avx2 && has!("avx512f") && has!("avx512dq") {
                 return Self(Known::Avx512);
@@ -116,8 +119,8 @@ impl SimdLevel {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
             Known::Portable => kernel.run(),
-            // SAFETY: only `detect` and `all` make this level, and `detect` found the features that the function
-            // enables.
+            // SAFETY: only `detect` and `all` make this level, and `detect` found the features that
+            // the function enables.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Known::Avx2 => unsafe { with_avx2(kernel) },
             // SAFETY: likewise.

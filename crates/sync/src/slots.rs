@@ -16,16 +16,18 @@ use crate::{Ordering, Word};
 #[cfg(all(test, tamis_loom))]
 mod models;
 
-/// An append-only list of at least one and at most [`MAX`](Self::MAX) values. A value is never moved, and is dropped
-/// with the list.
+/// An append-only list of at least one and at most [`MAX`](Self::MAX) values. A value is never
+/// moved, and is dropped with the list.
 ///
-/// To append takes two steps. [`set`](Self::set) stores the next value; from then on [`get`](Self::get) returns it, so
-/// that several threads can prepare it together. [`publish`](Self::publish) makes it part of the list.
+/// To append takes two steps. [`set`](Self::set) stores the next value; from then on
+/// [`get`](Self::get) returns it, so that several threads can prepare it together.
+/// [`publish`](Self::publish) makes it part of the list.
 ///
 /// # Memory order
 ///
-/// A thread that sees a value, by any method, sees everything that the thread which set it wrote before. A thread that
-/// sees the value in the list also sees everything that the thread which published it wrote, or saw, before.
+/// A thread that sees a value, by any method, sees everything that the thread which set it wrote
+/// before. A thread that sees the value in the list also sees everything that the thread which
+/// published it wrote, or saw, before.
 ///
 /// # Examples
 ///
@@ -53,8 +55,8 @@ const LIMIT: usize = if cfg!(tamis_loom) { 3 } else { 64 };
 // SAFETY: a list owns its values, as a `Box` does.
 unsafe impl<T: Send> Send for Slots<T> {}
 
-// SAFETY: a shared list gives out shared references to its values (`T: Sync`), and drops values that another thread has
-// set (`T: Send`).
+// SAFETY: a shared list gives out shared references to its values (`T: Sync`), and drops values
+// that another thread has set (`T: Send`).
 unsafe impl<T: Send + Sync> Sync for Slots<T> {}
 
 impl<T> Slots<T> {
@@ -112,8 +114,9 @@ impl<T> Slots<T> {
     pub fn get(&self, index: usize) -> Option<&T> {
         // ORDERING: Acquire pairs with the Release of `set`.
         let value = self.slots.get(index)?.load(Ordering::Acquire);
-        // SAFETY: a pointer that is not null comes from `Box::into_raw` in `new` or `set`. It stays until the list is
-        // dropped, and until then nothing has exclusive access to its value but `iter_mut`, which has it to the list.
+        // SAFETY: a pointer that is not null comes from `Box::into_raw` in `new` or `set`. It stays
+        // until the list is dropped, and until then nothing has exclusive access to its value but
+        // `iter_mut`, which has it to the list.
         unsafe { value.as_ref() }
     }
 
@@ -133,18 +136,19 @@ impl<T> Slots<T> {
     pub fn set(&self, index: usize, value: T) -> Result<&T, T> {
         let Some(slot) = self.slots.get(index) else { return Err(value) };
         let value = Box::into_raw(Box::new(value));
-        // ORDERING: Release pairs with the Acquire of `get`: a thread that sees the pointer sees the value. A failure returns
-        // the pointer of another thread, which is not used.
+        // ORDERING: Release pairs with the Acquire of `get`: a thread that sees the pointer sees
+        // the value. A failure returns the pointer of another thread, which is not used.
         match slot.compare_exchange(ptr::null_mut(), value, Ordering::Release, Ordering::Relaxed) {
             // SAFETY: as in `get`.
             Ok(_) => Ok(unsafe { &*value }),
-            // SAFETY: the pointer comes from `Box::into_raw` above, and no other thread has seen it.
+            // SAFETY: the pointer comes from `Box::into_raw` above, and no other thread has seen
+            // it.
             Err(_) => Err(*unsafe { Box::from_raw(value) }),
         }
     }
 
-    /// Publishes the next value, so that the list has `len` of them. Returns whether this call did it: `false` if the
-    /// list does not have `len - 1` values now, or the next one is not set.
+    /// Publishes the next value, so that the list has `len` of them. Returns whether this call did
+    /// it: `false` if the list does not have `len - 1` values now, or the next one is not set.
     ///
     /// # Examples
     ///
@@ -159,8 +163,8 @@ impl<T> Slots<T> {
     )]
     pub fn publish(&self, len: usize) -> bool {
         let Some(before) = len.checked_sub(1) else { return false };
-        // ORDERING: Release pairs with the Acquire of `len`. It includes the Acquire of `get` here: a reader of the
-        // list sees the value, even if another thread has set it.
+        // ORDERING: Release pairs with the Acquire of `len`. It includes the Acquire of `get` here:
+        // a reader of the list sees the value, even if another thread has set it.
         self.get(before).is_some()
             && self
                 .published
@@ -195,10 +199,11 @@ impl<T> Slots<T> {
     /// assert_eq!(slots.get(0), Some(&8));
     /// ```
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        // ORDERING: Acquire, as in `get`. (`&mut self` orders every write before; a model's atomic has no `get_mut`.)
+        // ORDERING: Acquire, as in `get`. (`&mut self` orders every write before; a model's atomic
+        // has no `get_mut`.)
         let values = self.slots.iter_mut().map(|slot| slot.load(Ordering::Acquire));
-        // SAFETY: as in `get`. `&mut self` proves that there is no other reference to a value, and no pointer is twice
-        // in the list.
+        // SAFETY: as in `get`. `&mut self` proves that there is no other reference to a value, and
+        // no pointer is twice in the list.
         values.filter_map(|value| unsafe { value.as_mut() })
     }
 }
@@ -209,8 +214,8 @@ impl<T> Drop for Slots<T> {
             // ORDERING: Acquire, as in `iter_mut`.
             let value = slot.load(Ordering::Acquire);
             if !value.is_null() {
-                // SAFETY: the pointer comes from `Box::into_raw`, it is in the list once, and no reference to its
-                // value outlives the list.
+                // SAFETY: the pointer comes from `Box::into_raw`, it is in the list once, and no
+                // reference to its value outlives the list.
                 drop(unsafe { Box::from_raw(value) });
             }
         }
@@ -231,7 +236,8 @@ mod tests {
 
     use super::*;
 
-    /// Each value is dropped once: those in the list with the list, those that were refused at once.
+    /// Each value is dropped once: those in the list with the list, those that were refused at
+    /// once.
     #[test]
     fn values_are_dropped_once() {
         let value = Arc::new(());
@@ -254,7 +260,8 @@ mod tests {
         assert_eq!(slots.iter().rev().copied().collect::<Vec<_>>(), [2, 1, 0]);
     }
 
-    /// Of all threads that set and publish the same places, one each does it, and all see a list in order.
+    /// Of all threads that set and publish the same places, one each does it, and all see a list in
+    /// order.
     #[test]
     fn racing_threads_append_each_place_once() {
         const THREADS: usize = 4;

@@ -19,9 +19,9 @@ const SIOCOUTQ: Opcode = if cfg!(any(target_arch = "mips", target_arch = "mips64
     0x5411
 };
 
-/// Returns a number that is above 0 while the peer of a socket has not taken all that was written. For a socket between
-/// two processes of a machine, the peer takes bytes by reading them; for one between two machines, by acknowledging
-/// them.
+/// Returns a number that is above 0 while the peer of a socket has not taken all that was written.
+/// For a socket between two processes of a machine, the peer takes bytes by reading them; for one
+/// between two machines, by acknowledging them.
 ///
 /// # Errors
 ///
@@ -42,8 +42,9 @@ const SIOCOUTQ: Opcode = if cfg!(any(target_arch = "mips", target_arch = "mips64
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn unsent(socket: impl AsFd) -> io::Result<u64> {
-    // SAFETY: for this opcode the system writes one `c_int`, which is what the getter has room for. If the descriptor
-    // is of another kind, the opcode is an error or stands for `TIOCOUTQ`, which writes the same.
+    // SAFETY: for this opcode the system writes one `c_int`, which is what the getter has room for.
+    // If the descriptor is of another kind, the opcode is an error or stands for `TIOCOUTQ`, which
+    // writes the same.
     let getter = unsafe { Getter::<SIOCOUTQ, core::ffi::c_int>::new() };
     // SAFETY: as above: the getter is right for its opcode, and no memory of ours is read.
     let unsent = unsafe { ioctl(socket, getter) }?;

@@ -9,10 +9,11 @@ use crate::{Ordering, Word};
 /// The lock bit, in the first word of a stripe.
 const LOCK: u64 = 1;
 
-/// An array of locks, called stripes: one per cache line. An item's key selects its stripe, so that operations on the
-/// same item exclude each other, and operations on different items seldom do.
+/// An array of locks, called stripes: one per cache line. An item's key selects its stripe, so that
+/// operations on the same item exclude each other, and operations on different items seldom do.
 ///
-/// The other seven words of a stripe's line are for data that belongs to the stripe: [`StripeGuard::word`].
+/// The other seven words of a stripe's line are for data that belongs to the stripe:
+/// [`StripeGuard::word`].
 ///
 /// # Examples
 ///
@@ -43,7 +44,8 @@ impl Stripes {
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     pub fn zeroed(count: u64) -> Result<Self, AllocError> {
-        // On overflow this requests an impossible number of lines, which fails as an allocation does.
+        // On overflow this requests an impossible number of lines, which fails as an allocation
+        // does.
         Lines::zeroed(count.checked_next_power_of_two().unwrap_or(u64::MAX)).map(Self)
     }
 
@@ -91,9 +93,9 @@ impl Stripes {
 
     /// Locks a stripe, and waits for it if necessary. The guard frees it.
     ///
-    /// `acquire` must be Acquire and `release` Release, so that the holders of a stripe are ordered. The caller passes
-    /// them, so that the caller's models check the orderings that are used. An index beyond the last stripe selects the
-    /// stripe of its low bits.
+    /// `acquire` must be Acquire and `release` Release, so that the holders of a stripe are
+    /// ordered. The caller passes them, so that the caller's models check the orderings that are
+    /// used. An index beyond the last stripe selects the stripe of its low bits.
     ///
     /// # Examples
     ///
@@ -119,7 +121,8 @@ impl Stripes {
         &self.0[index & (self.0.len() - 1)]
     }
 
-    /// Returns a word of each stripe's data, by its number from 1 to 7, while other threads may hold the stripes.
+    /// Returns a word of each stripe's data, by its number from 1 to 7, while other threads may
+    /// hold the stripes.
     ///
     /// # Panics
     ///
@@ -191,7 +194,8 @@ impl Drop for StripeGuard<'_> {
 mod tests {
     use super::*;
 
-    /// Four threads add to the data of a stripe by a load and a store: without the lock, additions are lost.
+    /// Four threads add to the data of a stripe by a load and a store: without the lock, additions
+    /// are lost.
     #[test]
     fn holders_exclude_each_other() {
         const ADDITIONS: u64 = 20_000;

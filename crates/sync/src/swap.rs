@@ -1,5 +1,5 @@
-//! A value that one thread replaces while others use it: no thread waits, and the old value is freed when no thread can
-//! use it any more.
+//! A value that one thread replaces while others use it: no thread waits, and the old value is
+//! freed when no thread can use it any more.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -13,37 +13,42 @@ use crate::Ordering;
 #[cfg(all(test, tamis_loom))]
 mod models;
 
-/// The attempts of [`Swap::replace`] to free the old value before it returns. The first marks it with the current epoch
-/// of the process, and each of the two others advances the epoch by one if no pin of an older epoch is in the way. A
-/// value two epochs old is free.
+/// The attempts of [`Swap::replace`] to free the old value before it returns. The first marks it
+/// with the current epoch of the process, and each of the two others advances the epoch by one if
+/// no pin of an older epoch is in the way. A value two epochs old is free.
 const ATTEMPTS: u32 = 3;
 
 /// A value that can be replaced while other threads use it.
 ///
-/// A thread [`pin`](Self::pin)s the value for a short time, for one operation or one batch, and uses it through the
-/// [`Pinned`]. [`replace`](Self::replace) puts another value in its place. Neither waits for other threads.
+/// A thread [`pin`](Self::pin)s the value for a short time, for one operation or one batch, and
+/// uses it through the [`Pinned`]. [`replace`](Self::replace) puts another value in its place.
+/// Neither waits for other threads.
 ///
 /// # What a pin sees
 ///
 /// * A pin gives access to one value, the same until it is dropped.
-/// * If a call of `replace` *happens before* a pin (it returned on this thread, or on a thread that has since been joined,
-///   has sent a message or has released a mutex), the pin sees the new value or a later one.
-/// * A pin that was taken before the replacement still sees the old value. **What its thread writes then goes to the old
-///   value, and later pins do not see it.** A pin taken *concurrently with* the replacement sees either value.
+/// * If a call of `replace` *happens before* a pin (it returned on this thread, or on a thread that
+///   has since been joined, has sent a message or has released a mutex), the pin sees the new value
+///   or a later one.
+/// * A pin that was taken before the replacement still sees the old value. **What its thread writes
+///   then goes to the old value, and later pins do not see it.** A pin taken *concurrently with*
+///   the replacement sees either value.
 /// * Replacements have one order, the same for all threads, and no thread sees them go back.
 ///
 /// # When the old value is dropped
 ///
-/// The old value is dropped when no pin can see it any more, never earlier. If no thread holds a pin during `replace`,
-/// this is normally before `replace` returns. Otherwise it is later, during a call of `replace` or `pin` (one in 128) of
-/// *any* thread: such a pin takes the time that it takes to free a value.
+/// The old value is dropped when no pin can see it any more, never earlier. If no thread holds a
+/// pin during `replace`, this is normally before `replace` returns. Otherwise it is later, during a
+/// call of `replace` or `pin` (one in 128) of *any* thread: such a pin takes the time that it takes
+/// to free a value.
 ///
-/// A pin that is held for long delays no other thread. It only delays freeing: each value that is replaced meanwhile, in
-/// any `Swap` of the process, keeps its memory. So `n` replacements during one pin keep `n` old values. Drop a pin before
-/// you block, sleep or wait. If a pin is leaked ([`mem::forget`](core::mem::forget)), no old value is ever dropped.
+/// A pin that is held for long delays no other thread. It only delays freeing: each value that is
+/// replaced meanwhile, in any `Swap` of the process, keeps its memory. So `n` replacements during
+/// one pin keep `n` old values. Drop a pin before you block, sleep or wait. If a pin is leaked
+/// ([`mem::forget`](core::mem::forget)), no old value is ever dropped.
 ///
-/// The epochs are those of the crate `crossbeam-epoch`, which all its users in the process share. The last old values may
-/// never be dropped if the program ends.
+/// The epochs are those of the crate `crossbeam-epoch`, which all its users in the process share.
+/// The last old values may never be dropped if the program ends.
 ///
 /// Needs the feature `std`.
 ///
@@ -97,22 +102,24 @@ impl<T> Swap<T> {
     /// ```
     #[inline]
     pub fn pin(&self) -> Pinned<'_, T> {
-        // First pin, then load: what is replaced from now on is not freed before `guard` is dropped.
+        // First pin, then load: what is replaced from now on is not freed before `guard` is
+        // dropped.
         let guard = epoch::pin();
-        // ORDERING: Acquire, pairs with the swap in `replace`: what the replacing thread wrote into the value is visible.
-        // If a call of `replace` happened before, coherence makes this load return its value or a later one.
+        // ORDERING: Acquire, pairs with the swap in `replace`: what the replacing thread wrote into
+        // the value is visible. If a call of `replace` happened before, coherence makes this load
+        // return its value or a later one.
         let value = self.current.load(Ordering::Acquire, &guard).as_raw();
         Pinned { value, _guard: guard, swap: PhantomData }
     }
 
     /// Replaces the value. Pins that are taken after this returned see the new value.
     ///
-    /// Waits for no pin. The old value is dropped when no pin can see it any more, perhaps later and on another thread:
-    /// see [the type](Self#when-the-old-value-is-dropped).
+    /// Waits for no pin. The old value is dropped when no pin can see it any more, perhaps later
+    /// and on another thread: see [the type](Self#when-the-old-value-is-dropped).
     ///
     /// Drop your own pin before you call this, or the old value stays until you do. The pin in
-    /// `swap.replace(f(&swap.pin()))` lives until the end of the statement: bind the result of `f` in a statement of its
-    /// own.
+    /// `swap.replace(f(&swap.pin()))` lives until the end of the statement: bind the result of `f`
+    /// in a statement of its own.
     ///
     /// # Examples
     ///
@@ -131,14 +138,17 @@ impl<T> Swap<T> {
         // Allocate before the pin.
         let new = Owned::new(new);
         let guard = epoch::pin();
-        // ORDERING: AcqRel. Release pairs with the load in `pin`: what this thread wrote into the new value is visible
-        // there. Acquire pairs with the swap that published the old value: its contents are visible where it is dropped.
+        // ORDERING: AcqRel. Release pairs with the load in `pin`: what this thread wrote into the
+        // new value is visible there. Acquire pairs with the swap that published the old value: its
+        // contents are visible where it is dropped.
         let old = self.current.swap(new, Ordering::AcqRel, &guard);
-        // SAFETY: the swap took `old` out of `current`, and each value is put there once; so this call alone frees it, and
-        // pins from now on do not find it. Pins that found it are guards of the same collector, which runs the destructor
-        // after they are dropped. It may do so on another thread and at any time: `T` is `Send` and `'static`.
+        // SAFETY: the swap took `old` out of `current`, and each value is put there once; so this
+        // call alone frees it, and pins from now on do not find it. Pins that found it are guards
+        // of the same collector, which runs the destructor after they are dropped. It may do so on
+        // another thread and at any time: `T` is `Send` and `'static`.
         unsafe { guard.defer_destroy(old) };
-        // Without this the old value would wait in a bag of this thread, together with up to 63 others.
+        // Without this the old value would wait in a bag of this thread, together with up to 63
+        // others.
         guard.flush();
         drop(guard);
         // Try to free it now. If another pin is in the way, a later replacement or pin frees it.
@@ -164,8 +174,8 @@ impl<T> Swap<T> {
         let guard = unsafe { epoch::unprotected() };
         // ORDERING: Relaxed: all replacements happened before this thread got exclusive access.
         let mut value = self.current.load(Ordering::Relaxed, guard);
-        // SAFETY: `current` holds a valid value. A `Pinned` borrows `self`, so there is none now, and none as long as the
-        // result borrows `self` exclusively.
+        // SAFETY: `current` holds a valid value. A `Pinned` borrows `self`, so there is none now,
+        // and none as long as the result borrows `self` exclusively.
         unsafe { value.deref_mut() }
     }
 
@@ -189,7 +199,8 @@ impl<T> Swap<T> {
 
     /// Takes the value out, and leaves a null pointer: for a `Swap` that is not used afterwards.
     fn take_current(&mut self) -> Owned<T> {
-        // SAFETY: `current` holds a value that only it owns. A `Pinned` borrows `self`, so there is none now.
+        // SAFETY: `current` holds a value that only it owns. A `Pinned` borrows `self`, so there is
+        // none now.
         unsafe { take(&mut self.current).into_owned() }
     }
 }
@@ -210,9 +221,9 @@ impl<T: fmt::Debug> fmt::Debug for Swap<T> {
 
 /// Access to the value of a [`Swap`] at the time of [`Swap::pin`].
 ///
-/// The value is not dropped before this is. Hold it for a short time: see
-/// [the costs](Swap#when-the-old-value-is-dropped). It cannot be sent to another thread; so it cannot be held across an
-/// `await` of a task that may change threads.
+/// The value is not dropped before this is. Hold it for a short time: see [the
+/// costs](Swap#when-the-old-value-is-dropped). It cannot be sent to another thread; so it cannot be
+/// held across an `await` of a task that may change threads.
 ///
 /// # Examples
 ///
@@ -247,9 +258,10 @@ impl<T> Deref for Pinned<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: `pin` loaded the pointer under this guard, from a `Swap` that `self` still borrows. Either the value is
-        // still the current one, which only the `Swap` frees, or it was replaced after the pin, and the guard delays its
-        // destructor. Nobody has exclusive access to a value that was put in a `Swap`, but by `&mut` of the `Swap`.
+        // SAFETY: `pin` loaded the pointer under this guard, from a `Swap` that `self` still
+        // borrows. Either the value is still the current one, which only the `Swap` frees, or it
+        // was replaced after the pin, and the guard delays its destructor. Nobody has exclusive
+        // access to a value that was put in a `Swap`, but by `&mut` of the `Swap`.
         unsafe { &*self.value }
     }
 }
@@ -283,8 +295,8 @@ mod tests {
             self.dropped.load(Ordering::SeqCst)
         }
 
-        /// Asserts that every value was dropped, and none twice, after the epoch has advanced. Other tests of this process
-        /// may hold pins for a moment.
+        /// Asserts that every value was dropped, and none twice, after the epoch has advanced.
+        /// Other tests of this process may hold pins for a moment.
         fn assert_each_dropped_once(&self) {
             // ORDERING: SeqCst: a test.
             let created = self.created.load(Ordering::SeqCst);
@@ -405,8 +417,8 @@ mod tests {
         assert_eq!(counts.dropped(), 1);
     }
 
-    /// Four threads pin while one replaces. A pin sees a value that is at least as new as every replacement that
-    /// happened before, and no newer than the last one that has begun.
+    /// Four threads pin while one replaces. A pin sees a value that is at least as new as every
+    /// replacement that happened before, and no newer than the last one that has begun.
     #[test]
     fn racing_pins_see_no_value_that_was_replaced_before() {
         const REPLACEMENTS: u64 = 2000;
@@ -418,12 +430,14 @@ mod tests {
                 scope.spawn(|| {
                     let mut last = 0;
                     while last < REPLACEMENTS {
-                        // ORDERING: Acquire, pairs with the store below: the replacement happened before the pin.
+                        // ORDERING: Acquire, pairs with the store below: the replacement happened
+                        // before the pin.
                         let at_least = ended.load(Ordering::Acquire);
                         let pinned = swap.pin();
                         assert!(pinned.number >= at_least.max(last), "a pin saw an old value");
                         assert!(pinned.is_alive(), "a pinned value was dropped");
-                        // ORDERING: Acquire. The pin read from the replacement, which the store to `begun` precedes.
+                        // ORDERING: Acquire. The pin read from the replacement, which the store to
+                        // `begun` precedes.
                         assert!(pinned.number <= begun.load(Ordering::Acquire));
                         last = pinned.number;
                         if last % 16 == 0 {
@@ -435,7 +449,8 @@ mod tests {
                 });
             }
             for number in 1..=REPLACEMENTS {
-                // ORDERING: Release, both: they publish that the replacement has begun, and that it has ended.
+                // ORDERING: Release, both: they publish that the replacement has begun, and that it
+                // has ended.
                 begun.store(number, Ordering::Release);
                 swap.replace(Value::new(number, &counts));
                 ended.store(number, Ordering::Release);

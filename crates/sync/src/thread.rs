@@ -15,7 +15,8 @@ pub use std::thread::{spawn, yield_now};
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
 pub use crate::index::index;
 
-/// Returns the index of the calling thread: without `std`, and in a model, `usize::MAX` for every thread.
+/// Returns the index of the calling thread: without `std`, and in a model, `usize::MAX` for every
+/// thread.
 #[cfg(any(tamis_loom, tamis_shuttle, not(feature = "std")))]
 #[inline]
 #[must_use]

@@ -1,5 +1,5 @@
-//! Tests of the memory that the process really has: alone in their process, so that no other test takes or frees memory
-//! meanwhile.
+//! Tests of the memory that the process really has: alone in their process, so that no other test
+//! takes or frees memory meanwhile.
 #![cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 
 use std::fs;
@@ -8,7 +8,8 @@ use tamis_sync::{LINE_BYTES, Lines};
 
 const PAGE: usize = 4 << 10;
 
-/// Returns the bytes of the process that have a page of their own. (A page that was only read has none.)
+/// Returns the bytes of the process that have a page of their own. (A page that was only read has
+/// none.)
 fn resident() -> usize {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * PAGE

@@ -1,7 +1,9 @@
-//! A crawl frontier: many workers find the same URLs at once, and exactly one worker fetches each URL.
+//! A crawl frontier: many workers find the same URLs at once, and exactly one worker fetches each
+//! URL.
 //!
-//! Workers steal jobs from each other (crossbeam-deque). A worker that finds a link claims it with one `insert`. Each
-//! page of links is found twice. The links are the lines of a file, or generated without one.
+//! Workers steal jobs from each other (crossbeam-deque). A worker that finds a link claims it with
+//! one `insert`. Each page of links is found twice. The links are the lines of a file, or generated
+//! without one.
 //!
 //! ```sh
 //! $ cargo run --release --example crawl crates/tamis/data/homepages.txt
@@ -37,7 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let links: Vec<&str> = list.lines().collect();
 
-    // The capacity must cover all URLs to come. At a rate of 1e-6, one new URL in a million counts as seen.
+    // The capacity must cover all URLs to come. At a rate of 1e-6, one new URL in a million counts
+    // as seen.
     let claimed =
         OnceBloomFilter::<str>::builder().capacity(100_000).false_positive_rate(1e-6).build()?;
 
@@ -61,13 +64,15 @@ fn main() -> Result<(), Box<dyn Error>> {
                         match job {
                             Job::Page(links) => {
                                 for link in links {
-                                    // Returns `true` to exactly one worker, even if several insert at once.
+                                    // Returns `true` to exactly one worker, even if several insert
+                                    // at once.
                                     if claimed.insert(*link) {
                                         own.push(Job::Fetch(link));
                                     }
                                 }
                             }
-                            // A real crawler would fetch the URL here, and push the page it receives.
+                            // A real crawler would fetch the URL here, and push the page it
+                            // receives.
                             Job::Fetch(url) => fetched.push(url),
                         }
                     }
@@ -90,8 +95,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the worker's next job: its own, else one of the frontier, else one of another worker. A worker ends when it
-/// finds none: the workers that still have jobs do them.
+/// Returns the worker's next job: its own, else one of the frontier, else one of another worker. A
+/// worker ends when it finds none: the workers that still have jobs do them.
 fn next<'a>(
     own: &Worker<Job<'a>>,
     frontier: &Injector<Job<'a>>,

@@ -1,6 +1,8 @@
-//! Event de-duplication within a window: each event arrives three times, and exactly one arrival counts as the first.
+//! Event de-duplication within a window: each event arrives three times, and exactly one arrival
+//! counts as the first.
 //!
-//! The caller passes the time in, so that the example controls it. A service would pass `start.elapsed()`.
+//! The caller passes the time in, so that the example controls it. A service would pass
+//! `start.elapsed()`.
 //!
 //! ```sh
 //! $ cargo run --release --example event_window
@@ -27,7 +29,8 @@ const fn minutes(number: u64) -> Duration {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // An event that arrives again within three minutes is a duplicate. The capacity is the most events in that time.
+    // An event that arrives again within three minutes is a duplicate. The capacity is the most
+    // events in that time.
     let seen = RotatingBloomFilter::<u64>::builder()
         .span(minutes(3))
         .capacity(3 * EVENTS_PER_MINUTE as usize)
@@ -43,14 +46,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                 for minute in 0..=MINUTES + 1 {
                     minute_begins.wait();
                     seen.advance(minutes(minute));
-                    // Two threads receive an event in its own minute, at the same time. A third one does two minutes later.
+                    // Two threads receive an event in its own minute, at the same time. A third one
+                    // does two minutes later.
                     let begin = |minute: u64| minute.min(MINUTES) * EVENTS_PER_MINUTE;
                     let new = begin(minute)..begin(minute + 1);
                     let old = begin(minute.saturating_sub(2))..begin(minute.saturating_sub(1));
                     let now = new.filter(|event| event % 4 == thread % 4);
                     let later = old.filter(|event| minute >= 2 && event % THREADS == thread);
                     for event in now.chain(later) {
-                        // Of all inserts of an event that is in the window, exactly one returns `true`.
+                        // Of all inserts of an event that is in the window, exactly one returns
+                        // `true`.
                         if seen.insert(&event) {
                             firsts.push(event);
                         }

@@ -1,4 +1,5 @@
-//! A guard in front of a slow store: query the filter first, and the store only if it may have the key.
+//! A guard in front of a slow store: query the filter first, and the store only if it may have the
+//! key.
 //!
 //! ```sh
 //! $ cargo run --release --example guard
@@ -28,8 +29,8 @@ impl Store {
     }
 }
 
-/// Returns the filter's figures in the text format of Prometheus. It reads about 1024 cache lines for each figure,
-/// whatever the size of the filter.
+/// Returns the filter's figures in the text format of Prometheus. It reads about 1024 cache lines
+/// for each figure, whatever the size of the filter.
 fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
     const LINES: u64 = 1024;
     let figures = [

@@ -1,4 +1,5 @@
-//! A guard in front of a store that grows and shrinks: no size to guess, and deleted keys leave the filter.
+//! A guard in front of a store that grows and shrinks: no size to guess, and deleted keys leave the
+//! filter.
 //!
 //! ```sh
 //! $ cargo run --release --example service_guard
@@ -42,7 +43,8 @@ impl Guarded {
         self.store.read().expect("no panic").get(&key).cloned()
     }
 
-    /// Deletes a key. Only the thread that deleted it from the store removes it from the filter, and only once.
+    /// Deletes a key. Only the thread that deleted it from the store removes it from the filter,
+    /// and only once.
     fn delete(&self, key: u64) {
         if self.store.write().expect("no panic").remove(&key).is_some() {
             self.guard.remove(&key);
@@ -51,7 +53,8 @@ impl Guarded {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // It starts small. Up to 1024 times this number of keys it keeps its rate, which is 1 % by default.
+    // It starts small. Up to 1024 times this number of keys it keeps its rate, which is 1 % by
+    // default.
     let guard = ScalableCuckooFilter::with_capacity(1000)?;
     let service = &Guarded { guard, store: RwLock::default() };
 

@@ -107,8 +107,9 @@ pub use crate::error::Error;
 
 /// Clears or replaces a filter while other threads use it.
 ///
-/// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it by an empty one: every
-/// filter type has a method `empty_like` that builds it. A replacement needs the memory of two filters for a moment.
+/// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it
+/// by an empty one: every filter type has a method `empty_like` that builds it. A replacement needs
+/// the memory of two filters for a moment.
 ///
 /// # Examples
 ///
@@ -139,23 +140,26 @@ pub use crate::error::Error;
 ///
 /// # What an insert during a replacement means
 ///
-/// An insert acts on the filter that its pin sees. If the pin was taken before the replacement, the item is gone
-/// together with the old filter. An item that was inserted through a pin taken after `replace` returned is found until
-/// the next replacement. While a replacement runs, an insert and a query may use different filters.
+/// An insert acts on the filter that its pin sees. If the pin was taken before the replacement, the
+/// item is gone together with the old filter. An item that was inserted through a pin taken after
+/// `replace` returned is found until the next replacement. While a replacement runs, an insert and
+/// a query may use different filters.
 ///
-/// *At most one winner per period.* In a [`OnceBloomFilter`] or a [`OnceCuckooFilter`], exactly one insert of an item
-/// returns `true` **per filter**, so per period between two replacements. Two threads whose pins are on both sides of a
-/// replacement may both win, one in each filter, although their inserts run concurrently. If an item must not be claimed
-/// twice in a short time, do not clear everything at once: use a window of several generations (`RotatingBloomFilter`).
+/// *At most one winner per period.* In a [`OnceBloomFilter`] or a [`OnceCuckooFilter`], exactly one
+/// insert of an item returns `true` **per filter**, so per period between two replacements. Two
+/// threads whose pins are on both sides of a replacement may both win, one in each filter, although
+/// their inserts run concurrently. If an item must not be claimed twice in a short time, do not
+/// clear everything at once: use a window of several generations (`RotatingBloomFilter`).
 ///
-/// *Replace by a filter with the same hasher*, as `empty_like` does, if hashes are computed outside of the filter.
+/// *Replace by a filter with the same hasher*, as `empty_like` does, if hashes are computed outside
+/// of the filter.
 ///
 /// # Alternatives
 ///
-/// A pin takes about 5 ns. It writes only to memory of its own thread, so the cost does not grow with the number of
-/// threads. A lock around the filter (`RwLock`) makes all threads write to one cache line. A replacement then waits for
-/// the slowest reader, and readers wait for the replacement. With exclusive access, `clear` of the filter needs no
-/// second array.
+/// A pin takes about 5 ns. It writes only to memory of its own thread, so the cost does not grow
+/// with the number of threads. A lock around the filter (`RwLock`) makes all threads write to one
+/// cache line. A replacement then waits for the slowest reader, and readers wait for the
+/// replacement. With exclusive access, `clear` of the filter needs no second array.
 ///
 /// # In general
 #[cfg(feature = "std")]
@@ -181,7 +185,8 @@ pub mod cuckoo {
     pub use tamis_cuckoo::{Buildable, Builder, Geometry, ScalableBuilder};
 }
 
-/// Saved filters (feature `formats`): files, streams, mapped filters, and filters that processes share.
+/// Saved filters (feature `formats`): files, streams, mapped filters, and filters that processes
+/// share.
 #[cfg(feature = "formats")]
 pub use tamis_formats as formats;
 

@@ -1,4 +1,5 @@
-//! The interface that all types share: generic code, errors that convert with `?`, and items owned or borrowed.
+//! The interface that all types share: generic code, errors that convert with `?`, and items owned
+//! or borrowed.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -13,7 +14,8 @@ use tamis::{
 
 const ITEMS: u64 = 20_000;
 
-/// Checks a filter through the trait: single calls agree with batches, and sampled figures with whole ones.
+/// Checks a filter through the trait: single calls agree with batches, and sampled figures with
+/// whole ones.
 fn check<F: WithRate<Item = u64, Hasher = Rapid>>(is_multiset: bool) -> Result<(), F::InsertError> {
     let new = || F::with_rate(3 * ITEMS as usize, 1e-3, Rapid::with_seed(1)).unwrap();
     let (one, many) = (new(), new());
@@ -76,8 +78,8 @@ fn generic_code_works_with_every_type() -> Result<(), Box<dyn core::error::Error
     Ok(())
 }
 
-/// Four threads claim the same items; returns how many claims succeed. The bound rejects filters that promise only "at
-/// least one".
+/// Four threads claim the same items; returns how many claims succeed. The bound rejects filters
+/// that promise only "at least one".
 fn claim_all<F: OnceFilter<Item = u64> + Sync>(claimed: &F) -> u64 {
     let claim = || (0..ITEMS).filter(|item| claimed.try_insert(item).unwrap()).count() as u64;
     thread::scope(|scope| {
@@ -92,7 +94,8 @@ fn generic_claims_have_exactly_one_winner() -> Result<(), Error> {
     let cuckoo = OnceCuckooFilter::with_rate(ITEMS as usize, 1e-6, Rapid::with_seed(3))?;
     // Pointers to filters are filters.
     let (bloom, cuckoo) = (Arc::new(bloom), Box::new(cuckoo));
-    // At 1e-6, some of 20,000 items are lost with a probability of 1 %. This seed loses none, on any machine.
+    // At 1e-6, some of 20,000 items are lost with a probability of 1 %. This seed loses none, on
+    // any machine.
     assert_eq!((claim_all(&bloom), claim_all(&cuckoo)), (ITEMS, ITEMS));
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! A panic in the user's code loses no result. The tests cover every batch method of every type, a panic in the
-//! iterator, the hasher or the callback, and every position: in the first batches, and in the last batch, which is
-//! shorter.
+//! A panic in the user's code loses no result. The tests cover every batch method of every type, a
+//! panic in the iterator, the hasher or the callback, and every position: in the first batches, and
+//! in the last batch, which is shorter.
 
 use core::hash::{Hash, Hasher};
 use core::panic::AssertUnwindSafe;
@@ -44,7 +44,8 @@ type OnResult<'a> = &'a mut dyn FnMut(usize);
 /// A batch method: its name, whether it has a callback, and the call.
 type Method<F> = (&'static str, bool, fn(&mut F, Items<'_>, OnResult<'_>));
 
-/// Runs a method that panics at a position. Returns how many results it passed to the callback, in order from 0.
+/// Runs a method that panics at a position. Returns how many results it passed to the callback, in
+/// order from 0.
 fn results_before_panic<F>(filter: &mut F, method: &Method<F>, place: Where, at: u64) -> usize {
     let mut items = (0..ITEMS).map(|value| {
         assert!(place != Where::Iterator || value != at, "{PLANNED}");
@@ -67,8 +68,8 @@ fn contains<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(filter: &F, val
     filter.contains(&Item { value, armed: false })
 }
 
-/// Checks that after the panic exactly the first items are changed: those with a result, and after a panic of the
-/// callback at most the rest of its batch. Then checks that the filter still works.
+/// Checks that after the panic exactly the first items are changed: those with a result, and after
+/// a panic of the callback at most the rest of its batch. Then checks that the filter still works.
 fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
     new: impl Fn() -> F,
     methods: &[Method<F>],
@@ -95,7 +96,8 @@ fn check<F: Filter<Item = Item, Hasher = DefaultHashBuilder>>(
                     }
                 }
                 let results = results_before_panic(&mut filter, method, place, at);
-                // Count the leading items that were inserted (or removed, if the filter was full at first).
+                // Count the leading items that were inserted (or removed, if the filter was full at
+                // first).
                 let changed: Vec<bool> =
                     (0..ITEMS).map(|value| contains(&filter, value) != full_at_first).collect();
                 let count = changed.iter().take_while(|&&changed| changed).count();
@@ -191,8 +193,9 @@ macro_rules! of_trait {
     };
 }
 
-// The rates select each kind of layout: one word and several, with and without a lock, narrow and wide fingerprints.
-// The capacity is far above the number of items, so that no false positive changes the count.
+// The rates select each kind of layout: one word and several, with and without a lock, narrow and
+// wide fingerprints. The capacity is far above the number of items, so that no false positive
+// changes the count.
 macro_rules! bloom {
     ($($test:ident $filter:ident $rate:expr;)*) => {$(
         #[test]

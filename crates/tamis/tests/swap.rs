@@ -20,9 +20,9 @@ fn new<F: WithRate<Item = u64, Hasher = Rapid>>(capacity: usize) -> F {
     F::with_rate(capacity, 1e-6, Rapid::with_seed(1)).unwrap()
 }
 
-/// Writers insert items, each through a pin of its own, and query them through another pin, while one thread replaces
-/// the filter 1000 times or more. An item must be found if no replacement began between the load of `ended` before its insert,
-/// and its query.
+/// Writers insert items, each through a pin of its own, and query them through another pin, while
+/// one thread replaces the filter 1000 times or more. An item must be found if no replacement began
+/// between the load of `ended` before its insert, and its query.
 fn storm<F>(empty_like: impl Fn(&F) -> Result<F, BuildError>)
 where
     F: WithRate<Item = u64, Hasher = Rapid> + Send + Sync + 'static,
@@ -36,7 +36,8 @@ where
             let (checked, cleared) = (&checked, &cleared);
             scope.spawn(move || {
                 for item in (writer << 32).. {
-                    // ORDERING: Acquire, pairs with the store to `ended`: these replacements happened before.
+                    // ORDERING: Acquire, pairs with the store to `ended`: these replacements
+                    // happened before.
                     let before = ended.load(Ordering::Acquire);
                     if before == OVER {
                         return;
@@ -48,7 +49,8 @@ where
                         thread::yield_now();
                     }
                     let found = swap.pin().contains(&item);
-                    // ORDERING: Acquire. If one of the pins saw a later filter, the store to `begun` happened before.
+                    // ORDERING: Acquire. If one of the pins saw a later filter, the store to
+                    // `begun` happened before.
                     if begun.load(Ordering::Acquire) == before {
                         assert!(found || !inserted, "an item was lost without a replacement");
                         checked.fetch_add(u64::from(inserted), Ordering::Relaxed);
@@ -73,7 +75,8 @@ where
                 thread::yield_now();
             }
             let empty = empty_like(&swap.pin()).unwrap();
-            // ORDERING: Release, both: they publish that the replacement has begun, and that it has ended.
+            // ORDERING: Release, both: they publish that the replacement has begun, and that it has
+            // ended.
             begun.store(number, Ordering::Release);
             swap.replace(empty);
             ended.store(number, Ordering::Release);
@@ -81,7 +84,8 @@ where
         // ORDERING: Release: as above; no further replacement begins.
         ended.store(OVER, Ordering::Release);
     });
-    // POWER: in a quiet run about 29,000 inserts are checked, and about 470 are cleared before their query.
+    // POWER: in a quiet run about 29,000 inserts are checked, and about 470 are cleared before
+    // their query.
     let [checked, cleared] = [checked, cleared].map(|word| word.load(Ordering::Relaxed));
     assert!(checked > 10 * REPLACEMENTS && cleared > 0, "{checked} checked, {cleared} cleared");
 }
@@ -108,7 +112,8 @@ fn an_insert_through_an_older_pin_is_gone_with_the_old_filter() {
     assert!(swap.pin().insert(&1));
 }
 
-/// Threads claim the same items while one thread replaces the filter: no item has two winners in one filter.
+/// Threads claim the same items while one thread replaces the filter: no item has two winners in
+/// one filter.
 fn claims_have_one_winner_per_filter<F>()
 where
     F: WithRate<Item = u64, Hasher = Rapid> + OnceFilter + Send + Sync + 'static,
@@ -142,7 +147,8 @@ where
     });
     let distinct: HashSet<_> = won.iter().collect();
     assert_eq!(distinct.len(), won.len(), "an item had two winners in one filter");
-    // At least one thread wins each item of a round, less false positives. More: those that won in two filters.
+    // At least one thread wins each item of a round, less false positives. More: those that won in
+    // two filters.
     assert!(won.len() as u64 >= ITEMS * ROUNDS / 2, "{} winners", won.len());
 }
 
@@ -152,7 +158,8 @@ fn a_claim_has_one_winner_per_filter() {
     claims_have_one_winner_per_filter::<OnceCuckooFilter<u64, Rapid>>();
 }
 
-/// A pin is a filter for generic code, and an empty filter has the hash of the one that it replaces.
+/// A pin is a filter for generic code, and an empty filter has the hash of the one that it
+/// replaces.
 #[test]
 fn a_pinned_filter_is_a_filter() {
     fn insert_all<F: Filter<Item = u64>>(filter: &F) -> usize {

@@ -1,7 +1,7 @@
 //! Filters that other systems wrote, with what those systems answered: the manifests of `data`.
 //!
-//! `data/README.md` specifies the formats and the manifests. This crate is not published; `tamis-formats` and the program
-//! are tested against it.
+//! `data/README.md` specifies the formats and the manifests. This crate is not published;
+//! `tamis-formats` and the program are tested against it.
 
 #![allow(
     clippy::missing_panics_doc,

@@ -1,4 +1,5 @@
-//! The growing Bloom filters: each slice has a filter of a fixed size and of the same geometry as its model.
+//! The growing Bloom filters: each slice has a filter of a fixed size and of the same geometry as
+//! its model.
 
 use std::collections::HashSet;
 

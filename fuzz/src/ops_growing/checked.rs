@@ -31,9 +31,11 @@ pub(super) trait Checked: Sized {
     fn contains(&self, hash: u64) -> bool;
     fn special(&mut self, number: u16);
     fn advance(&mut self, _time: u64) {}
-    /// Replaces the filter by a snapshot of it, after it has inserted a hash that the snapshot must not have.
+    /// Replaces the filter by a snapshot of it, after it has inserted a hash that the snapshot must
+    /// not have.
     fn snapshot(&mut self, hash: u64);
-    /// Saves the filter, and replaces it by the loaded one. Both must give the same answers, also for these hashes.
+    /// Saves the filter, and replaces it by the loaded one. Both must give the same answers, also
+    /// for these hashes.
     fn save_and_load(&mut self, hashes: &[u64]);
     fn clear(&mut self);
     /// Checks what can be checked after each step.
@@ -42,7 +44,8 @@ pub(super) trait Checked: Sized {
     fn check_all(&self);
 }
 
-/// Asserts that a share is between 0 and 1, and that numbers are not negative, and infinite together: if all bits are set.
+/// Asserts that a share is between 0 and 1, and that numbers are not negative, and infinite
+/// together: if all bits are set.
 pub(super) fn check_figures(rate: f64, items: f64, saturation: f64) {
     assert!((0.0..=1.0).contains(&rate), "{rate}");
     assert!(items >= 0.0 && saturation >= 0.0, "{items} {saturation}");

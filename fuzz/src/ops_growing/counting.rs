@@ -119,7 +119,8 @@ impl Checked for Counting {
         answers
     }
 
-    /// Unites the filter with another that has a part of its items, and compares it with its copy in bits.
+    /// Unites the filter with another that has a part of its items, and compares it with its copy
+    /// in bits.
     fn special(&mut self, number: u16) {
         let other = self.empty();
         let part: Vec<u64> =

@@ -1,4 +1,5 @@
-//! The rotating filter: each live generation has a blocked filter as its model, and the times of rotations are computed.
+//! The rotating filter: each live generation has a blocked filter as its model, and the times of
+//! rotations are computed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -123,7 +124,8 @@ impl Checked for Rotating {
     }
 
     fn insert_batch(&mut self, hashes: &[u64]) {
-        // A copy of its own would count other items: compare with the model alone, rotation by rotation.
+        // A copy of its own would count other items: compare with the model alone, rotation by
+        // rotation.
         for part in hashes.chunks(7) {
             let mut answers = Vec::new();
             let before = self.filter.clone();
@@ -177,7 +179,8 @@ impl Checked for Rotating {
             assert_eq!(self.filter.advance(Duration::from_nanos(time)), 0);
             return;
         };
-        // Most times are near the present, some go back: each of them alone, so that no other clock takes over.
+        // Most times are near the present, some go back: each of them alone, so that no other clock
+        // takes over.
         let mut time = if time.is_multiple_of(7) { time } else { now + time % (3 * length) };
         if due.is_some() && time < now {
             assert_eq!(self.filter.advance(Duration::from_nanos(time)), 0, "a late time rotates");

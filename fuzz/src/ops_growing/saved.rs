@@ -3,8 +3,8 @@
 use tamis::Filter;
 use tamis_formats::{Saved, encoded_len, read, write};
 
-/// Returns the filter that the saved bytes of a filter describe. Checks that both give the same answers for some hashes,
-/// and that a save of the loaded filter has the same bytes.
+/// Returns the filter that the saved bytes of a filter describe. Checks that both give the same
+/// answers for some hashes, and that a save of the loaded filter has the same bytes.
 pub(super) fn saved_and_loaded<F: Saved + Filter>(
     filter: &F,
     hashes: impl IntoIterator<Item = u64>,

@@ -1,4 +1,5 @@
-//! Uses the filters without std. If a crate links std, the build fails, because both define a panic handler.
+//! Uses the filters without std. If a crate links std, the build fails, because both define a panic
+//! handler.
 
 #![no_std]
 #![no_main]
@@ -27,7 +28,8 @@ struct Bump {
 // SAFETY: the program has one thread.
 unsafe impl Sync for Bump {}
 
-// SAFETY: every block starts after the end of all earlier blocks, is inside `memory`, and has the requested alignment.
+// SAFETY: every block starts after the end of all earlier blocks, is inside `memory`, and has the
+// requested alignment.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let base = self.memory.get().cast::<u8>();

@@ -17,8 +17,9 @@ pub(super) struct Example {
     lines: Vec<String>,
 }
 
-/// Returns all examples that a user of `tamis` reads: those in README.md, in `tamis`, and in the crates of ours that
-/// `tamis` depends on. Of `tamis-sync` it offers two types only, and documents them itself.
+/// Returns all examples that a user of `tamis` reads: those in README.md, in `tamis`, and in the
+/// crates of ours that `tamis` depends on. Of `tamis-sync` it offers two types only, and documents
+/// them itself.
 pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
     let packages = workspace::published(sh)?;
     let tamis = packages
@@ -47,7 +48,8 @@ pub(super) fn of_the_documentation(sh: &Shell) -> Result<Vec<Example>> {
     }
 }
 
-/// Returns the source of documented items, one per example, each named after the place of its example.
+/// Returns the source of documented items, one per example, each named after the place of its
+/// example.
 pub(super) fn as_items(examples: &[Example]) -> String {
     let mut items = String::new();
     for Example { place: (path, line), info, lines } in examples {

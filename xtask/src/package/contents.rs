@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::Result;
 use crate::workspace::{self, Package};
 
-/// The maximum size of a package, compressed: much less than any data. The largest package, the program with its tests, has
-/// four fifths of it.
+/// The maximum size of a package, compressed: much less than any data. The largest package, the
+/// program with its tests, has four fifths of it.
 const MAX_BYTES: u64 = 384 << 10;
 
 /// The allowed entries in the folder of a package. cargo writes the first four.

@@ -14,8 +14,8 @@ pub(super) fn folder() -> PathBuf {
     workspace::target_dir("isolated")
 }
 
-/// Unpacks all packages into one folder. A file that did not change since the last call keeps its time, so that cargo
-/// does not rebuild it.
+/// Unpacks all packages into one folder. A file that did not change since the last call keeps its
+/// time, so that cargo does not rebuild it.
 pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     let (folder, last) = (folder(), workspace::target_dir("isolated-last"));
     sh.remove_path(&last)?;
@@ -25,7 +25,8 @@ pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     sh.create_dir(&folder)?;
     for package in packages {
         let archive = package.archive();
-        // `-m` sets new times: all files of an archive have the same time, so cargo would see no change.
+        // `-m` sets new times: all files of an archive have the same time, so cargo would see no
+        // change.
         cmd!(sh, "tar -x -z -m -f {archive} -C {folder}").quiet().run()?;
     }
     keep_times(&last, &folder)?;
@@ -33,7 +34,8 @@ pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Sets the time of each file in `to` to that of the same path in `from`, if both have the same content.
+/// Sets the time of each file in `to` to that of the same path in `from`, if both have the same
+/// content.
 fn keep_times(from: &Path, to: &Path) -> Result {
     for entry in fs::read_dir(to)? {
         let entry = entry?;
@@ -48,8 +50,9 @@ fn keep_times(from: &Path, to: &Path) -> Result {
     Ok(())
 }
 
-/// Writes a manifest with all packages as members, each of which replaces the package of its name on crates.io. The
-/// profiles and the versions of other crates are those of the workspace, so that cargo does not build them again.
+/// Writes a manifest with all packages as members, each of which replaces the package of its name
+/// on crates.io. The profiles and the versions of other crates are those of the workspace, so that
+/// cargo does not build them again.
 pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -> Result {
     let root: Table = sh.read_file(workspace::root().join("Cargo.toml"))?.parse()?;
     let manifest = manifest(packages, root.get("profile"));

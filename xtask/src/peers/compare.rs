@@ -1,4 +1,5 @@
-//! Compares the answers of `tamis` and of a peer about one filter that `tamis` has built, key by key.
+//! Compares the answers of `tamis` and of a peer about one filter that `tamis` has built, key by
+//! key.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

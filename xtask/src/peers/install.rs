@@ -12,8 +12,8 @@ use crate::Result;
 /// The folder of the sources.
 const SOURCES: &str = "xtask/peers";
 
-/// A program that asks a peer. Its arguments are the format, the type of the keys, the filter and the keys. It prints 1
-/// for each key that may be in the filter, and 0 for each other.
+/// A program that asks a peer. Its arguments are the format, the type of the keys, the filter and
+/// the keys. It prints 1 for each key that may be in the filter, and 0 for each other.
 pub(super) struct Reader {
     pub(super) command: Vec<OsString>,
     /// The packages that it uses, with their versions.

@@ -1,4 +1,5 @@
-//! The keys of a comparison: those that are inserted into a filter, and others that are only asked about.
+//! The keys of a comparison: those that are inserted into a filter, and others that are only asked
+//! about.
 
 use std::collections::HashSet;
 
@@ -31,7 +32,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Returns this number of keys to insert, of which the first are the unusual ones, and of other keys.
+    /// Returns this number of keys to insert, of which the first are the unusual ones, and of other
+    /// keys.
     pub(super) fn new(key_type: KeyType, empty: bool, inserted: usize, absent: usize) -> Self {
         let mut known = HashSet::new();
         let unusual = unusual(key_type).into_iter().filter(|line| empty || !line.is_empty());
@@ -52,8 +54,8 @@ impl Keys {
     }
 }
 
-/// Returns keys at the ends of their range, and short ones. The least and the greatest bytes are among the inserted
-/// keys even of a small filter, and are the ends of the table of `rocksdb.cc`.
+/// Returns keys at the ends of their range, and short ones. The least and the greatest bytes are
+/// among the inserted keys even of a small filter, and are the ends of the table of `rocksdb.cc`.
 fn unusual(key_type: KeyType) -> Vec<String> {
     match key_type {
         KeyType::Text => {

@@ -56,7 +56,8 @@ const SIZES: &[Size] = &[full(10, 0.2), full(1000, 0.03), full(20_000, 0.001), f
 /// The legacy format of RocksDB keeps no rate of 0.001.
 const LEGACY: &[Size] =
     &[full(10, 0.2), full(1000, 0.03), full(20_000, 0.005), full(100_000, 0.01)];
-/// Filters of Parquet have a power of two of bytes, so they are seldom full. These have more keys than they are for.
+/// Filters of Parquet have a power of two of bytes, so they are seldom full. These have more keys
+/// than they are for.
 const PARQUET: &[Size] = &[
     crowded(40, 10, 0.2),
     crowded(2000, 1000, 0.03),

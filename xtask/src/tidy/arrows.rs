@@ -1,5 +1,5 @@
-//! Rule on the dependencies between crates: each is listed here, so that they have one direction and a new one is a
-//! decision.
+//! Rule on the dependencies between crates: each is listed here, so that they have one direction
+//! and a new one is a decision.
 
 use crate::workspace::{Dependency, Package};
 
@@ -28,8 +28,8 @@ const ALLOWED: [(&str, &str); 9] = [
     ),
 ];
 
-/// The crates on which no crate depends, not even for its tests. The one exception: `tamis-vectors`, which is not
-/// published, runs the program.
+/// The crates on which no crate depends, not even for its tests. The one exception:
+/// `tamis-vectors`, which is not published, runs the program.
 const LEAVES: [&str; 4] = ["tamis-cli", "tamis-benches", "tamis-fuzz", "xtask"];
 
 pub(super) fn check(packages: &[Package]) -> Vec<String> {

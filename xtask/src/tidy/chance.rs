@@ -2,7 +2,8 @@
 
 use super::source::Source;
 
-/// What fixes the keys of an example, or makes a wrong answer about its few items less likely than one in 10^9.
+/// What fixes the keys of an example, or makes a wrong answer about its few items less likely than
+/// one in 10^9.
 const FIXED: [&str; 9] = [
     "_hash(",
     "_hashes(",
@@ -19,8 +20,8 @@ const FIXED: [&str; 9] = [
 /// After these calls the filter, or the new one, contains none of the items.
 const EMPTYING: [&str; 5] = [".clear()", ".empty_like()", ".rotate()", ".advance(", ".remove("];
 
-/// An example whose filter has random keys asserts of no item that it is absent or new while the filter contains
-/// another item.
+/// An example whose filter has random keys asserts of no item that it is absent or new while the
+/// filter contains another item.
 pub(super) fn examples(source: &Source) -> Vec<String> {
     let advice = "the keys are random, and the assertion fails by chance: request a rate of 1e-10 (1e-8 of a cuckoo \
                   filter), fix the keys, or leave it out";
@@ -62,7 +63,8 @@ fn code_blocks(source: &Source) -> Vec<Vec<(usize, &str)>> {
     blocks
 }
 
-/// Returns the lines that assert of an item that it is absent or new, while the filter contains another.
+/// Returns the lines that assert of an item that it is absent or new, while the filter contains
+/// another.
 fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
     let (mut inserted, mut found): (Vec<&str>, _) = (Vec::new(), Vec::new());
     for &(number, line) in example {

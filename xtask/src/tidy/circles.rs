@@ -1,9 +1,10 @@
-//! Rule on the files of a crate: no two of them use each other, neither directly nor through other files.
+//! Rule on the files of a crate: no two of them use each other, neither directly nor through other
+//! files.
 //!
-//! A file uses another file if its code names an item of the other file: in a `use`, in a path, or in the tokens of a
-//! macro. The file of an item is the file that defines it, even if another module re-exports it. Test code does not
-//! count, nor do `mod` declarations and re-exports of a module's own children. A method call names no file, so it does
-//! not count either.
+//! A file uses another file if its code names an item of the other file: in a `use`, in a path, or
+//! in the tokens of a macro. The file of an item is the file that defines it, even if another
+//! module re-exports it. Test code does not count, nor do `mod` declarations and re-exports of a
+//! module's own children. A method call names no file, so it does not count either.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,8 @@ use super::source::{Source, has_word};
 
 /// The maximum number of lines between a `SAFETY:` comment and its code.
 const SAFETY_LINES: usize = 8;
-/// The same of an `ORDERING:` comment. It is larger because one comment may apply to all accesses of a short function.
+/// The same of an `ORDERING:` comment. It is larger because one comment may apply to all accesses
+/// of a short function.
 const ORDERING_LINES: usize = 12;
 
 /// The first line of every Rust file states the file's one job.
@@ -26,7 +27,8 @@ pub(super) fn safety(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// A comment at every memory ordering in the libraries states what it pairs with, or why it need not pair.
+/// A comment at every memory ordering in the libraries states what it pairs with, or why it need
+/// not pair.
 pub(super) fn ordering(source: &Source) -> Vec<String> {
     if source.is_model() || !source.path.starts_with("crates/") || !source.path.contains("/src/") {
         return Vec::new();

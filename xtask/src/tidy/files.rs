@@ -2,8 +2,8 @@
 
 use super::source::Source;
 
-/// The maximum number of lines of code in a Rust file. Comments and blank lines do not count: a public type is mostly
-/// documentation.
+/// The maximum number of lines of code in a Rust file. Comments and blank lines do not count: a
+/// public type is mostly documentation.
 const MAX_LINES: usize = 450;
 /// Above this number of lines `tidy` prints a warning.
 const MANY_LINES: usize = 300;

@@ -1,8 +1,8 @@
 //! Rule on the imports of a crate: none goes up to come down again.
 //!
-//! A file imports an item from the file that defines it, or from a wing that re-exports it. It does not import the item
-//! through the crate root or another module that contains the file: those use the file, so the import would run against
-//! the direction of the data. Test code does not count.
+//! A file imports an item from the file that defines it, or from a wing that re-exports it. It does
+//! not import the item through the crate root or another module that contains the file: those use
+//! the file, so the import would run against the direction of the data. Test code does not count.
 
 use super::modules;
 use super::source::Source;

@@ -2,8 +2,8 @@
 
 use super::source::{Source, has_word};
 
-/// The machines of the measurements. If the machine is unknown, or if the result is the same on all machines, such as a
-/// probability, use one of the last two.
+/// The machines of the measurements. If the machine is unknown, or if the result is the same on all
+/// machines, such as a probability, use one of the last two.
 const MACHINES: [&str; 6] =
     ["Zen 4", "Zen 5", "Sapphire Rapids", "Emerald Rapids", "machine not recorded", "any machine"];
 
@@ -14,8 +14,8 @@ const COMPARING: [&str; 7] =
 /// The units of results. Two figures with the same unit are a comparison, too.
 const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "%", "instructions"];
 
-/// From its mark, which may name a unit in brackets, to the end of the paragraph, a measurement contains a machine and a
-/// comparison of two figures.
+/// From its mark, which may name a unit in brackets, to the end of the paragraph, a measurement
+/// contains a machine and a comparison of two figures.
 pub(super) fn measured(source: &Source) -> Vec<String> {
     let mut violations = Vec::new();
     for (line, claim) in claims(source) {
@@ -65,8 +65,8 @@ fn after_mark(text: &str) -> Option<&str> {
     rest.strip_prefix(':').or_else(|| rest.starts_with(" (").then_some(rest))
 }
 
-/// Returns whether a claim contains two figures that a comparing word or their unit relates. Figures in names do not
-/// count.
+/// Returns whether a claim contains two figures that a comparing word or their unit relates.
+/// Figures in names do not count.
 fn compares(claim: &str) -> bool {
     let mut claim = claim.to_owned();
     for machine in MACHINES {

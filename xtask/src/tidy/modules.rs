@@ -23,7 +23,8 @@ struct Module<'s> {
     /// The folder of the files of its child modules.
     folder: String,
     parent: Option<usize>,
-    /// The meanings of each name in its scope. A type, a function and a module may have the same name.
+    /// The meanings of each name in its scope. A type, a function and a module may have the same
+    /// name.
     names: BTreeMap<String, Vec<Name>>,
     uses: Vec<Use>,
 }
@@ -61,7 +62,8 @@ pub(super) fn of_crates(sources: &[Source]) -> Vec<Result<Modules<'_>, String>> 
     roots.map(|root| Modules::read(root, &by_path)).collect()
 }
 
-/// Returns whether the file is the root of a library or a program. Roots outside `src` are tests or have one file.
+/// Returns whether the file is the root of a library or a program. Roots outside `src` are tests or
+/// have one file.
 fn is_root(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return false };
     folder.ends_with("/src") && ["lib.rs", "main.rs"].contains(&name)
@@ -87,7 +89,8 @@ impl<'s> Modules<'s> {
             source.violation(error.span().start().line, "modules", &format!("mend it: {error}"))
         })?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // The children of the root and of `mod.rs` are in the same folder; those of `a.rs` are in the folder `a`.
+        // The children of the root and of `mod.rs` are in the same folder; those of `a.rs` are in
+        // the folder `a`.
         let folder = match name.strip_suffix(".rs") {
             Some(stem) if parent.is_some() && stem != "mod" => format!("{folder}/{stem}"),
             _ => folder.to_owned(),
@@ -165,8 +168,8 @@ impl<'s> Modules<'s> {
         edges
     }
 
-    /// Returns every use of an item through a re-export of a module above the user, by which `to` is the file of that
-    /// module.
+    /// Returns every use of an item through a re-export of a module above the user, by which `to`
+    /// is the file of that module.
     pub(super) fn detours(&self) -> Vec<Edge<'s>> {
         let mut detours = Vec::new();
         for (id, module) in self.all.iter().enumerate() {
@@ -181,8 +184,8 @@ impl<'s> Modules<'s> {
         detours
     }
 
-    /// Returns the first module that re-exports a part of a path to its users, if the path starts at the root or at a
-    /// parent.
+    /// Returns the first module that re-exports a part of a path to its users, if the path starts
+    /// at the root or at a parent.
     fn reexporter(&self, from: usize, path: &[String]) -> Option<usize> {
         let mut at = match path.first().map(String::as_str) {
             Some("crate") => 0,
@@ -232,7 +235,8 @@ impl<'s> Modules<'s> {
         }
     }
 
-    /// Returns the module that defines this macro. The scope of a macro includes the child modules of its module.
+    /// Returns the module that defines this macro. The scope of a macro includes the child modules
+    /// of its module.
     fn macro_of_ancestor(&self, id: usize, name: &str) -> Option<usize> {
         let mut ancestors = core::iter::successors(Some(id), |&id| self.all[id].parent);
         let owner = ancestors.find(|&id| self.all[id].names.contains_key(name))?;
@@ -244,8 +248,9 @@ impl<'s> Modules<'s> {
         core::iter::successors(Some(child), |&id| self.all[id].parent).any(|id| id == ancestor)
     }
 
-    /// Resolves a path in the code of the module `from`. Returns nothing if the path leads out of the crate. `open`
-    /// contains the names whose resolution is not finished, because imports may refer to one another.
+    /// Resolves a path in the code of the module `from`. Returns nothing if the path leads out of
+    /// the crate. `open` contains the names whose resolution is not finished, because imports may
+    /// refer to one another.
     fn resolve(&self, from: usize, path: &[String], open: &mut Vec<(usize, String)>) -> Vec<Found> {
         match path.first().map(String::as_str) {
             Some("crate") => self.walk(0, &path[1..], open),
@@ -266,8 +271,8 @@ impl<'s> Modules<'s> {
         }
     }
 
-    /// Resolves a path whose first segment is a name in the scope of the module `at`. Returns `None` if that scope does
-    /// not contain the name.
+    /// Resolves a path whose first segment is a name in the scope of the module `at`. Returns
+    /// `None` if that scope does not contain the name.
     fn look_up(
         &self,
         at: usize,

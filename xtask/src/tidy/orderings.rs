@@ -2,8 +2,8 @@
 
 use super::source::{Source, has_word};
 
-/// Only `sync` names the atomics of std and loom, so that loom can replace those of std everywhere. The example of a
-/// user's crate is exempt.
+/// Only `sync` names the atomics of std and loom, so that loom can replace those of std everywhere.
+/// The example of a user's crate is exempt.
 pub(super) fn atomics(source: &Source) -> Vec<String> {
     if ["crates/sync/", "xtask/outside/"].iter().any(|folder| source.path.starts_with(folder)) {
         return Vec::new();
@@ -33,7 +33,8 @@ pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
     found(source, names_one, "sync knows no filters", "move it to the filter's crate")
 }
 
-/// The files of each filter crate, apart from its models, that name orderings: one for each kind of shared word.
+/// The files of each filter crate, apart from its models, that name orderings: one for each kind of
+/// shared word.
 const OWNERS: [(&str, &[&str]); 2] = [
     (
         "crates/bloom/src/",

@@ -19,8 +19,8 @@ impl Source {
         Self { path: path.to_owned(), text, code, comments }
     }
 
-    /// Returns whether the file is a model or a part of one. Models run only under loom. They name orderings to pass
-    /// them on or to weaken them on purpose.
+    /// Returns whether the file is a model or a part of one. Models run only under loom. They name
+    /// orderings to pass them on or to weaken them on purpose.
     pub(crate) fn is_model(&self) -> bool {
         ["/models.rs", "/modelled.rs"].iter().any(|name| self.path.ends_with(name))
             || self.path.contains("/models/")
@@ -46,7 +46,8 @@ impl Source {
         self.comments().nth(line - 1).is_some_and(|(_, text)| !text.trim().is_empty())
     }
 
-    /// Returns whether a comment contains `mark` on this line or on one of the `above` lines before it.
+    /// Returns whether a comment contains `mark` on this line or on one of the `above` lines before
+    /// it.
     pub(crate) fn is_marked(&self, line: usize, above: usize, mark: &str) -> bool {
         let first = line.saturating_sub(above);
         self.comments().any(|(at, text)| (first..=line).contains(&at) && text.contains(mark))
@@ -90,7 +91,8 @@ fn split(text: &str) -> (String, String) {
     (code, comments)
 }
 
-/// Returns the length of the comment, literal or single character at the start, and whether it is a comment.
+/// Returns the length of the comment, literal or single character at the start, and whether it is a
+/// comment.
 fn token(rest: &str, first: char) -> (usize, bool) {
     let to = |end: &str| rest.find(end).unwrap_or(rest.len());
     match first {

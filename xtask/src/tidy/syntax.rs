@@ -3,7 +3,8 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
-/// Returns whether only tests compile an item with these attributes: `#[cfg(test)]`, `#[cfg(all(test, …))]`.
+/// Returns whether only tests compile an item with these attributes: `#[cfg(test)]`,
+/// `#[cfg(all(test, …))]`.
 pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes
         .iter()

@@ -1,14 +1,15 @@
 //! A rule on the tests of packages without `autotests`: every file of tests is compiled.
 //!
-//! cargo builds one program per file in `tests`. Several crates list their programs instead, and a program includes
-//! the other files as modules. A file that no program includes would not be tested, and nothing else would notice.
+//! cargo builds one program per file in `tests`. Several crates list their programs instead, and a
+//! program includes the other files as modules. A file that no program includes would not be
+//! tested, and nothing else would notice.
 
 use std::collections::BTreeMap;
 
 use super::source::Source;
 
-/// Returns a violation per file directly in the folder `tests` of such a package that is neither a test target nor a
-/// module of one.
+/// Returns a violation per file directly in the folder `tests` of such a package that is neither a
+/// test target nor a module of one.
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
     let by_path: BTreeMap<&str, &Source> =
         sources.iter().map(|source| (source.path.as_str(), source)).collect();
@@ -43,7 +44,8 @@ fn of_package(manifest: &Source, by_path: &BTreeMap<&str, &Source>) -> Option<Ve
 mod tests {
     use super::*;
 
-    /// Returns the number of violations in a package of this manifest with the files `main.rs`, `a.rs` and `b.rs`.
+    /// Returns the number of violations in a package of this manifest with the files `main.rs`,
+    /// `a.rs` and `b.rs`.
     fn found(manifest: &str, main: &str) -> usize {
         let files = [
             ("c/Cargo.toml", manifest),

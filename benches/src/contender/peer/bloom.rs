@@ -47,7 +47,8 @@ fn best_bits(rate: f64) -> f64 {
     -rate.ln() / LN_2 / LN_2
 }
 
-/// sbbf-rs-safe: blocks of eight words of 32 bits, one bit set in each; it takes hashes and whole bits per item.
+/// sbbf-rs-safe: blocks of eight words of 32 bits, one bit set in each; it takes hashes and whole
+/// bits per item.
 pub(super) struct SplitBlock {
     filter: sbbf_rs_safe::Filter,
     hasher: DefaultHashBuilder,
@@ -60,7 +61,8 @@ impl SplitBlock {
         Self { filter, hasher: hasher() }
     }
 
-    /// Returns the rate with this number of bits per item: the number of items in a block is Poisson.
+    /// Returns the rate with this number of bits per item: the number of items in a block is
+    /// Poisson.
     fn rate(bits: u64) -> f64 {
         let mean = 256.0 / bits as f64;
         let mut chance = (-mean).exp();
@@ -105,7 +107,8 @@ peer!(
     clear = |filter| Self::clear(filter),
 );
 
-/// growable-bloom-filter, made for all items at once, so that it does not grow. It does not report its size.
+/// growable-bloom-filter, made for all items at once, so that it does not grow. It does not report
+/// its size.
 pub(super) struct Growable {
     filter: GrowableBloom,
     bytes: u64,
@@ -140,8 +143,9 @@ peer!(
     },
 );
 
-/// cbloom: it takes hashes, and uses the lowest eight bits of each word of 64. What it calls bytes is the
-/// number of bits of a classic filter; given that number it keeps the rate, in eight times the memory.
+/// cbloom: it takes hashes, and uses the lowest eight bits of each word of 64. What it calls bytes
+/// is the number of bits of a classic filter; given that number it keeps the rate, in eight times
+/// the memory.
 pub(super) struct CBloom {
     filter: cbloom::Filter,
     bytes: u64,
@@ -165,8 +169,8 @@ peer!(
     clear = |it| it.filter.clear(),
 );
 
-/// solana-bloom, shared. It hashes bytes by FNV, once for each bit, which keeps the rate only if they are
-/// hashes already, as they are in its own use.
+/// solana-bloom, shared. It hashes bytes by FNV, once for each bit, which keeps the rate only if
+/// they are hashes already, as they are in its own use.
 pub(super) struct Solana {
     filter: ConcurrentBloom<[u8; 8]>,
     bytes: usize,

@@ -1,4 +1,5 @@
-//! The filters of the crate bloomcraft that count, or grow for many threads. They hash by themselves.
+//! The filters of the crate bloomcraft that count, or grow for many threads. They hash by
+//! themselves.
 
 use bloomcraft::hash::WyHasher;
 use bloomcraft::{AtomicScalableBloomFilter, CountingBloomFilter};

@@ -10,7 +10,8 @@ use crate::contender::filter::{Filter, Traits};
 use crate::hasher;
 use crate::item::Item;
 
-/// The number of items up to which exact sets take part: more would fill the memory of small machines.
+/// The number of items up to which exact sets take part: more would fill the memory of small
+/// machines.
 const MAX: u64 = 10_000_000;
 
 /// Makes a set for this number of items; none for too many.
@@ -18,8 +19,8 @@ fn sized<T>(items: u64, make: fn(usize, DefaultHashBuilder) -> T) -> Option<T> {
     (items <= MAX).then(|| make(items as usize, hasher()))
 }
 
-/// Returns the bytes of a table of the standard library's kind: a byte per slot in addition to the item, seven of
-/// eight slots in use. What a `String` has on the heap is left out.
+/// Returns the bytes of a table of the standard library's kind: a byte per slot in addition to the
+/// item, seven of eight slots in use. What a `String` has on the heap is left out.
 fn table<K>(capacity: usize) -> usize {
     (capacity * 8).div_ceil(7) * (size_of::<K>() + 1)
 }
@@ -51,7 +52,8 @@ peer!(
     "papaya",
     [exact = true],
     new = |items, _rate| sized(items, Self::with_capacity_and_hasher),
-    // At least: it reports no capacity. A pointer and a byte in the table, and an allocation, for each item.
+    // At least: it reports no capacity. A pointer and a byte in the table, and an allocation, for
+    // each item.
     bytes = |set| set.len() * (size_of::<usize>() + 1 + size_of::<K>()),
     contains = |set, item| set.pin().contains(item),
     insert_shared = |set, item| set.pin().insert(item.clone()),

@@ -15,7 +15,8 @@ fn slots(items: u64) -> usize {
     (items * 20).div_ceil(19) as usize
 }
 
-/// Returns the bits of a fingerprint with which a query, which compares eight slots, keeps the rate.
+/// Returns the bits of a fingerprint with which a query, which compares eight slots, keeps the
+/// rate.
 fn fingerprint_bits(rate: f64) -> usize {
     (8.0 / rate).log2().ceil() as usize
 }
@@ -44,7 +45,8 @@ peer!(
     clear = |it| it.filter.clear(),
 );
 
-// A lock and an allocation for each bucket; what the allocator adds is not counted. Queries write, too.
+// A lock and an allocation for each bucket; what the allocator adds is not counted. Queries write,
+// too.
 peer!(
     cuckoo_clock::CuckooFilter<DefaultHashBuilder>,
     "cuckoo-clock",

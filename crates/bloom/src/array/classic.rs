@@ -16,33 +16,36 @@ pub struct Classic {
     pub(super) bits: Bits<Free>,
     size: u64,
     probes: u32,
-    /// [`STEP`], in a field so that the compiler does not know it: see [`contains_far`](Self::contains_far).
+    /// [`STEP`], in a field so that the compiler does not know it: see
+    /// [`contains_far`](Self::contains_far).
     step: u64,
 }
 
 impl Classic {
     /// Size in lines from which a batch requests the memory of the next one: 4 MiB.
     ///
-    /// MEASURED (ns per hit, miss and insert): in 1.2 MB 13, 22 and 67 without requests, and 17, 25 and 65 with them;
-    /// in 12 MB 30, 34 and 83 without, and 29, 30 and 71 with them; in 120 MB requests halve the times (Sapphire
-    /// Rapids).
+    /// MEASURED (ns per hit, miss and insert): in 1.2 MB 13, 22 and 67 without requests, and 17, 25
+    /// and 65 with them; in 12 MB 30, 34 and 83 without, and 29, 30 and 71 with them; in 120 MB
+    /// requests halve the times (Sapphire Rapids).
     const PREFETCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
-    /// Size in lines below which the array is assumed to lie in a cache: 8 MiB. Other programs use the L3, too.
+    /// Size in lines below which the array is assumed to lie in a cache: 8 MiB. Other programs use
+    /// the L3, too.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, with 6 probes, as in a cache and as out of it): in 15 MiB, while
-    /// others use the L3, 52, 50 and 50, and 38, 29 and 32 (fastbloom's atomic filter 54, 34 and 41); in 11.5 MiB of a
-    /// free L3 7.5, 7.3 and 8.0, and 7.5, 15.5 and 12.7 (fastbloom 9.6, 17.7 and 14.9); in 6 MiB, while others use the
-    /// L3, 9.9, 9.9 and 10.1, and 9.5, 15.7 and 13.8 (Zen 5 with 32 MiB of L3).
+    /// MEASURED (ns per hit, miss, and half of each, with 6 probes, as in a cache and as out of
+    /// it): in 15 MiB, while others use the L3, 52, 50 and 50, and 38, 29 and 32 (fastbloom's
+    /// atomic filter 54, 34 and 41); in 11.5 MiB of a free L3 7.5, 7.3 and 8.0, and 7.5, 15.5 and
+    /// 12.7 (fastbloom 9.6, 17.7 and 14.9); in 6 MiB, while others use the L3, 9.9, 9.9 and 10.1,
+    /// and 9.5, 15.7 and 13.8 (Zen 5 with 32 MiB of L3).
     const NEAR: usize = (8 << 20) / LINE_BYTES;
 
-    /// Largest number of probes that a query in a cache tests with one branch. If there are more, a branch on the first
-    /// four comes before the one on all others.
+    /// Largest number of probes that a query in a cache tests with one branch. If there are more, a
+    /// branch on the first four comes before the one on all others.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, in L2): with 6 probes 4.3, 4.3 and 4.3 with one branch, 4.5, 3.7
-    /// and 10.1 with two; with 12 probes 7.5, 7.5 and 7.5 with one, 7.8, 3.8 and 11.9 with two; with 17 probes 10.2,
-    /// 10.2 and 10.4 with one, 10.5, 3.9 and 13.7 with two, 10.5, 3.6 and 13.6 with one per four probes, 11.3, 11.5 and
-    /// 13.4 with one per probe (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, in L2): with 6 probes 4.3, 4.3 and 4.3 with
+    /// one branch, 4.5, 3.7 and 10.1 with two; with 12 probes 7.5, 7.5 and 7.5 with one, 7.8, 3.8
+    /// and 11.9 with two; with 17 probes 10.2, 10.2 and 10.4 with one, 10.5, 3.9 and 13.7 with two,
+    /// 10.5, 3.6 and 13.6 with one per four probes, 11.3, 11.5 and 13.4 with one per probe (Zen 5).
     const MAX_AT_ONCE: u32 = 16;
 
     /// Returns whether all these bits are set. Branches once for all.
@@ -52,8 +55,8 @@ impl Classic {
         shares.into_iter().fold(1, |all, share| all & bits_from(bits, share)) != 0
     }
 
-    /// A query of an array in a cache. A mispredicted branch costs more there than the loads: it has one branch for all
-    /// probes, or two.
+    /// A query of an array in a cache. A mispredicted branch costs more there than the loads: it
+    /// has one branch for all probes, or two.
     #[inline(always)]
     fn contains_near(&self, hash: u64) -> bool {
         let (bits, mut probes) = (self.bits.bit_slice(self.size), self.probes(hash));
@@ -66,16 +69,18 @@ impl Classic {
         Self::all_set(bits, probes)
     }
 
-    /// A query of an array out of cache. It stops at the first bit that is missing: a load saved makes room for the loads
-    /// of the next items. How many of these the processor has in flight depends on the instructions in between, those
-    /// of a call included, and on their registers. So each probe depends on the last: from a step that it knows, the
-    /// compiler computes the powers, and takes registers for them that the function must save. The loop is unrolled, so
-    /// that branches have their own histories in the branch predictor.
+    /// A query of an array out of cache. It stops at the first bit that is missing: a load saved
+    /// makes room for the loads of the next items. How many of these the processor has in flight
+    /// depends on the instructions in between, those of a call included, and on their registers. So
+    /// each probe depends on the last: from a step that it knows, the compiler computes the powers,
+    /// and takes registers for them that the function must save. The loop is unrolled, so that
+    /// branches have their own histories in the branch predictor.
     ///
-    /// MEASURED (ns per hit, miss, and half of each, 100 million items, 6 probes): 52, 42 and 48, and by a call 62, 58 and
-    /// 58; with powers, unrolled by six, 58, 47 and 54, and 66, 68 and 65; with one branch per two probes 68, 48 and 65,
-    /// and 68, 52 and 69; without unrolling 55, 43 and 50, and 67, 54 and 61. With 3 probes 32, 35 and 33 instead of 37,
-    /// 37 and 40 with one branch per two; with 17 probes 133, 46 and 104, and unrolled by six 138, 45 and 105 (Zen 5).
+    /// MEASURED (ns per hit, miss, and half of each, 100 million items, 6 probes): 52, 42 and 48,
+    /// and by a call 62, 58 and 58; with powers, unrolled by six, 58, 47 and 54, and 66, 68 and 65;
+    /// with one branch per two probes 68, 48 and 65, and 68, 52 and 69; without unrolling 55, 43
+    /// and 50, and 67, 54 and 61. With 3 probes 32, 35 and 33 instead of 37, 37 and 40 with one
+    /// branch per two; with 17 probes 133, 46 and 104, and unrolled by six 138, 45 and 105 (Zen 5).
     #[inline(always)]
     fn contains_far(&self, hash: u64) -> bool {
         const UNROLLED: u32 = 3;
@@ -138,8 +143,9 @@ impl Array for Classic {
         }
     }
 
-    /// Inlined into the caller, through all public methods. MEASURED: hits, misses and half of each of 100 million items
-    /// take 52, 42 and 48 ns inlined, instead of 62, 58 and 58 by a call (Zen 5).
+    /// Inlined into the caller, through all public methods. MEASURED: hits, misses and half of each
+    /// of 100 million items take 52, 42 and 48 ns inlined, instead of 62, 58 and 58 by a call (Zen
+    /// 5).
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
         if self.bits.lines() < Self::NEAR {
@@ -151,17 +157,19 @@ impl Array for Classic {
 
     #[inline]
     fn insert(&self, hash: u64) -> bool {
-        // By places, with a bounds check per probe. Without the check the compiler sets two bits at a time, and the
-        // branch on an odd or even number is one more to mispredict. MEASURED: without the checks, inserts out of the
-        // caches take 1.1 to 1.2 times as long; with the checks, and with all lines requested for writing before the
-        // first probe, 1.1 times as long in 57 MiB (Zen 5).
+        // By places, with a bounds check per probe. Without the check the compiler sets two bits at
+        // a time, and the branch on an odd or even number is one more to mispredict. MEASURED:
+        // without the checks, inserts out of the caches take 1.1 to 1.2 times as long; with the
+        // checks, and with all lines requested for writing before the first probe, 1.1 times as
+        // long in 57 MiB (Zen 5).
         let mut places = self.probes(hash).map(|share| self.place(share));
         while let Some(place) = places.next() {
             // Load first: a present item then needs no exclusive access to any line.
             if self.bits.contains_bit(place) {
                 continue;
             }
-            // From the first missing bit on, set all bits without loading first: that branch would be mispredicted.
+            // From the first missing bit on, set all bits without loading first: that branch would
+            // be mispredicted.
             let mut new = self.bits.insert_bit(place);
             for place in places {
                 new |= self.bits.insert_bit(place);
@@ -190,8 +198,9 @@ impl Array for Classic {
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
         answer_all(answers, |item| {
             self.prefetch_next(next, item);
-            // The lines have been requested, so they are near in an array of any size. MEASURED: in 12 MB, hits, misses
-            // and half of each take 9.2, 9.7 and 8.8 ns instead of 9.5, 14.4 and 12.7 (Zen 5).
+            // The lines have been requested, so they are near in an array of any size. MEASURED: in
+            // 12 MB, hits, misses and half of each take 9.2, 9.7 and 8.8 ns instead of 9.5, 14.4
+            // and 12.7 (Zen 5).
             self.contains_near(batch.hashes[item])
         });
     }

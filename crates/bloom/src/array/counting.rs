@@ -1,4 +1,5 @@
-//! The array of the counting filter: the geometry of a blocked filter, with a counter of four bits for each bit.
+//! The array of the counting filter: the geometry of a blocked filter, with a counter of four bits
+//! for each bit.
 
 use tamis_hash::split;
 use tamis_sync::{AllocError, LINE_BYTES, LINE_WORDS, Lines, SimdLevel};
@@ -23,11 +24,13 @@ pub struct Counting {
 
 // As in `InLine`, only the code for the shape of the default rate is inlined into the caller.
 impl Counting {
-    /// Size in lines of the array below which it is assumed to lie in a cache: 8 MiB. Beyond, a query of several words
-    /// stops at the first word with a counter of 0: each word may lie in another line.
+    /// Size in lines of the array below which it is assumed to lie in a cache: 8 MiB. Beyond, a
+    /// query of several words stops at the first word with a counter of 0: each word may lie in
+    /// another line.
     const NEAR: usize = (8 << 20) / LINE_BYTES;
 
-    /// Size in lines of the array from which `insert_many_with` works in batches if an item has one word.
+    /// Size in lines of the array from which `insert_many_with` works in batches if an item has one
+    /// word.
     const BATCHED_FROM: usize = (4 << 20) / LINE_BYTES;
 
     /// Size in lines of the array from which a batch requests the lines of the next one.

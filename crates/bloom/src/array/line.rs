@@ -12,12 +12,13 @@ use crate::probe::batch::Batch;
 use crate::probe::line::{Shape, Tables, with_words};
 use crate::regions::{Partition, Regions};
 
-/// Size in lines below which the array is assumed to lie in a cache: 8 MiB. There a query loads all its words before
-/// one branch, since a mispredicted branch costs more than the loads. In larger arrays a query of four or eight words
-/// stops at the first word that lacks a bit: fewer loads per item leave room for the loads of the next items.
+/// Size in lines below which the array is assumed to lie in a cache: 8 MiB. There a query loads all
+/// its words before one branch, since a mispredicted branch costs more than the loads. In larger
+/// arrays a query of four or eight words stops at the first word that lacks a bit: fewer loads per
+/// item leave room for the loads of the next items.
 ///
-/// MEASURED (ns per hit, miss, and half of each, blocked filter at 1e-6, 19 MiB): 46, 33 and 47 word by word, and 46,
-/// 50 and 52 with one branch (Zen 5, an L3 that other programs use).
+/// MEASURED (ns per hit, miss, and half of each, blocked filter at 1e-6, 19 MiB): 46, 33 and 47
+/// word by word, and 46, 50 and 52 with one branch (Zen 5, an L3 that other programs use).
 const NEAR: usize = (8 << 20) / LINE_BYTES;
 
 /// An array in which the bits of an item lie in one line.
@@ -30,25 +31,27 @@ pub struct InLine<W> {
     simd: SimdLevel,
 }
 
-// Only the code for the shape of the default rate, a constant there, is inlined into the caller. The code for the other
-// shapes is in functions of its own (`*_rarer`).
+// Only the code for the shape of the default rate, a constant there, is inlined into the caller.
+// The code for the other shapes is in functions of its own (`*_rarer`).
 impl<W: Writer> InLine<W> {
     /// Size in lines from which `insert_many_with` works in batches if an item has one word: 4 MiB.
     ///
-    /// MEASURED (ns per insert): in 0.14 MiB 5.8 item by item and 6.7 in batches, in 1.4 MiB 6.4 and 7.1, in 14 MiB 29
-    /// and 7.5 (Zen 5).
+    /// MEASURED (ns per insert): in 0.14 MiB 5.8 item by item and 6.7 in batches, in 1.4 MiB 6.4
+    /// and 7.1, in 14 MiB 29 and 7.5 (Zen 5).
     const BATCHED_FROM: u64 = (4 << 20) / LINE_BYTES as u64;
 
-    /// Size in lines from which a batch of inserts requests the lines of the next batch: 1 MiB, beyond L2.
+    /// Size in lines from which a batch of inserts requests the lines of the next batch: 1 MiB,
+    /// beyond L2.
     ///
-    /// MEASURED (ns per insert in smaller arrays): on one word 6.4 without requests and 6.7 with them, on two 11.6 and
-    /// 11.7, on four 22.7 and 23.0 (Zen 5).
+    /// MEASURED (ns per insert in smaller arrays): on one word 6.4 without requests and 6.7 with
+    /// them, on two 11.6 and 11.7, on four 22.7 and 23.0 (Zen 5).
     const INSERTS_AHEAD_FROM: u64 = (1 << 20) / LINE_BYTES as u64;
 
-    /// Size in lines from which a batch of queries requests the lines of the next batch: 32 KiB, beyond L1.
+    /// Size in lines from which a batch of queries requests the lines of the next batch: 32 KiB,
+    /// beyond L1.
     ///
-    /// MEASURED (ns per query): in 14 KiB 2.2 without requests and 2.3 with them, in 0.14 MiB 2.4 and 2.35, on four
-    /// words in 0.5 MiB 5.2 and 4.6 (Zen 5).
+    /// MEASURED (ns per query): in 14 KiB 2.2 without requests and 2.3 with them, in 0.14 MiB 2.4
+    /// and 2.35, on four words in 0.5 MiB 5.2 and 4.6 (Zen 5).
     const QUERIES_AHEAD_FROM: u64 = (32 << 10) / LINE_BYTES as u64;
 
     /// Returns whether the shape is that of the default rate. It has one word, so it needs no lock.
@@ -60,7 +63,8 @@ impl<W: Writer> InLine<W> {
     #[inline(always)]
     fn contains_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
         let (line, pattern) = (split::place(hash, self.lines), shape.pattern(tables, hash));
-        // One branch for all words, or one per word: see `NEAR`. With two words one branch is faster in any size.
+        // One branch for all words, or one per word: see `NEAR`. With two words one branch is
+        // faster in any size.
         if shape.words <= 2 || self.bits.lines() < NEAR {
             self.bits.contains_branchless(line, pattern)
         } else {
@@ -126,7 +130,8 @@ impl<W: Writer> InLine<W> {
         (0..BATCH).for_each(|item| self.bits.prefetch(batch.line(item)));
     }
 
-    /// As [`contains_batch`](Array::contains_batch), for a batch whose lines were requested, and without a next one.
+    /// As [`contains_batch`](Array::contains_batch), for a batch whose lines were requested, and
+    /// without a next one.
     pub(crate) fn contains_spread(&self, batch: &Batch, answers: &mut Answers) {
         with_words!(self.shape, shape => {
             let tables = shape.tables();
@@ -142,9 +147,9 @@ impl<W: Writer> InLine<W> {
         self.shape == other.shape
     }
 
-    /// Answers for some items of a batch whether one of the arrays contains them; the arrays have the same shape, and the
-    /// batch was spread for `spread`. Sets the answer of each item, moves those that no array contains to the front, and
-    /// returns their number.
+    /// Answers for some items of a batch whether one of the arrays contains them; the arrays have
+    /// the same shape, and the batch was spread for `spread`. Sets the answer of each item, moves
+    /// those that no array contains to the front, and returns their number.
     pub(crate) fn contains_items(
         spread: &Self,
         arrays: &[&Self],
@@ -197,8 +202,8 @@ impl<W: Writer> InLine<W> {
 
     /// Returns whether one of the arrays has all bits of a pattern.
     ///
-    /// The masks are computed once, and tested in all arrays without a branch in between: which array has an item cannot
-    /// be predicted, and the lines are loaded all at once.
+    /// The masks are computed once, and tested in all arrays without a branch in between: which
+    /// array has an item cannot be predicted, and the lines are loaded all at once.
     #[inline(always)]
     fn any_has<'a>(
         arrays: impl Iterator<Item = &'a Self>,
@@ -240,8 +245,8 @@ impl<W: Writer> InLine<W> {
 
 /// What growing filters with one winner need.
 impl InLine<Locked> {
-    /// As [`insert`](Array::insert), if `may` returns `true` under the lock of the line; otherwise changes nothing, and
-    /// returns `None`. Does not look for the item without the lock.
+    /// As [`insert`](Array::insert), if `may` returns `true` under the lock of the line; otherwise
+    /// changes nothing, and returns `None`. Does not look for the item without the lock.
     #[inline]
     pub(crate) fn insert_if(&self, hash: u64, may: impl FnOnce() -> bool) -> Option<bool> {
         let line = split::place(hash, self.lines);
@@ -309,7 +314,8 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
-        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
+        // Whether the array is larger than the cache, so that the lines of the next batch are
+        // requested.
         let ahead = self.lines >= Self::QUERIES_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
@@ -323,7 +329,8 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn insert_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers) {
-        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
+        // Whether the array is larger than the cache, so that the lines of the next batch are
+        // requested.
         let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();
@@ -337,7 +344,8 @@ impl<W: Writer> Array for InLine<W> {
     }
 
     fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch, answers: &mut Answers) {
-        // Whether the array is larger than the cache, so that the lines of the next batch are requested.
+        // Whether the array is larger than the cache, so that the lines of the next batch are
+        // requested.
         let ahead = self.lines >= Self::INSERTS_AHEAD_FROM;
         with_words!(self.shape, shape => {
             let tables = shape.tables();

@@ -27,15 +27,18 @@ pub trait Array: Sized {
     fn prefetch(&self, hash: u64);
     /// Returns whether all bits of a hash are set.
     fn contains(&self, hash: u64) -> bool;
-    /// Sets the bits of a hash by atomic operations; returns whether this call set one that was missing.
+    /// Sets the bits of a hash by atomic operations; returns whether this call set one that was
+    /// missing.
     fn insert(&self, hash: u64) -> bool;
     /// As [`insert`](Self::insert), by plain stores.
     fn insert_mut(&mut self, hash: u64) -> bool;
-    /// Returns whether `insert_many_with` inserts item by item, because a batch would not be faster.
+    /// Returns whether `insert_many_with` inserts item by item, because a batch would not be
+    /// faster.
     fn inserts_singly(&self) -> bool;
     /// Computes the lines and patterns of a batch from its hashes, where the layout has them.
     fn spread(&self, batch: &mut Batch);
-    /// Answers [`contains`](Self::contains) for each item of a batch, and requests the memory of the next batch.
+    /// Answers [`contains`](Self::contains) for each item of a batch, and requests the memory of
+    /// the next batch.
     fn contains_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers);
     /// As [`contains_batch`](Self::contains_batch), for [`insert`](Self::insert).
     fn insert_batch(&self, batch: &Batch, next: &Batch, answers: &mut Answers);
@@ -43,13 +46,15 @@ pub trait Array: Sized {
     fn insert_batch_mut(&mut self, batch: &Batch, next: &Batch, answers: &mut Answers);
     /// Returns the number of lines of the array in memory.
     fn lines(&self) -> usize;
-    /// Partitions the array into regions of `1 << log_lines` lines. Returns `None` if an item lies in many regions.
+    /// Partitions the array into regions of `1 << log_lines` lines. Returns `None` if an item lies
+    /// in many regions.
     fn regions(&mut self, log_lines: u32) -> Option<Regions<'_>>;
     /// Copies the array while other threads may write.
     fn copy(&self) -> Result<Self, AllocError>;
     /// Reads the bits of a line of the geometry, without its lock bit.
     fn read(&self, line: u64) -> [u64; LINE_WORDS];
-    /// Reads the words of a line in memory, without its lock bit: the same, where the array has bits.
+    /// Reads the words of a line in memory, without its lock bit: the same, where the array has
+    /// bits.
     fn read_stored(&self, line: u64) -> [u64; LINE_WORDS] {
         self.read(line)
     }

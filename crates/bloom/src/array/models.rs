@@ -1,8 +1,8 @@
-//! loom models of the classic layout: its own insert and query of bits in many words. A child of `array`, because the
-//! planted bugs use its private parts.
+//! loom models of the classic layout: its own insert and query of bits in many words. A child of
+//! `array`, because the planted bugs use its private parts.
 //!
-//! As in the models of the bits, a property is a function that takes the operation under test. The minimum of
-//! executions that a model must explore is about half of what it explores now.
+//! As in the models of the bits, a property is a function that takes the operation under test. The
+//! minimum of executions that a model must explore is about half of what it explores now.
 
 use alloc::vec::Vec;
 
@@ -73,8 +73,9 @@ fn insert(filter: &Classic, hash: u64) -> bool {
     filter.insert(hash)
 }
 
-// L3, L1: at least one of concurrent inserts of a new item returns `true`, and no later insert does, although another
-// item sets its first bit meanwhile. A thread that has inserted an item finds it, whatever the insert returned.
+// L3, L1: at least one of concurrent inserts of a new item returns `true`, and no later insert
+// does, although another item sets its first bit meanwhile. A thread that has inserted an item
+// finds it, whatever the insert returned.
 
 fn at_least_one_is_new(model: Model, racers: usize, insert: Insert) {
     let Model { x, y, .. } = model;
@@ -150,7 +151,8 @@ fn mutant_lossy_or_loses_a_bit() {
     });
 }
 
-// Invariant 2: an insert that returns `true` has set a bit. So where one bit is missing, exactly one returns `true`.
+// Invariant 2: an insert that returns `true` has set a bit. So where one bit is missing, exactly
+// one returns `true`.
 
 fn one_sets_the_last_bit(model: Model, insert: Insert) {
     let filter = Arc::new(model.filter());
@@ -181,8 +183,9 @@ fn mutant_the_check_decides() {
     must_fail(NOT_ONE, || check(1, None, move || one_sets_the_last_bit(model, insert)));
 }
 
-// L2: a query sees every insert that happens before it. That includes an insert that had nothing to set, because
-// concurrent inserts of the same item, which do not happen before the query, had set the bits.
+// L2: a query sees every insert that happens before it. That includes an insert that had nothing to
+// set, because concurrent inserts of the same item, which do not happen before the query, had set
+// the bits.
 
 fn an_inserted_item_is_found(model: Model, publish: Ordering) {
     let filter = Arc::new(model.filter());

@@ -1,4 +1,5 @@
-//! The array of the once filter: exactly one insert of an item returns `true`, by one word or by a lock.
+//! The array of the once filter: exactly one insert of an item returns `true`, by one word or by a
+//! lock.
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
@@ -12,9 +13,11 @@ use crate::regions::Regions;
 /// An array that is of one kind for its whole life, as its geometry says.
 #[derive(Debug)]
 pub enum OnceArray {
-    /// All bits of an item lie in one word, so one atomic operation finds the missing bits and sets them.
+    /// All bits of an item lie in one word, so one atomic operation finds the missing bits and sets
+    /// them.
     Word(InLine<Free>),
-    /// The bits of an item lie in several words. An insert reads and writes them under the lock of their line.
+    /// The bits of an item lie in several words. An insert reads and writes them under the lock of
+    /// their line.
     Line(InLine<Locked>),
 }
 

@@ -1,8 +1,8 @@
 //! Builds: inserts all hashes in the order that suits the memory.
 //!
-//! The high bits of a hash determine its line, and therefore its region. In a large array hashes wait in a buffer per
-//! region. When a buffer is full, its hashes are inserted together, by plain stores, while the region lies in the
-//! cache.
+//! The high bits of a hash determine its line, and therefore its region. In a large array hashes
+//! wait in a buffer per region. When a buffer is full, its hashes are inserted together, by plain
+//! stores, while the region lies in the cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,25 +17,28 @@ use crate::regions::{LOG_LINES, Regions};
 #[cfg(feature = "rayon")]
 pub(crate) mod parallel;
 
-/// Lines of the buffer of a region, with eight hashes per line: the lines of the region, so that all buffers take as
-/// much memory as the filter, and five more. Without the five, the ends of the buffers compete for the same cache sets.
+/// Lines of the buffer of a region, with eight hashes per line: the lines of the region, so that
+/// all buffers take as much memory as the filter, and five more. Without the five, the ends of the
+/// buffers compete for the same cache sets.
 ///
-/// MEASURED: 100 million hashes in regions of 512 KiB take 7.9 ns each, 9.8 without the five lines, and 8.9 with half
-/// the buffer (Zen 4).
+/// MEASURED: 100 million hashes in regions of 512 KiB take 7.9 ns each, 9.8 without the five lines,
+/// and 8.9 with half the buffer (Zen 4).
 const ROOM: usize = (1 << LOG_LINES) + 5;
 
 /// Size in lines from which hashes wait for their region: 32 MiB.
 ///
-/// MEASURED: through regions an item takes 9.2 ns in 12 MiB instead of 5.9 without, 8.3 in 24 MiB instead of 8.4, 8.7 in
-/// 37 MiB instead of 10.8, and 7.9 in 61 MiB instead of 11.7 (Zen 4 with 32 MiB of L3).
+/// MEASURED: through regions an item takes 9.2 ns in 12 MiB instead of 5.9 without, 8.3 in 24 MiB
+/// instead of 8.4, 8.7 in 37 MiB instead of 10.8, and 7.9 in 61 MiB instead of 11.7 (Zen 4 with 32
+/// MiB of L3).
 const MIN: usize = 1 << 19;
 
-/// Sets the bits of all hashes. In a large array the buffers take as much memory as the filter; if their allocation
-/// fails, the hashes are inserted at once.
+/// Sets the bits of all hashes. In a large array the buffers take as much memory as the filter; if
+/// their allocation fails, the hashes are inserted at once.
 #[inline]
 pub(crate) fn insert_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
     let mut hashes = hashes.into_iter();
-    // Small arrays, and fewer hashes than lines, do without regions: each region would be fetched for a few hashes.
+    // Small arrays, and fewer hashes than lines, do without regions: each region would be fetched
+    // for a few hashes.
     let few = array.lines();
     if few < MIN {
         return insert_in_batches(array, hashes);
@@ -152,7 +155,8 @@ mod tests {
         InLine::zeroed(geometry).unwrap()
     }
 
-    /// Random hashes. In each third of them 50,000 fall into one region, so that its buffer fills early.
+    /// Random hashes. In each third of them 50,000 fall into one region, so that its buffer fills
+    /// early.
     fn hashes(count: u64) -> impl Iterator<Item = u64> + Clone {
         (0..count).map(move |number| {
             if number % (count / 3 + 1) < 50_000 && number > 1 << 20 {

@@ -1,8 +1,10 @@
-//! Parallel builds: each region of the array has a lock, so that inserts are plain stores here, too.
+//! Parallel builds: each region of the array has a lock, so that inserts are plain stores here,
+//! too.
 //!
-//! A thread gathers hashes for each region and hands them over in groups to the buffer of the region, which all threads
-//! share. The thread that fills the buffer takes all waiting hashes and inserts them while other threads fill a new
-//! one. The user's code never runs under a lock, and no thread waits for a lock while it holds another.
+//! A thread gathers hashes for each region and hands them over in groups to the buffer of the
+//! region, which all threads share. The thread that fills the buffer takes all waiting hashes and
+//! inserts them while other threads fill a new one. The user's code never runs under a lock, and no
+//! thread waits for a lock while it holds another.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -19,19 +21,21 @@ use crate::regions::{LOG_LINES, Partition, Regions};
 
 /// Largest number of hashes that a thread gathers for a region, and for all regions together.
 ///
-/// MEASURED: 10 million items take 11.1 ns with 128 per region, instead of 15.2 and 12.1 with 32 and 64; `collect`
-/// takes 7.3 (one thread, the fastest of nine runs on a busy Emerald Rapids).
+/// MEASURED: 10 million items take 11.1 ns with 128 per region, instead of 15.2 and 12.1 with 32
+/// and 64; `collect` takes 7.3 (one thread, the fastest of nine runs on a busy Emerald Rapids).
 const GATHERED: usize = 128;
 const GATHERED_IN_ALL: usize = 1 << 16;
 
-/// Largest number of hashes that wait per line of a region: the buffers take as much memory as the filter.
+/// Largest number of hashes that wait per line of a region: the buffers take as much memory as the
+/// filter.
 const PER_LINE: usize = 8;
 
 /// Smallest number of regions, as a power of two, so that threads seldom meet in one.
 const LOG_REGIONS: u32 = 7;
 
-/// Sets the bits of all hashes. The buffers take at most as much memory as the filter. Each thread gathers and inserts
-/// in three quarters of a MiB (in filters larger than 16 GiB, in 16 bytes per region).
+/// Sets the bits of all hashes. The buffers take at most as much memory as the filter. Each thread
+/// gathers and inserts in three quarters of a MiB (in filters larger than 16 GiB, in 16 bytes per
+/// region).
 pub(crate) fn insert_all<A: Array + Sync>(
     array: &mut A,
     hashes: impl ParallelIterator<Item = u64>,
@@ -42,8 +46,8 @@ pub(crate) fn insert_all<A: Array + Sync>(
     let log_lines = lines.ilog2().saturating_sub(LOG_REGIONS).min(LOG_LINES);
     if !few && let Some(regions) = array.regions(log_lines) {
         let buffers = PartitionBuffers::new(regions);
-        // 1. Each job of the pool gathers its hashes, and inserts the buffers that it fills. The local buffers are
-        // boxed, because `fold` moves them for each item.
+        // 1. Each job of the pool gathers its hashes, and inserts the buffers that it fills. The
+        //    local buffers are boxed, because `fold` moves them for each item.
         let gathered = hashes.fold(
             || Box::new(LocalBuffers::new(&buffers)),
             |mut gathered, hash| {
@@ -102,7 +106,8 @@ fn insert(region: &Mutex<Region<'_>>, hashes: &[u64], partition: Partition) {
     });
 }
 
-/// Locks, also after a panic of another thread: bits that are set and hashes that wait are valid in any state.
+/// Locks, also after a panic of another thread: bits that are set and hashes that wait are valid in
+/// any state.
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -143,8 +148,8 @@ impl<'w, 'a> LocalBuffers<'w, 'a> {
         (0..self.counts.len()).for_each(|region| self.hand_over(region));
     }
 
-    /// Moves the gathered hashes of a region into its buffer. If the buffer is full, takes its hashes out and inserts
-    /// them.
+    /// Moves the gathered hashes of a region into its buffer. If the buffer is full, takes its
+    /// hashes out and inserts them.
     #[inline(never)]
     fn hand_over(&mut self, number: usize) {
         let Self { buffers: PartitionBuffers { regions, partition }, room, hashes, counts, spare } =

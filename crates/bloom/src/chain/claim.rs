@@ -1,51 +1,59 @@
-//! The two kinds of insert, as types: at least one of the racing inserts of an item returns `true`, or exactly one.
+//! The two kinds of insert, as types: at least one of the racing inserts of an item returns `true`,
+//! or exactly one.
 //!
-//! An insert first takes a [`View`] of the slices, and queries all that it has seen, without a lock. Only if it finds the
-//! item in none of them, it claims the item. In a batch the query of an item may come before the inserts of other items of
-//! the batch before; the proofs allow any time between the query and the claim, as long as the view came first.
+//! An insert first takes a [`View`] of the slices, and queries all that it has seen, without a
+//! lock. Only if it finds the item in none of them, it claims the item. In a batch the query of an
+//! item may come before the inserts of other items of the batch before; the proofs allow any time
+//! between the query and the claim, as long as the view came first.
 //!
 //! # At least one (`Free`)
 //!
-//! A claim writes the item into slice `seen - 1`, after the insert has found it in none of the `seen` slices. It wins
-//! if it changes a bit. So an insert that changes a bit returns `true`. Let x be in no slice, and let no other item
-//! set its last missing bit in a slice. Then an insert of x that returns `false` has found all bits of x in one
-//! slice, and the last of them was set by an insert of x: that one has returned `true`, or will. ∎ Racing inserts may
-//! write into different slices, if a slice is published in between; the proof does not use that they are the same.
+//! A claim writes the item into slice `seen - 1`, after the insert has found it in none of the
+//! `seen` slices. It wins if it changes a bit. So an insert that changes a bit returns `true`. Let
+//! x be in no slice, and let no other item set its last missing bit in a slice. Then an insert of x
+//! that returns `false` has found all bits of x in one slice, and the last of them was set by an
+//! insert of x: that one has returned `true`, or will. ∎ Racing inserts may write into different
+//! slices, if a slice is published in between; the proof does not use that they are the same.
 //!
 //! # Exactly one (`Locked`)
 //!
-//! Each line of a slice has a lock. To **visit** a line means to lock it and to free it. A slice is **closed** when each of
-//! its lines has been visited by a thread that had seen a newer slice.
+//! Each line of a slice has a lock. To **visit** a line means to lock it and to free it. A slice is
+//! **closed** when each of its lines has been visited by a thread that had seen a newer slice.
 //!
 //! 1. A view is the number of closed slices, and then the number of published slices, `seen`.
-//! 2. A claim visits the item's line in each slice below `seen - 1` that is not closed in the view, and looks for the item
-//!    in all `seen` slices again. If it finds the item, it does not win. If all those slices are closed, the query after
-//!    the view suffices.
-//! 3. Then it locks the item's line in slice `seen - 1`, and loads the number of slices again. If it is not `seen`, the
-//!    claim writes nothing, and the insert begins again. Otherwise the claim writes the bits. It wins if one was missing.
-//! 4. While there are slices to visit, each claim also visits some lines of the oldest one that is not closed: a portion
-//!    that no other claim has. The thread that finishes the last portion closes the slice.
+//! 2. A claim visits the item's line in each slice below `seen - 1` that is not closed in the view,
+//!    and looks for the item in all `seen` slices again. If it finds the item, it does not win. If
+//!    all those slices are closed, the query after the view suffices.
+//! 3. Then it locks the item's line in slice `seen - 1`, and loads the number of slices again. If
+//!    it is not `seen`, the claim writes nothing, and the insert begins again. Otherwise the claim
+//!    writes the bits. It wins if one was missing.
+//! 4. While there are slices to visit, each claim also visits some lines of the oldest one that is
+//!    not closed: a portion that no other claim has. The thread that finishes the last portion
+//!    closes the slice.
 //!
 //! **Proof.** Let two claims of x win: A in slice `i`, and B in slice `j ≥ i`.
 //!
-//! If `i = j`, both hold the lock of one line, one after the other. The later one finds all bits set, because a bit is
-//! never cleared. It does not win.
+//! If `i = j`, both hold the lock of one line, one after the other. The later one finds all bits
+//! set, because a bit is never cleared. It does not win.
 //!
-//! If `i < j`, the line of x in slice `i` is visited before B's last query: by B, after it had loaded `j + 1` or more
-//! published slices, or by a thread that closed the slice, after it had loaded `i + 2` or more. Such a visit V happens
-//! before that query: by B itself, or by the Release and Acquire of the number of closed slices. A holds the same lock
-//! before V or after V.
+//! If `i < j`, the line of x in slice `i` is visited before B's last query: by B, after it had
+//! loaded `j + 1` or more published slices, or by a thread that closed the slice, after it had
+//! loaded `i + 2` or more. Such a visit V happens before that query: by B itself, or by the Release
+//! and Acquire of the number of closed slices. A holds the same lock before V or after V.
 //!
-//! * A before V: the bits that A wrote happen before V, and so before B's query, which finds x. B does not win.
-//! * A after V: V's load of the number of slices happens before V, and V before the load that A makes under the lock. So A
-//!   loads at least `i + 2`, by coherence, but wins only if it loads `i + 1`.
+//! * A before V: the bits that A wrote happen before V, and so before B's query, which finds x. B
+//!   does not win.
+//! * A after V: V's load of the number of slices happens before V, and V before the load that A
+//!   makes under the lock. So A loads at least `i + 2`, by coherence, but wins only if it loads `i
+//!   + 1`.
 //!
-//! Both contradict the assumption. If no claim wins, each insert found x in a slice without an insert of x that wrote it: x
-//! was a false positive. ∎ When slices are published plays no role.
+//! Both contradict the assumption. If no claim wins, each insert found x in a slice without an
+//! insert of x that wrote it: x was a false positive. ∎ When slices are published plays no role.
 //!
-//! An insert that begins again has seen one more slice. Items are counted and slices are prepared when no lock is held. A
-//! thread that stops between its visits delays the end of the visits, and no insert: until then inserts visit one line per
-//! open slice. A thread that stops with the lock of a line delays the inserts and visits of that line.
+//! An insert that begins again has seen one more slice. Items are counted and slices are prepared
+//! when no lock is held. A thread that stops between its visits delays the end of the visits, and
+//! no insert: until then inserts visit one line per open slice. A thread that stops with the lock
+//! of a line delays the inserts and visits of that line.
 
 use super::slices::Slices;
 use crate::array::Array;
@@ -73,9 +81,10 @@ impl View {
 
 /// How an insert claims an item that it has not found.
 pub trait Claim: Writer {
-    /// Writes an item that was not found in the `seen` oldest slices of the view, after the view was taken. Returns the
-    /// number of the slice if this call claims the item, and `Some(None)` if it has been claimed. Returns `None` if the
-    /// caller must look for the item again: a slice has been published.
+    /// Writes an item that was not found in the `seen` oldest slices of the view, after the view
+    /// was taken. Returns the number of the slice if this call claims the item, and `Some(None)` if
+    /// it has been claimed. Returns `None` if the caller must look for the item again: a slice has
+    /// been published.
     fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>>;
 }
 
@@ -88,7 +97,8 @@ impl Claim for Free {
     }
 }
 
-/// Exactly one of the racing inserts of an item returns `true`. Inserts of new items of one line wait for each other.
+/// Exactly one of the racing inserts of an item returns `true`. Inserts of new items of one line
+/// wait for each other.
 impl Claim for Locked {
     #[inline]
     fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>> {
@@ -96,12 +106,14 @@ impl Claim for Locked {
         let newest = seen - 1;
         if closed < newest {
             slices.visit(closed, seen, hash);
-            // The query before the visits is not enough: another insert of the item may have come in between.
+            // The query before the visits is not enough: another insert of the item may have come
+            // in between.
             if slices.contains_in(seen, hash) {
                 return Some(None);
             }
         }
-        // Another slice may have been published, and the item's line visited. Under the lock the number cannot be too old.
+        // Another slice may have been published, and the item's line visited. Under the lock the
+        // number cannot be too old.
         let new = slices.slice(newest).array().insert_if(hash, || slices.len() == seen)?;
         Some(new.then_some(newest))
     }

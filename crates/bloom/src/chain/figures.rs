@@ -43,17 +43,18 @@ impl<W: Writer> Slices<W> {
             // The samples are independent.
             items = items + figures.items;
             set = set + figures.fill.map(|fill| fill * bits);
-            // An absent item is in none of the slices with the probability Π (1 − rate of the slice): by
-            // logarithms, so that low rates lose no digits. A sample's error may reach beyond 1.
+            // An absent item is in none of the slices with the probability Π (1 − rate of the
+            // slice): by logarithms, so that low rates lose no digits. A sample's error may reach
+            // beyond 1.
             let log = |rate: f64| -log1p(-rate.min(1.0 - f64::EPSILON));
             missed = missed + figures.false_positive_rate.map(log);
             if core::ptr::eq(slice, self.newest()) {
                 newest = figures.saturation;
             }
         }
-        // The share of the capacity that is used: that of all slices, or that of the newest one if it is
-        // larger. No item goes to the others any more, so as long as it is at most 1, the filter keeps its
-        // rate.
+        // The share of the capacity that is used: that of all slices, or that of the newest one if
+        // it is larger. No item goes to the others any more, so as long as it is at most 1, the
+        // filter keeps its rate.
         let capacity = self.capacity() as f64;
         let of_all = items.map(|items| items / capacity);
         let saturation = if newest.value > of_all.value { newest } else { of_all };

@@ -1,19 +1,22 @@
 //! The batch operations of a growing filter: 32 items pass all slices together, with one hashing.
 //!
-//! The patterns of the items are the same in all slices, and computed once. Slices of one shape are tested together,
-//! without a branch in between.
+//! The patterns of the items are the same in all slices, and computed once. Slices of one shape are
+//! tested together, without a branch in between.
 //!
-//! If most items are somewhere in the filter, the fullest slice answers first, as a blocked filter does: it holds two
-//! fifths to two thirds of the items. Its lines are requested when the batch is spread. It answers for a batch while the
-//! batch before is in the other slices, so that for the items that it lacks, and for no others, the lines in the other
-//! slices are requested one batch ahead.
+//! If most items are somewhere in the filter, the fullest slice answers first, as a blocked filter
+//! does: it holds two fifths to two thirds of the items. Its lines are requested when the batch is
+//! spread. It answers for a batch while the batch before is in the other slices, so that for the
+//! items that it lacks, and for no others, the lines in the other slices are requested one batch
+//! ahead.
 //!
-//! If nearly all items are in no slice, all slices answer at once, and all lines are requested when the batch is spread.
+//! If nearly all items are in no slice, all slices answer at once, and all lines are requested when
+//! the batch is spread.
 //!
-//! MEASURED (ns per hit, miss, and half of each, 100,000 items grown to 10 million at 1 %, 5 slices, 26 MB): 12.8, 16.4
-//! and 14.8. A blocked filter sized for them takes 5.5, 5.6 and 5.5. Alternatives, at about the same time: all lines
-//! requested a batch ahead, also for hits, 12.9, 17.1 and 15.1; the two fullest slices first, together, 15.5, 17.2 and
-//! 17.4; the second fullest alone before the rest 12.8, 16.3 and 15.9 (Zen 5).
+//! MEASURED (ns per hit, miss, and half of each, 100,000 items grown to 10 million at 1 %, 5
+//! slices, 26 MB): 12.8, 16.4 and 14.8. A blocked filter sized for them takes 5.5, 5.6 and 5.5.
+//! Alternatives, at about the same time: all lines requested a batch ahead, also for hits, 12.9,
+//! 17.1 and 15.1; the two fullest slices first, together, 15.5, 17.2 and 17.4; the second fullest
+//! alone before the rest 12.8, 16.3 and 15.9 (Zen 5).
 
 use core::ptr;
 
@@ -74,11 +77,13 @@ impl Items {
 /// Queries.
 pub(crate) struct Contains<'a, W> {
     slices: &'a Slices<W>,
-    /// The arrays of the slices for batches with `of`: the fullest first, then the others, the newest first.
+    /// The arrays of the slices for batches with `of`: the fullest first, then the others, the
+    /// newest first.
     arrays: [&'a InLine<W>; MAX_SLICES],
     /// The number of slices, and the fullest of them, for which `arrays` was made.
     of: (usize, usize),
-    /// Whether the fullest slice has answered for the batch that comes next: `answers`. It lacks `items`.
+    /// Whether the fullest slice has answered for the batch that comes next: `answers`. It lacks
+    /// `items`.
     is_ahead: bool,
     answers: Answers,
     items: Items,
@@ -135,7 +140,8 @@ impl<'a, W: Writer> Contains<'a, W> {
             let others = self.others(this);
             self.arrays[1..].iter_mut().zip(others).for_each(|(to, array)| *to = array);
         }
-        // 1. Take what the fullest slice has answered for this batch. (It is asked now for the first batch.)
+        // 1. Take what the fullest slice has answered for this batch. (It is asked now for the
+        //    first batch.)
         let arrays = if this.at_once {
             self.items = Items::ALL;
             &self.arrays[..this.view.seen]
@@ -160,7 +166,8 @@ impl<'a, W: Writer> Contains<'a, W> {
         }
     }
 
-    /// Answers from the fullest slice, and requests the lines of the items that it lacks in all others.
+    /// Answers from the fullest slice, and requests the lines of the items that it lacks in all
+    /// others.
     fn ask_first(&mut self, batch: &ChainBatch) {
         self.array(batch.first).contains_spread(&batch.batch, &mut self.answers);
         self.items = Items::misses(&self.answers);
@@ -225,8 +232,8 @@ impl<W: Claim> BatchWork for Insert<'_, W> {
         self.0.begin(this, next, answers);
         let slices = self.0.slices;
         for (answer, &hash) in answers.iter_mut().zip(&this.batch.hashes) {
-            // The same item may come twice in the batch: the claim finds out. If a slice was published since the query,
-            // the item may have been inserted there.
+            // The same item may come twice in the batch: the claim finds out. If a slice was
+            // published since the query, the item may have been inserted there.
             *answer = !*answer
                 && if slices.len() == this.view.seen {
                     claim::insert_absent(slices, this.view, hash)

@@ -1,4 +1,5 @@
-//! A growing filter: a chain of blocked arrays, its hasher, and the kind of its inserts. The public types wrap it.
+//! A growing filter: a chain of blocked arrays, its hasher, and the kind of its inserts. The public
+//! types wrap it.
 //!
 //! | file | job |
 //! |---|---|
@@ -119,8 +120,8 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
-    /// Makes a chain of one empty slice like the first. (The plan of a loaded filter may compute other sizes.) If the
-    /// allocation fails, ends as std's collections do.
+    /// Makes a chain of one empty slice like the first. (The plan of a loaded filter may compute
+    /// other sizes.) If the allocation fails, ends as std's collections do.
     pub(crate) fn clear(&mut self) {
         let (plan, first) = (self.slices.plan, &self.slices.slice(0).filter);
         let slice = Slice::zeroed(first.geometry(), first.capacity() as u64)
@@ -136,7 +137,8 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         self.slices.size_in_bytes()
     }
 
-    /// Copies the filter while other threads insert. If an allocation fails, ends as std's collections do.
+    /// Copies the filter while other threads insert. If an allocation fails, ends as std's
+    /// collections do.
     pub(crate) fn snapshot(&self) -> Self
     where
         S: Clone,

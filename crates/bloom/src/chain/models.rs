@@ -1,8 +1,9 @@
-//! loom models of growth (L6): inserts that cross from one slice to the next, and queries meanwhile.
+//! loom models of growth (L6): inserts that cross from one slice to the next, and queries
+//! meanwhile.
 //!
-//! As in the models of the bits, a property is a function that takes the operation under test, and a mutant is one with
-//! a planted bug. A slice is one line and takes one item. The minimum of executions that a model must explore is about
-//! half of what it explores now.
+//! As in the models of the bits, a property is a function that takes the operation under test, and
+//! a mutant is one with a planted bug. A slice is one line and takes one item. The minimum of
+//! executions that a model must explore is about half of what it explores now.
 
 use alloc::vec::Vec;
 
@@ -25,13 +26,15 @@ const UNSET: &str = "is set";
 /// loom's message for a load under a lock that is not ordered after a store under the lock.
 const RACE: &str = "Causality violation";
 
-/// An empty filter: each slice has one bit per item, or two in two words if it has locks, and takes one item.
+/// An empty filter: each slice has one bit per item, or two in two words if it has locks, and takes
+/// one item.
 fn empty<W: Claim>(lines: u64) -> Arc<Slices<W>> {
     let plan = Plan { tiny: Some(lines), ..Plan::new(InLine::<W>::KIND, 1, 0.01, u64::MAX) };
     Arc::new(Slices::new(plan).unwrap())
 }
 
-/// A filter of one line per slice with the item `A`, so that the next slice is reserved and the next insert publishes it.
+/// A filter of one line per slice with the item `A`, so that the next slice is reserved and the
+/// next insert publishes it.
 fn with_a<W: Claim>() -> Arc<Slices<W>> {
     let slices = empty(1);
     assert!(claim::insert(&slices, hash(A)));
@@ -44,7 +47,8 @@ const A: usize = 0;
 const B: usize = 1;
 const X: usize = 2;
 
-/// Returns the hash of an item. No two items have a bit in common, and none has the bit of the lock.
+/// Returns the hash of an item. No two items have a bit in common, and none has the bit of the
+/// lock.
 fn hash(item: usize) -> u64 {
     let bits = |hash: u64| {
         [1, 2].map(|words| {
@@ -131,7 +135,8 @@ fn publishing() {
         assert!(claim::insert(&other, hash(A)), "{NONE_NEW}");
         assert!(claim::insert(&other, hash(B)), "{NONE_NEW}");
     });
-    // An insert, and not a query alone: a thread that only loads would hide most interleavings (tokio-rs/loom#392).
+    // An insert, and not a query alone: a thread that only loads would hide most interleavings
+    // (tokio-rs/loom#392).
     assert!(claim::insert(&filter, hash(X)), "{NONE_NEW}");
     thread.join().unwrap();
     assert!([A, B, X].into_iter().all(|item| filter.contains(hash(item))), "{MISSED}");
@@ -173,7 +178,8 @@ fn model_two_inserts_reserve_a_slice() {
     check(230, None, reserving);
 }
 
-// The same item inserted while the next slice is published: one insert may see one slice, and the other two.
+// The same item inserted while the next slice is published: one insert may see one slice, and the
+// other two.
 
 /// Returns how many inserts of `X` returned `true`.
 fn winners<W: Claim + Send + Sync + 'static>(insert: Insert<W>) -> usize {
@@ -285,7 +291,8 @@ fn mutant_a_line_freed_relaxed() {
     });
 }
 
-/// An insert gives way if another slice has the item after it has written it. Two may give way to each other.
+/// An insert gives way if another slice has the item after it has written it. Two may give way to
+/// each other.
 #[test]
 fn mutant_inserts_that_give_way() {
     fn insert(slices: &Slices<Free>, hash: u64) -> bool {
@@ -298,12 +305,13 @@ fn mutant_inserts_that_give_way() {
 
 // A slice that other threads have closed needs no visit.
 
-/// One thread writes x into slice 0. Others publish slice 1, visit all lines of slice 0, and so close it. An insert of x
-/// that sees the closed slice relies on their visits.
+/// One thread writes x into slice 0. Others publish slice 1, visit all lines of slice 0, and so
+/// close it. An insert of x that sees the closed slice relies on their visits.
 fn closing(lines: u64) {
     let filter = empty::<Locked>(lines);
     assert!(claim::insert(&filter, hash(A)));
-    // The first line that is visited is that of the item. The others visit the last line for items of their own.
+    // The first line that is visited is that of the item. The others visit the last line for items
+    // of their own.
     let x = (X..).map(hash).find(|&hash| split::place(hash, lines) == 0).unwrap();
     let y = (1..).map(split::pattern).find(|&hash| split::place(hash, lines) == lines - 1).unwrap();
     let old = Arc::clone(&filter);

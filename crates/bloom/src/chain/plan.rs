@@ -1,38 +1,43 @@
 //! The sizes of the slices of a growing filter: pure arithmetic.
 //!
-//! Each slice holds three times the items of the one before, at a quarter of the rate that the slices before it have
-//! left (Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007). Each slice is sized for the actual
-//! layout, and is full when it holds the items it is sized for. To wait until half of its bits are set would give a
-//! blocked layout several times its rate.
+//! Each slice holds three times the items of the one before, at a quarter of the rate that the
+//! slices before it have left (Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters",
+//! 2007). Each slice is sized for the actual layout, and is full when it holds the items it is
+//! sized for. To wait until half of its bits are set would give a blocked layout several times its
+//! rate.
 //!
-//! Only the first slice follows from the request alone. A later one follows from the slices that the filter has, which
-//! in a loaded filter may be of any sizes.
+//! Only the first slice follows from the request alone. A later one follows from the slices that
+//! the filter has, which in a loaded filter may be of any sizes.
 //!
-//! Of two slices the newer is three times as large: see [`GROWTH`]. A ratio of 0.75 between the rates costs 0.38 bits per
-//! item for each doubling, after 2.9 bits at the start.
+//! Of two slices the newer is three times as large: see [`GROWTH`]. A ratio of 0.75 between the
+//! rates costs 0.38 bits per item for each doubling, after 2.9 bits at the start.
 //!
 //! # Where growth ends
 //!
-//! An absent item is found if its hash equals that of an item, or if all its bits are set in a slice. Let there be `H`
-//! hashes, `n` items, and slices whose bits have the rates `p_i` when they are full. Then the rate of the filter is at most
+//! An absent item is found if its hash equals that of an item, or if all its bits are set in a
+//! slice. Let there be `H` hashes, `n` items, and slices whose bits have the rates `p_i` when they
+//! are full. Then the rate of the filter is at most
 //!
 //! ```text
 //! n / H + Σ p_i
 //! ```
 //!
-//! The first part depends on no size. So it is set aside at once, for the number `m` of items at which growth ends, and
-//! the slices share the rest, `r − m / H`:
+//! The first part depends on no size. So it is set aside at once, for the number `m` of items at
+//! which growth ends, and the slices share the rest, `r − m / H`:
 //!
 //! * a slice gets a quarter of what is left of the rest;
-//! * the last slice takes the items that are left of `m`, and all that is left of the rate, since none follows.
+//! * the last slice takes the items that are left of `m`, and all that is left of the rate, since
+//!   none follows.
 //!
-//! A slice may close before it is full, at 31/32 of its capacity (`steps.rs`). The last slice has room for what the others
-//! may lack, so that `m` items are reached with each slice within its capacity. So up to 33/32 of `m` are set aside.
+//! A slice may close before it is full, at 31/32 of its capacity (`steps.rs`). The last slice has
+//! room for what the others may lack, so that `m` items are reached with each slice within its
+//! capacity. So up to 33/32 of `m` are set aside.
 //!
-//! The number `m` is what the builder was given, at most `r · H / 2`: half of the rate is left for the bits, as in every
-//! filter. By default it is `r · H / 2` up to [`FREE`] items: 9.2 million at 1e-12, 9.2 billion at 1e-9. To set half of
-//! the rate aside takes 9 % more bits, and at higher rates hardly a filter reaches such sizes. So above, it is the
-//! geometric mean of both: 30 billion at 1e-8, for 2 % more bits; 304 billion at 1e-6, for 0.2 %; 30 trillion at 1 %.
+//! The number `m` is what the builder was given, at most `r · H / 2`: half of the rate is left for
+//! the bits, as in every filter. By default it is `r · H / 2` up to [`FREE`] items: 9.2 million at
+//! 1e-12, 9.2 billion at 1e-9. To set half of the rate aside takes 9 % more bits, and at higher
+//! rates hardly a filter reaches such sizes. So above, it is the geometric mean of both: 30 billion
+//! at 1e-8, for 2 % more bits; 304 billion at 1e-6, for 0.2 %; 30 trillion at 1 %.
 
 use libm::sqrt;
 use tamis_core::BuildError;
@@ -40,15 +45,16 @@ use tamis_sync::LINE_BYTES;
 
 use crate::geometry::{ALL_HASHES, Geometry, Kind};
 
-/// The capacity of a slice divided by that of the slice before. With a larger factor fewer slices have to be asked, but
-/// one that is just begun is a larger part of the memory.
+/// The capacity of a slice divided by that of the slice before. With a larger factor fewer slices
+/// have to be asked, but one that is just begun is a larger part of the memory.
 ///
-/// MEASURED (ns per hit and per miss in batches, 100,000 items grown to 1, 3, 10 and 30 million at 1 %): with a factor of
-/// 3 8.2 and 10.7, 9.3 and 12.7, 12.9 and 17.1, 17.2 and 23.3, at 20 to 22 bits per item; with 4 8.3 and 10.4, 10.3 and
-/// 13.2, 14.8 and 19.6 (not measured at 30 million), at 32, 46 and 60 bits per item; with 2 10.5 and 12.6, 11.4 and 15.1,
-/// 19.7 and 24.4, 30.7 and 41.9, at 24, 18, 23 and 34 bits per item; with 4 up to 1 MiB and then 2 8.4 and 10.3, 10.0 and
-/// 12.7, 14.3 and 18.0, 24.7 and 30.5, at 33, 29, 20 and 31 bits per item (Zen 5, the machine shared; before the queries
-/// had their present form).
+/// MEASURED (ns per hit and per miss in batches, 100,000 items grown to 1, 3, 10 and 30 million at
+/// 1 %): with a factor of 3 8.2 and 10.7, 9.3 and 12.7, 12.9 and 17.1, 17.2 and 23.3, at 20 to 22
+/// bits per item; with 4 8.3 and 10.4, 10.3 and 13.2, 14.8 and 19.6 (not measured at 30 million),
+/// at 32, 46 and 60 bits per item; with 2 10.5 and 12.6, 11.4 and 15.1, 19.7 and 24.4, 30.7 and
+/// 41.9, at 24, 18, 23 and 34 bits per item; with 4 up to 1 MiB and then 2 8.4 and 10.3, 10.0 and
+/// 12.7, 14.3 and 18.0, 24.7 and 30.5, at 33, 29, 20 and 31 bits per item (Zen 5, the machine
+/// shared; before the queries had their present form).
 const GROWTH: u64 = 3;
 
 /// A slice leaves this part of the rate that the slices before it have left.
@@ -59,9 +65,10 @@ pub(crate) const LEAST_CAPACITY: usize = 1024;
 
 /// The lines of a portion, the part of a new slice that one insert makes present: a page of 4 KiB.
 ///
-/// MEASURED: while two writers insert 20 million items one by one, in pages of 4 KiB, p99.99 of an insert is 4.7 µs; with
-/// portions of 16 KiB 8.9, of 64 KiB 24, and with nothing made present ahead 20. In huge pages it is 2.5 to 3.5 µs with
-/// portions and without (Zen 5, shared; medians of the runs that other programs disturbed least).
+/// MEASURED: while two writers insert 20 million items one by one, in pages of 4 KiB, p99.99 of an
+/// insert is 4.7 µs; with portions of 16 KiB 8.9, of 64 KiB 24, and with nothing made present ahead
+/// 20. In huge pages it is 2.5 to 3.5 µs with portions and without (Zen 5, shared; medians of the
+/// runs that other programs disturbed least).
 pub(crate) const PORTION_LINES: u64 = (4 << 10) / LINE_BYTES as u64;
 
 /// The lines of a slice that one insert visits when the next slice is there: see `claim.rs`.
@@ -73,8 +80,8 @@ const FREE: f64 = 1e10;
 /// A slice takes its capacity, or up to this part less of it.
 const LACK: u64 = 32;
 
-/// A loaded filter may have slices that leave less than this part of its rate for the bits of further ones. The slices of
-/// a plan leave more, but for the last one.
+/// A loaded filter may have slices that leave less than this part of its rate for the bits of
+/// further ones. The slices of a plan leave more, but for the last one.
 const LEAST_LEFT: f64 = 1.0 / 4096.0;
 
 /// How a filter grows: what its slices follow from.
@@ -94,7 +101,8 @@ pub(crate) struct Plan {
     pub(crate) end: u64,
     /// The number of hashes.
     pub(super) hashes: f64,
-    /// Slices of this number of lines with one bit per item, each as large as the one before: for models.
+    /// Slices of this number of lines with one bit per item, each as large as the one before: for
+    /// models.
     #[cfg(test)]
     pub(crate) tiny: Option<u64>,
 }
@@ -173,8 +181,8 @@ impl Plan {
         self.end as f64 * (1.0 + 1.0 / LACK as f64) / self.hashes
     }
 
-    /// Returns the plan for a filter that has these slices, which may be of any sizes. If they leave too little of the
-    /// rate, growth ends where equal hashes make half of that.
+    /// Returns the plan for a filter that has these slices, which may be of any sizes. If they
+    /// leave too little of the rate, growth ends where equal hashes make half of that.
     pub(crate) fn resumed(self, taken: &Taken) -> Self {
         let plan = Self { end: self.end.min(self.most() as u64), ..self };
         let left = self.rate - taken.rate;
@@ -209,11 +217,12 @@ impl Plan {
         self.sized(self.first, self.share(&none, self.first, is_last), None, 0)
     }
 
-    /// Returns the sizes of the slice after those that take `taken`, or `None` if growth has ended: it would have too many
-    /// items, too low a rate, or too much memory.
+    /// Returns the sizes of the slice after those that take `taken`, or `None` if growth has ended:
+    /// it would have too many items, too low a rate, or too much memory.
     ///
-    /// If the slice does not fit into the memory that is left, it becomes smaller, but at least half as large as the
-    /// slice before it: a smaller one would cost every query more than it adds.
+    /// If the slice does not fit into the memory that is left, it becomes smaller, but at least
+    /// half as large as the slice before it: a smaller one would cost every query more than it
+    /// adds.
     pub(crate) fn next(&self, taken: &Taken) -> Option<(Geometry, u64)> {
         #[cfg(test)]
         if self.tiny.is_some() {
@@ -249,7 +258,8 @@ impl Plan {
         }
     }
 
-    /// Returns the sizes of a slice, which has at least a capacity of `least` if it may be smaller than asked for.
+    /// Returns the sizes of a slice, which has at least a capacity of `least` if it may be smaller
+    /// than asked for.
     fn sized(
         &self,
         capacity: u64,
@@ -270,7 +280,8 @@ impl Plan {
         if bytes <= left {
             return Ok((geometry, capacity));
         }
-        // The memory per item hardly depends on the number of items; 1 % less makes up for the difference.
+        // The memory per item hardly depends on the number of items; 1 % less makes up for the
+        // difference.
         let share = 0.99 * left as f64 / bytes as f64;
         let capacity = (capacity as f64 * share) as u64;
         if least.is_some_and(|least| capacity >= least.max(1)) {
@@ -335,13 +346,15 @@ pub(super) mod tests {
         slices.iter().map(of_bits).sum::<f64>() + items as f64 / hashes
     }
 
-    /// Returns the least number of items of a filter whose slices are all but full, and the last one full.
+    /// Returns the least number of items of a filter whose slices are all but full, and the last
+    /// one full.
     fn least(slices: &[(Geometry, u64)]) -> u64 {
         let (&(_, last), others) = slices.split_last().unwrap();
         last + others.iter().map(|&(_, capacity)| capacity - capacity / LACK).sum::<u64>()
     }
 
-    /// At each stage of growth, to its end, the rates of all slices and the equal hashes add up to less than the request.
+    /// At each stage of growth, to its end, the rates of all slices and the equal hashes add up to
+    /// less than the request.
     #[test]
     fn a_filter_keeps_its_rate_to_the_end_of_growth() {
         for rate_asked in [0.5, 0.01, 0.0005, 1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-14] {
@@ -378,7 +391,8 @@ pub(super) mod tests {
         }
     }
 
-    /// The slices before the last triple, and take three quarters of the rate that is left to the bits.
+    /// The slices before the last triple, and take three quarters of the rate that is left to the
+    /// bits.
     #[test]
     fn slices_triple_and_leave_three_quarters() {
         for rate_asked in [0.1, 0.01, 1e-6, 1e-12] {
@@ -430,7 +444,8 @@ pub(super) mod tests {
         }
     }
 
-    /// The lines of a filter with one winner have locks at all rates, also where one word per item would do.
+    /// The lines of a filter with one winner have locks at all rates, also where one word per item
+    /// would do.
     #[test]
     fn slices_of_a_filter_with_one_winner_have_locks() {
         for rate in [0.5, 0.1, 0.01, 1e-6] {
@@ -442,12 +457,14 @@ pub(super) mod tests {
         }
     }
 
-    /// Slices of any sizes, as a loaded filter may have them, are followed by slices that keep the request, or by none.
+    /// Slices of any sizes, as a loaded filter may have them, are followed by slices that keep the
+    /// request, or by none.
     #[test]
     fn slices_of_other_sizes_are_followed_within_the_rate() {
         for asked in [0.01, 1e-9, 1e-12] {
             let plan = Plan::new(KIND, 10_000, asked, u64::MAX);
-            // Parts of the rate: of one slice, of several with the shares that were used before, and of nearly all.
+            // Parts of the rate: of one slice, of several with the shares that were used before,
+            // and of nearly all.
             for parts in [&[0.1][..], &[0.25, 0.1875, 0.14, 0.105, 0.08], &[0.9999], &[0.99999]] {
                 for capacity in [5, 10_000, 40_000] {
                     let sizes =

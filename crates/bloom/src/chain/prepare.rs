@@ -1,23 +1,27 @@
 //! Growth: counts new items, and prepares and publishes the next slice in small portions.
 //!
-//! When 7/8 of a slice are used (half of a small one), one insert reserves the memory of the next slice. From then on
-//! inserts touch one portion each, claimed by a counter, so that the system places the pages. When the slice is full and
-//! all portions are claimed, the next slice is published.
+//! When 7/8 of a slice are used (half of a small one), one insert reserves the memory of the next
+//! slice. From then on inserts touch one portion each, claimed by a counter, so that the system
+//! places the pages. When the slice is full and all portions are claimed, the next slice is
+//! published.
 //!
-//! **No insert waits for growth.** There is no lock. An insert that finds the next slice not yet reserved, or some of
-//! its portions still claimed by others, does its own part, if any, and returns. It has already written its item. A
-//! thread that stops after it has claimed a portion delays nobody: the slice is published without that portion, and its
-//! pages are placed when an insert first writes to them.
+//! **No insert waits for growth.** There is no lock. An insert that finds the next slice not yet
+//! reserved, or some of its portions still claimed by others, does its own part, if any, and
+//! returns. It has already written its item. A thread that stops after it has claimed a portion
+//! delays nobody: the slice is published without that portion, and its pages are placed when an
+//! insert first writes to them.
 //!
-//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at most one portion: a page of
-//! 4 KiB, or of 2 MiB where a large slice has huge pages. Apart from that an insert writes one line. (An insert with one winner
-//! also visits a few lines of older slices: [`claim`](super::claim).) The insert that reserves a slice of less than 128 KiB
-//! writes all of it.
+//! **No insert touches much.** An insert calls [`Slices::added`] at most once, which touches at
+//! most one portion: a page of 4 KiB, or of 2 MiB where a large slice has huge pages. Apart from
+//! that an insert writes one line. (An insert with one winner also visits a few lines of older
+//! slices: [`claim`](super::claim).) The insert that reserves a slice of less than 128 KiB writes
+//! all of it.
 //!
-//! **A slice holds its capacity**, and what is still added by the threads that loaded the number of slices before it
-//! changed: one item each. It holds more only if the next slice is not there in time. If the system stops the thread that
-//! reserves it, another one does it after a further 64th of the slice, so that `n` stopped threads cost less than `n`
-//! 64ths. If the memory cannot be had, all items go to the last slice, and its saturation rises above 1.
+//! **A slice holds its capacity**, and what is still added by the threads that loaded the number of
+//! slices before it changed: one item each. It holds more only if the next slice is not there in
+//! time. If the system stops the thread that reserves it, another one does it after a further 64th
+//! of the slice, so that `n` stopped threads cost less than `n` 64ths. If the memory cannot be had,
+//! all items go to the last slice, and its saturation rises above 1.
 
 use super::plan::Taken;
 use super::slice::Slice;
@@ -57,7 +61,8 @@ impl<W: Writer> Slices<W> {
         }
     }
 
-    /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation failed.
+    /// Reserves memory for a slice. Returns `None` if the plan ends before it, or the allocation
+    /// failed.
     fn reserve(&self, index: usize) -> Option<Slice<W>> {
         #[cfg(test)]
         if self.fails() {

@@ -1,4 +1,5 @@
-//! shuttle models of growth: four threads insert and query while slices of a few items fill up one after another.
+//! shuttle models of growth: four threads insert and query while slices of a few items fill up one
+//! after another.
 
 use std::vec::Vec;
 
@@ -27,8 +28,9 @@ fn hash(item: u64) -> u64 {
     Rapid::with_seed(2).hash_item(&item)
 }
 
-/// All threads insert overlapping items into slices of three items each; each finds what it has inserted, at once and
-/// in the end. Returns the numbers of inserts that returned `true`, item by item.
+/// All threads insert overlapping items into slices of three items each; each finds what it has
+/// inserted, at once and in the end. Returns the numbers of inserts that returned `true`, item by
+/// item.
 fn growth<W: Claim + Send + Sync + 'static>(insert: Insert<W>) -> Vec<usize> {
     // 32 lines for 3 items: a false positive would need an equal bit of 16,384.
     let plan = Plan { tiny: Some(32), ..Plan::new(InLine::<W>::KIND, 3, 0.01, u64::MAX) };

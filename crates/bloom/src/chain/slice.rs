@@ -20,7 +20,8 @@ pub(crate) type Blocked<W> = Shared<InLine<W>, (), ()>;
 pub(crate) struct Slice<W> {
     pub(crate) filter: Blocked<W>,
     pub(crate) steps: Steps,
-    /// The number of slices that follow each other, this one the newest of them, whose arrays have one shape.
+    /// The number of slices that follow each other, this one the newest of them, whose arrays have
+    /// one shape.
     pub(super) alike: usize,
     /// In a cache line of their own: all threads read the rest of the slice in every operation.
     counts: CachePadded<Counts>,
@@ -36,7 +37,8 @@ impl<W: Writer> Slice<W> {
             })
     }
 
-    /// Makes a slice whose memory is made present portion by portion. Returns `None` if the allocation failed.
+    /// Makes a slice whose memory is made present portion by portion. Returns `None` if the
+    /// allocation failed.
     pub(crate) fn reserved(geometry: Geometry, capacity: u64) -> Option<Self> {
         let lines = Lines::reserved(geometry.lines()).ok()?;
         Some(Self::new(geometry, capacity, lines, 0, 0))
@@ -57,10 +59,12 @@ impl<W: Writer> Slice<W> {
         Self { filter: Shared::of_array(array, geometry, capacity, ()), steps, alike: 1, counts }
     }
 
-    /// Copies the slice while other threads insert. If the allocation fails, ends as std's collections do.
+    /// Copies the slice while other threads insert. If the allocation fails, ends as std's
+    /// collections do.
     pub(crate) fn copy(&self) -> Self {
         let filter = self.filter.snapshot();
-        // After the bits: the copy counts at least the items that it has, so that it does not hold more than it should.
+        // After the bits: the copy counts at least the items that it has, so that it does not hold
+        // more than it should.
         let counts = Counts::new(self.counts.counted(), self.steps.reserve, self.portions());
         Self { filter, steps: self.steps, alike: 1, counts: CachePadded::new(counts) }
     }
@@ -84,7 +88,8 @@ impl<W: Writer> Slice<W> {
         (self.filter.geometry(), self.filter.capacity() as u64)
     }
 
-    /// Touches the next portion of the memory, and returns whether that was the last one, or there was none left.
+    /// Touches the next portion of the memory, and returns whether that was the last one, or there
+    /// was none left.
     pub(crate) fn touch_portion(&self) -> bool {
         let portions = self.portions();
         let Some(portion) = self.counts.claim_portion(portions) else { return true };
@@ -101,8 +106,8 @@ impl<W: Writer> Slice<W> {
 }
 
 impl Slice<Locked> {
-    /// Visits the lines of the next portion that is not claimed. Returns whether all portions have been visited now, and
-    /// the caller has visited the last of them.
+    /// Visits the lines of the next portion that is not claimed. Returns whether all portions have
+    /// been visited now, and the caller has visited the last of them.
     pub(crate) fn visit_portion(&self) -> bool {
         let portions = self.filter.geometry().lines().div_ceil(VISIT_LINES);
         let Some(portion) = self.counts.claim_visit(portions) else { return false };

@@ -2,11 +2,12 @@
 //!
 //! # No false negatives
 //!
-//! Let `insert(x)` return and happen before a query of x. The insert loaded the number `n` of slices, and wrote the
-//! bits of x in slice `n - 1`, or found them all in one of the `n` slices. The query loads the number of slices after
-//! that, in the order of happens-before. The number only grows, so by coherence the query loads `n` or more. A slice
-//! is set before it is published, by Release and Acquire (`Slots`), and is never moved or freed while the chain is
-//! shared, so the query looks into the slice of x. There it sees the bits of x by the argument of one array
+//! Let `insert(x)` return and happen before a query of x. The insert loaded the number `n` of
+//! slices, and wrote the bits of x in slice `n - 1`, or found them all in one of the `n` slices.
+//! The query loads the number of slices after that, in the order of happens-before. The number only
+//! grows, so by coherence the query loads `n` or more. A slice is set before it is published, by
+//! Release and Acquire (`Slots`), and is never moved or freed while the chain is shared, so the
+//! query looks into the slice of x. There it sees the bits of x by the argument of one array
 //! (`bits.rs`): a bit is never cleared. ∎
 //!
 //! Nothing in this depends on when a slice becomes full, nor on who prepares or publishes the next.
@@ -96,7 +97,8 @@ impl<W: Writer> Slices<W> {
         self.slice(self.len() - 1)
     }
 
-    /// Sets the slice after the last one, for threads to prepare. Drops it if another thread was first.
+    /// Sets the slice after the last one, for threads to prepare. Drops it if another thread was
+    /// first.
     pub(super) fn set(&self, index: usize, slice: Slice<W>) {
         drop(self.slots.set(index, self.compared(slice)));
     }
@@ -150,9 +152,10 @@ impl<W: Writer> Slices<W> {
 
     /// Looks into all slices of one shape at once: a branch after each would often be mispredicted.
     ///
-    /// MEASURED (ns per hit and per miss, 100,000 items grown by a factor of 3 to 1, 3 and 10 million): 12 and 12, 21 and
-    /// 28, 85 and 83; with the newest slice first, and a branch after each, 18 and 17, 33 and 59, 70 and 147 (Zen 5). So
-    /// hits in a large filter whose newest slice holds most items pay for the misses.
+    /// MEASURED (ns per hit and per miss, 100,000 items grown by a factor of 3 to 1, 3 and 10
+    /// million): 12 and 12, 21 and 28, 85 and 83; with the newest slice first, and a branch after
+    /// each, 18 and 17, 33 and 59, 70 and 147 (Zen 5). So hits in a large filter whose newest slice
+    /// holds most items pay for the misses.
     #[inline(never)]
     fn several(&self, mut seen: usize, hash: u64) -> bool {
         while seen > 0 {
@@ -177,7 +180,8 @@ impl<W: Writer> Slices<W> {
         self.iter().for_each(|slice| slice.array().prefetch(hash));
     }
 
-    /// Copies the slices while other threads insert. If an allocation fails, ends as std's collections do.
+    /// Copies the slices while other threads insert. If an allocation fails, ends as std's
+    /// collections do.
     pub(crate) fn copy(&self) -> Self {
         let mut slices = self.iter().map(Slice::copy);
         let Some(first) = slices.next() else { unreachable!("there is at least one slice") };
@@ -194,8 +198,8 @@ impl<W: Writer> Slices<W> {
 }
 
 impl Slices<Locked> {
-    /// Visits the lines of an item in the slices that are not closed and older than the newest of the `seen` ones, and
-    /// some lines of the oldest of them.
+    /// Visits the lines of an item in the slices that are not closed and older than the newest of
+    /// the `seen` ones, and some lines of the oldest of them.
     #[cold]
     #[inline(never)]
     pub(crate) fn visit(&self, closed: usize, seen: usize, hash: u64) {

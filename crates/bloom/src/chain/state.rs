@@ -2,12 +2,12 @@
 //!
 //! # Orderings
 //!
-//! The counts are Relaxed. They decide when a thread does something, never what it may rely on: each claim is one
-//! read-modify-write, so exactly one thread gets it. A slice is published by [`Slots`](tamis_sync::Slots), with Release
-//! and Acquire.
+//! The counts are Relaxed. They decide when a thread does something, never what it may rely on:
+//! each claim is one read-modify-write, so exactly one thread gets it. A slice is published by
+//! [`Slots`](tamis_sync::Slots), with Release and Acquire.
 //!
-//! The visits of lines are the exception: the number of visited portions, and that of closed slices, order the visits
-//! before what relies on them ([`claim`](super::claim)).
+//! The visits of lines are the exception: the number of visited portions, and that of closed
+//! slices, order the visits before what relies on them ([`claim`](super::claim)).
 
 use tamis_sync::{Ordering, Word};
 
@@ -43,8 +43,8 @@ impl Counts {
         self.counted.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the caller, and no other thread, must reserve the next slice: the count has reached the step.
-    /// The next time is `again` items later, in case the memory cannot be had.
+    /// Returns whether the caller, and no other thread, must reserve the next slice: the count has
+    /// reached the step. The next time is `again` items later, in case the memory cannot be had.
     pub(crate) fn claim_reserve(&self, counted: u64, again: u64) -> bool {
         // ORDERING: Relaxed: see above.
         self.reserve
@@ -52,27 +52,29 @@ impl Counts {
             .is_ok()
     }
 
-    /// Lets no thread reserve the next slice any more. A thread that has just claimed it does not matter.
+    /// Lets no thread reserve the next slice any more. A thread that has just claimed it does not
+    /// matter.
     pub(crate) fn never_reserve(&self) {
         // ORDERING: Relaxed: see above.
         self.reserve.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Returns the number of a portion that the caller, and no other thread, must touch; `None` if all of them have
-    /// been claimed.
+    /// Returns the number of a portion that the caller, and no other thread, must touch; `None` if
+    /// all of them have been claimed.
     pub(crate) fn claim_portion(&self, portions: u64) -> Option<u64> {
         claim(&self.touched, portions)
     }
 
-    /// Returns the number of a portion whose lines the caller, and no other thread, must visit; `None` if all of them
-    /// have been claimed.
+    /// Returns the number of a portion whose lines the caller, and no other thread, must visit;
+    /// `None` if all of them have been claimed.
     pub(crate) fn claim_visit(&self, portions: u64) -> Option<u64> {
         claim(&self.claimed, portions)
     }
 
     /// Counts a portion as visited; returns the count with it.
     pub(crate) fn visited(&self) -> u64 {
-        // ORDERING: Release and Acquire: the visits of all portions that are counted happen before the return.
+        // ORDERING: Release and Acquire: the visits of all portions that are counted happen before
+        // the return.
         self.visited.fetch_add(1, Ordering::AcqRel) + 1
     }
 }
@@ -94,11 +96,13 @@ impl Closed {
 
     #[inline]
     pub(crate) fn get(&self) -> usize {
-        // ORDERING: Acquire pairs with the Release in `set`: all visits of a closed slice happen before what follows.
+        // ORDERING: Acquire pairs with the Release in `set`: all visits of a closed slice happen
+        // before what follows.
         self.0.load(Ordering::Acquire) as usize
     }
 
-    /// For the thread that has made the last visit of the oldest slice that is not closed, and no other.
+    /// For the thread that has made the last visit of the oldest slice that is not closed, and no
+    /// other.
     pub(crate) fn set(&self, closed: usize) {
         // ORDERING: Release pairs with the Acquire in `get`.
         self.0.store(closed as u64, Ordering::Release);

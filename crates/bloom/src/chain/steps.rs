@@ -1,10 +1,11 @@
 //! The counts at which a slice of a growing filter does something, and which items count.
 //!
-//! An insert of a new item counts it, so that the slice knows when it is full. In a large slice only 1 item in `2^j`
-//! counts, selected by its hash, so that threads seldom write the shared count. The number of items at
-//! which the count reaches its limit is then random. Its standard deviation is below `2^-8` of the capacity, since at
-//! least `2^16` items count, and the limit lies 4 standard deviations lower. A slice therefore takes between 31/32 and all
-//! of its capacity, except with a probability of 6 in 100,000.
+//! An insert of a new item counts it, so that the slice knows when it is full. In a large slice
+//! only 1 item in `2^j` counts, selected by its hash, so that threads seldom write the shared
+//! count. The number of items at which the count reaches its limit is then random. Its standard
+//! deviation is below `2^-8` of the capacity, since at least `2^16` items count, and the limit lies
+//! 4 standard deviations lower. A slice therefore takes between 31/32 and all of its capacity,
+//! except with a probability of 6 in 100,000.
 
 use libm::{floor, pow, sqrt};
 use tamis_hash::split::{next_pattern, pattern};
@@ -15,10 +16,10 @@ use crate::geometry::Geometry;
 /// The least number of items that count in a slice where not all do.
 const LEAST_COUNTED: u64 = 1 << 16;
 
-/// The items that are left in a slice when the next is reserved: at least this number, if that is not more than half of
-/// the slice. Eight threads fill an eighth of a slice of 1024 items in 3 µs, and the first allocation of a thread takes
-/// longer: with a lead of an eighth, one of 400 filters that eight threads filled on two busy cores had 0.996 % instead
-/// of 0.7 to 0.8 %.
+/// The items that are left in a slice when the next is reserved: at least this number, if that is
+/// not more than half of the slice. Eight threads fill an eighth of a slice of 1024 items in 3 µs,
+/// and the first allocation of a thread takes longer: with a lead of an eighth, one of 400 filters
+/// that eight threads filled on two busy cores had 0.996 % instead of 0.7 to 0.8 %.
 const LEAST_LEAD: u64 = 4096;
 
 /// The counts at which a slice does something, and which items count.
@@ -26,8 +27,8 @@ const LEAST_LEAD: u64 = 4096;
 pub(crate) struct Steps {
     /// An item counts if its [`sample`] is at most this.
     counted_to: u64,
-    /// The insert of an item helps to prepare the next slice if the item's [`sample`] is at most this. All items that
-    /// count are among these.
+    /// The insert of an item helps to prepare the next slice if the item's [`sample`] is at most
+    /// this. All items that count are among these.
     helps_to: u64,
     /// The items that stand for one that counts, as a power of two.
     log_counted: u32,
@@ -52,8 +53,8 @@ impl Steps {
             let mean = capacity as f64 * pow(0.5, f64::from(log_counted));
             floor(mean - 4.0 * sqrt(mean)) as u64
         };
-        // The last eighth of the items, or more, prepares the next slice: at least twice as many inserts help as there are
-        // portions, if its lines are at most five times as many.
+        // The last eighth of the items, or more, prepares the next slice: at least twice as many
+        // inserts help as there are portions, if its lines are at most five times as many.
         let portions = (5 * geometry.lines().min(u64::MAX / 5)).div_ceil(PORTION_LINES);
         let log_helps = (capacity / 16 / portions).checked_ilog2().unwrap_or(0);
         Self {
@@ -92,9 +93,9 @@ impl Steps {
 /// The third power of the multiplier of [`next_pattern`].
 const SKIP: u64 = next_pattern(next_pattern(next_pattern(1)));
 
-/// Returns a value that selects which items count: the next pattern after those that choose bits in a line, and
-/// independent of the line. The hash's own low bits would not do: all items of a filter may have the same ones, if a
-/// program has a filter for each of them.
+/// Returns a value that selects which items count: the next pattern after those that choose bits in
+/// a line, and independent of the line. The hash's own low bits would not do: all items of a filter
+/// may have the same ones, if a program has a filter for each of them.
 #[inline]
 pub(crate) const fn sample(hash: u64) -> u64 {
     pattern(hash).wrapping_mul(SKIP)
@@ -109,8 +110,8 @@ mod tests {
 
     const KIND: Kind = Kind::Line { once: false };
 
-    /// The steps are in order, the limit is never above the capacity, and there are enough inserts to prepare the next
-    /// slice in time.
+    /// The steps are in order, the limit is never above the capacity, and there are enough inserts
+    /// to prepare the next slice in time.
     #[test]
     fn steps_are_in_order() {
         for rate in [0.1, 0.01, 1e-6] {

@@ -1,4 +1,5 @@
-//! Tests of growth that need a failed allocation, the count of touched lines, or the counts of a slice.
+//! Tests of growth that need a failed allocation, the count of touched lines, or the counts of a
+//! slice.
 
 use std::vec::Vec;
 
@@ -29,7 +30,8 @@ fn fill<W: Claim>(filter: &Filter<W>, next: &mut u64, count: usize) {
     }
 }
 
-/// A slice in which all items count takes exactly its capacity, and the next insert goes to the next slice.
+/// A slice in which all items count takes exactly its capacity, and the next insert goes to the
+/// next slice.
 #[test]
 fn a_slice_takes_exactly_its_capacity() {
     fn check<W: Claim>() {
@@ -48,8 +50,8 @@ fn a_slice_takes_exactly_its_capacity() {
     check::<Locked>();
 }
 
-/// No insert touches more than one portion of a new slice, whatever the size of the slice; and the slices are touched
-/// as a whole, portion by portion, before they are used.
+/// No insert touches more than one portion of a new slice, whatever the size of the slice; and the
+/// slices are touched as a whole, portion by portion, before they are used.
 #[test]
 fn an_insert_touches_at_most_one_portion() {
     let filter: Filter<Free> = filter(100_000);
@@ -70,7 +72,8 @@ fn an_insert_touches_at_most_one_portion() {
     assert!(portions > 100, "the slices have several portions: {portions}");
 }
 
-/// While the next slice cannot be allocated, items go to the last one, and the saturation rises; later it grows.
+/// While the next slice cannot be allocated, items go to the last one, and the saturation rises;
+/// later it grows.
 #[test]
 fn growth_is_retried_after_a_failed_allocation() {
     let filter: Filter<Locked> = filter(1000);
@@ -173,12 +176,13 @@ fn a_cleared_filter_starts_again() {
     assert_eq!(filter.slices.len(), 2);
 }
 
-/// Queries after each stage of growth, in multiples of those that expect one hit at the requested rate.
+/// Queries after each stage of growth, in multiples of those that expect one hit at the requested
+/// rate.
 const EXPECTED: u64 = if option_env!("TAMIS_LONG").is_some() { 10_000 } else { 400 };
 
-/// With hashes cut to 40 bits, so that the end of growth is near and equal hashes make half of the rate there, the measured
-/// rate stays within the request up to the end, and is what the filter was planned for. Past the end the saturation
-/// exceeds 1 before the rate exceeds the request.
+/// With hashes cut to 40 bits, so that the end of growth is near and equal hashes make half of the
+/// rate there, the measured rate stays within the request up to the end, and is what the filter was
+/// planned for. Past the end the saturation exceeds 1 before the rate exceeds the request.
 #[test]
 fn the_rate_holds_to_the_end_of_growth() {
     fn check<W: Claim>(rate: f64, max_capacity: Option<u64>) {

@@ -1,8 +1,8 @@
-//! loom models of the counters: the guarantees of the counting filter under every interleaving, and planted bugs that
-//! the models must find.
+//! loom models of the counters: the guarantees of the counting filter under every interleaving, and
+//! planted bugs that the models must find.
 //!
-//! As in the models of the bits, a property is a function that takes the operation under test. The minimum of
-//! executions that a model must explore is about half of what it explores now.
+//! As in the models of the bits, a property is a function that takes the operation under test. The
+//! minimum of executions that a model must explore is about half of what it explores now.
 
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
@@ -14,7 +14,8 @@ use crate::nibbles;
 /// Words of positions of line 0, and bits in them.
 type Pattern = &'static [(usize, u64)];
 
-/// An item with one counter, and one whose counter is the next in the same word: a carry or a borrow would reach it.
+/// An item with one counter, and one whose counter is the next in the same word: a carry or a
+/// borrow would reach it.
 const X: Pattern = &[(1, 0b1)];
 const Y: Pattern = &[(1, 0b1_0000)];
 /// An item with counters in two groups, and one that shares its last counter.
@@ -56,7 +57,8 @@ fn filled(copies: &[(Pattern, u32)]) -> Arc<Counters> {
     Arc::new(counters)
 }
 
-/// A defective operation: writes to the first word of each group what `change` makes of the old word and the mask.
+/// A defective operation: writes to the first word of each group what `change` makes of the old
+/// word and the mask.
 fn planted(counters: &Counters, pattern: Pattern, change: fn(u64, u64) -> u64) {
     for &(index, mask) in pattern {
         let word = counters.group(0, index)[0];
@@ -71,7 +73,8 @@ const BELOW: &str = "a count is below the number of copies";
 const NEIGHBOUR: &str = "a neighbour changed";
 const NOT_REMOVED: &str = "a legal removal returned false";
 
-/// Two inserts race with the removal of a copy that was there before; the second insert may be of the neighbour.
+/// Two inserts race with the removal of a copy that was there before; the second insert may be of
+/// the neighbour.
 fn counts_are_exact(second: Pattern) {
     let counters = filled(&[(X, 1), (Y, 3)]);
     let inserting = |item| {
@@ -98,7 +101,8 @@ fn model_counts_are_exact() {
     check(1200, Some(3), || counts_are_exact(Y));
 }
 
-/// A load and a store instead of a compare-exchange: a change that another thread makes in between is lost.
+/// A load and a store instead of a compare-exchange: a change that another thread makes in between
+/// is lost.
 #[test]
 fn mutant_lossy_update_loses_a_copy() {
     must_fail_with(Mutant::LossyUpdate, WRONG, || check(1, Some(3), || counts_are_exact(X)));
@@ -109,7 +113,8 @@ fn mutant_lossy_update_loses_a_change_of_the_neighbour() {
     must_fail_with(Mutant::LossyUpdate, WRONG, || check(1, Some(3), || counts_are_exact(Y)));
 }
 
-/// Two operations race with a third at the limit of a counter: the counter ends at 15, and its neighbour does not change.
+/// Two operations race with a third at the limit of a counter: the counter ends at 15, and its
+/// neighbour does not change.
 fn saturated_stays(copies: u32, operations: [Operation; 3]) {
     let counters = filled(&[(X, copies), (Y, 3)]);
     let [first, others @ ..] = operations;
@@ -151,7 +156,8 @@ fn mutant_wrapping_add_carries() {
     });
 }
 
-/// Reads whether the counter is saturated before the update, not in it: two inserts that read 14 both add.
+/// Reads whether the counter is saturated before the update, not in it: two inserts that read 14
+/// both add.
 #[test]
 fn mutant_the_limit_is_checked_before_the_update() {
     fn insert(counters: &Counters, pattern: Pattern) -> bool {
@@ -204,7 +210,8 @@ fn mutant_a_removal_borrows() {
     must_fail(NEIGHBOUR, || check(1, None, || nothing_is_borrowed(remove)));
 }
 
-// At least one of racing inserts of a new item returns `true`, although another item shares one of its counters.
+// At least one of racing inserts of a new item returns `true`, although another item shares one of
+// its counters.
 
 const NONE_NEW: &str = "no insert returned that the item is new";
 
@@ -236,8 +243,8 @@ fn mutant_the_last_word_decides() {
     must_fail(NONE_NEW, || check(1, Some(3), || at_least_one_is_new(insert)));
 }
 
-// A query finds every copy whose insert happens before it, while another thread inserts and removes an item that shares
-// a counter. So does a copy of the array.
+// A query finds every copy whose insert happens before it, while another thread inserts and removes
+// an item that shares a counter. So does a copy of the array.
 
 const MISSED: &str = "a published item was missed";
 
@@ -284,7 +291,8 @@ fn mutant_without_a_release_the_item_is_missed() {
     });
 }
 
-/// A union adds to a word that an insert and a removal change: nothing is lost, and nothing carried.
+/// A union adds to a word that an insert and a removal change: nothing is lost, and nothing
+/// carried.
 fn a_union_adds() {
     let counters = filled(&[(X, 13), (Y, 1)]);
     let [united, other] = [Arc::clone(&counters), Arc::clone(&counters)];

@@ -1,5 +1,5 @@
-//! The lines and patterns of the items of a batch: the arithmetic of [`line`](super::line) in loops that the compiler
-//! turns into vector instructions.
+//! The lines and patterns of the items of a batch: the arithmetic of [`line`](super::line) in loops
+//! that the compiler turns into vector instructions.
 
 use tamis_hash::{narrow_range, split};
 use tamis_sync::{BATCH, Kernel, SimdLevel};
@@ -22,7 +22,8 @@ impl Batch {
     pub(crate) const EMPTY: Self =
         Self { hashes: [0; BATCH], lines: [0; BATCH], patterns: [[0; BATCH]; MAX_PATTERNS] };
 
-    /// Computes the lines, in a filter of `lines` lines, and the patterns of this shape from the hashes.
+    /// Computes the lines, in a filter of `lines` lines, and the patterns of this shape from the
+    /// hashes.
     pub(crate) fn spread(&mut self, lines: u64, shape: Shape, simd: SimdLevel) {
         simd.run(Spread { batch: self, lines, shape });
     }
@@ -65,13 +66,15 @@ impl Kernel for Spread<'_> {
     }
 }
 
-// Loops by index, a constant number of times, over several arrays: the compiler recognizes these as vector code.
+// Loops by index, a constant number of times, over several arrays: the compiler recognizes these as
+// vector code.
 impl Spread<'_> {
     /// Computes the lines, as [`split::place`].
     #[inline(always)]
     fn place(&mut self) {
         let Batch { hashes, lines: to, .. } = self.batch;
-        // Most filters have fewer than 2^32 lines: products of 32 bits exist as vector instructions.
+        // Most filters have fewer than 2^32 lines: products of 32 bits exist as vector
+        // instructions.
         if let Ok(lines) = u32::try_from(self.lines) {
             for item in 0..BATCH {
                 to[item] = narrow_range(hashes[item], lines);
@@ -83,7 +86,8 @@ impl Spread<'_> {
         }
     }
 
-    /// Computes the patterns, as [`split::pattern`] and [`split::next_pattern`]: the number that the shape needs.
+    /// Computes the patterns, as [`split::pattern`] and [`split::next_pattern`]: the number that
+    /// the shape needs.
     #[inline(always)]
     fn patterns(&mut self) {
         let Batch { hashes, patterns, .. } = self.batch;

@@ -1,11 +1,13 @@
 //! Positions in the whole array: each probe may fall on any bit.
 //!
-//! The probes are the states of a multiplicative generator that starts at the hash of the item. A state is read as a
-//! share of 2^64, and the bit lies at that share of the array. Two alternatives were worse:
+//! The probes are the states of a multiplicative generator that starts at the hash of the item. A
+//! state is read as a share of 2^64, and the bit lies at that share of the array. Two alternatives
+//! were worse:
 //!
-//! * A table of the powers of the step, so that states do not depend on each other. MEASURED: queries in L2 take 14.5
-//!   ns instead of 11.2 (Sapphire Rapids).
-//! * Double hashing, `h1 + i·h2`, which has a higher rate in small filters (Dillinger and Manolios 2004).
+//! * A table of the powers of the step, so that states do not depend on each other. MEASURED:
+//!   queries in L2 take 14.5 ns instead of 11.2 (Sapphire Rapids).
+//! * Double hashing, `h1 + i·h2`, which has a higher rate in small filters (Dillinger and Manolios
+//!   2004).
 
 use tamis_hash::split;
 

@@ -1,15 +1,15 @@
 //! A pattern within one 64-byte line: `probes` bits, spread over a few of its eight words.
 //!
-//! The eight words form `words` groups: 1, 2, 4 or 8. In each group the item picks one word and a few bits in it, so it
-//! touches exactly `words` words. The price of an atomic insert is the number of words, because their atomic operations
-//! do not overlap (measured at `WORD_PRICE`).
+//! The eight words form `words` groups: 1, 2, 4 or 8. In each group the item picks one word and a
+//! few bits in it, so it touches exactly `words` words. The price of an atomic insert is the number
+//! of words, because their atomic operations do not overlap (measured at `WORD_PRICE`).
 //!
 //! ```text
 //! words = 2   │ 0 │ 1 │ 2 │ 3 ║ 4 │ 5 │ 6 │ 7 │     one of 0..4 and one of 4..8
 //! ```
 //!
-//! A group takes 14 bits of a 64-bit pattern for its [mask](super::masks), then up to three to pick the word. Three
-//! groups share a pattern, from its top bits down.
+//! A group takes 14 bits of a 64-bit pattern for its [mask](super::masks), then up to three to pick
+//! the word. Three groups share a pattern, from its top bits down.
 
 use tamis_hash::split;
 use tamis_sync::LINE_WORDS;
@@ -49,14 +49,15 @@ impl Shape {
         LINE_WORDS as u32 >> self.log_words()
     }
 
-    /// Returns the number of probes in this group: split evenly, with the remainder in the first groups.
+    /// Returns the number of probes in this group: split evenly, with the remainder in the first
+    /// groups.
     #[inline]
     pub(crate) const fn group_probes(self, group: u32) -> u32 {
         (self.probes + self.words - 1 - group) >> self.log_words()
     }
 
-    /// Returns the logarithm of `words`, to divide by a shift: a division would take as long as the rest of the
-    /// operation.
+    /// Returns the logarithm of `words`, to divide by a shift: a division would take as long as the
+    /// rest of the operation.
     #[inline]
     const fn log_words(self) -> u32 {
         self.words.trailing_zeros()
@@ -79,11 +80,11 @@ impl Shape {
         Pattern { shape: self, tables, group: 0, bits: split::pattern(hash) }
     }
 
-    /// Computes all parts of a pattern before the first is used: for inserts that use them twice, and before a lock is
-    /// taken, since work under the lock delays the next item.
+    /// Computes all parts of a pattern before the first is used: for inserts that use them twice,
+    /// and before a lock is taken, since work under the lock delays the next item.
     ///
-    /// MEASURED: an insert of 16 bits in 4 words takes 23 ns, instead of 34 with parts computed under the lock (with masks
-    /// computed bit by bit, Zen 4).
+    /// MEASURED: an insert of 16 bits in 4 words takes 23 ns, instead of 34 with parts computed
+    /// under the lock (with masks computed bit by bit, Zen 4).
     #[inline(always)]
     pub(crate) fn at_once(
         self,
@@ -96,7 +97,8 @@ impl Shape {
         parts.into_iter().take(self.words as usize)
     }
 
-    /// Returns the word of the line, and the bits in it, that an item with this pattern sets in a group.
+    /// Returns the word of the line, and the bits in it, that an item with this pattern sets in a
+    /// group.
     #[inline(always)]
     pub(super) const fn part(self, tables: &Tables, group: u32, pattern: u64) -> (usize, u64) {
         let log_words = self.log_group_words();
@@ -123,8 +125,8 @@ impl Shape {
 
 /// The mask tables of each group of a shape, looked up once for a filter.
 ///
-/// MEASURED (ns per hit in L2, item by item): on two words 3.5, and 4.0 with the tables looked up for each item; on
-/// four words 5.8 and 6.5 (Zen 5).
+/// MEASURED (ns per hit in L2, item by item): on two words 3.5, and 4.0 with the tables looked up
+/// for each item; on four words 5.8 and 6.5 (Zen 5).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables([&'static Masks; LINE_WORDS]);
 
@@ -133,9 +135,11 @@ impl Tables {
     pub(crate) const DEFAULT: Self = Shape::DEFAULT.tables();
 }
 
-/// Evaluates an expression in which the number of words of a shape is a constant, so that the code has no loops.
+/// Evaluates an expression in which the number of words of a shape is a constant, so that the code
+/// has no loops.
 ///
-/// MEASURED: a query for 16 bits in 4 words of a line in L2 takes 10.7 ns, instead of 19.7 with loops (Zen 4).
+/// MEASURED: a query for 16 bits in 4 words of a line in L2 takes 10.7 ns, instead of 19.7 with
+/// loops (Zen 4).
 macro_rules! with_words {
     ($all:expr, $shape:ident => $value:expr) => {
         with_words!($all, $shape => $value, 1 2 4; 8)
@@ -157,8 +161,8 @@ pub(crate) use with_words;
 
 /// The words and bits of an item, from [`Shape::pattern`].
 ///
-/// A type of its own, not a `map`, so that `next` is always inlined. Where the compiler did not inline the loop, a
-/// query took 11 ns instead of 4 (Zen 4).
+/// A type of its own, not a `map`, so that `next` is always inlined. Where the compiler did not
+/// inline the loop, a query took 11 ns instead of 4 (Zen 4).
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern<'t> {
     shape: Shape,
@@ -188,7 +192,8 @@ impl Iterator for Pattern<'_> {
 
 #[cfg(test)]
 mod tests {
-    //! The rate test of `tests/rate.rs` on exchangeable patterns: the real pattern passes, and planted wrong ones fail.
+    //! The rate test of `tests/rate.rs` on exchangeable patterns: the real pattern passes, and
+    //! planted wrong ones fail.
 
     use std::vec;
     use std::vec::Vec;
@@ -255,8 +260,8 @@ mod tests {
         lines
     }
 
-    /// Returns whether the rate measured with this pattern is the rate that follows from the contents, by exact
-    /// binomial bounds at alpha = 1e-6.
+    /// Returns whether the rate measured with this pattern is the rate that follows from the
+    /// contents, by exact binomial bounds at alpha = 1e-6.
     fn keeps_the_rate(shape: Shape, pattern: Pattern, implied: Implied) -> bool {
         let lines = filled(shape, pattern, ITEMS);
         let rate = lines.iter().map(|line| implied(shape, line)).sum::<f64>() / LINES as f64;
@@ -311,8 +316,9 @@ mod tests {
         assert!(!keeps_the_rate(shape, double_hashing_in_the_line, in_the_line));
     }
 
-    /// A filter reports the rate that follows from its contents, mask by mask: to a few thousandths at the loads that
-    /// the sizing chooses, to a hundredth in nearly empty filters. (With one bit per word the two are the same.)
+    /// A filter reports the rate that follows from its contents, mask by mask: to a few thousandths
+    /// at the loads that the sizing chooses, to a hundredth in nearly empty filters. (With one bit
+    /// per word the two are the same.)
     #[test]
     fn the_reported_rate_is_that_of_the_contents() {
         for (words, probes) in [(1, 2), (1, 3), (1, 5), (1, 8), (2, 8), (4, 11), (4, 16)] {
@@ -329,8 +335,8 @@ mod tests {
         }
     }
 
-    /// The values come from a program in another language, written from the description: no change of the layout goes
-    /// unnoticed.
+    /// The values come from a program in another language, written from the description: no change
+    /// of the layout goes unnoticed.
     #[test]
     fn patterns_are_pinned() {
         let pattern = |words, probes| {

@@ -1,16 +1,18 @@
-//! Masks of one to eight bits of a word: for each number of bits a table of 256 masks, each at 64 rotations.
+//! Masks of one to eight bits of a word: for each number of bits a table of 256 masks, each at 64
+//! rotations.
 //!
-//! A mask of `n` bits is an entry of the table for `n`, rotated left. Its bits are therefore distinct, and it takes one
-//! load to compute. With probability [`SAME`] two items have the same entry at the same rotation; the sizing accounts
-//! for that.
+//! A mask of `n` bits is an entry of the table for `n`, rotated left. Its bits are therefore
+//! distinct, and it takes one load to compute. With probability [`SAME`] two items have the same
+//! entry at the same rotation; the sizing accounts for that.
 //!
-//! Entry `i` has eight distinct bits; its mask of `n` bits has the first `n` of them. The bits are drawn, entry after
-//! entry, from the top six bits of the states of Knuth's generator,
-//! `x = 6364136223846793005 · x + 1442695040888963407`. A bit that the entry already has is skipped.
+//! Entry `i` has eight distinct bits; its mask of `n` bits has the first `n` of them. The bits are
+//! drawn, entry after entry, from the top six bits of the states of Knuth's generator, `x =
+//! 6364136223846793005 · x + 1442695040888963407`. A bit that the entry already has is skipped.
 //!
-//! MEASURED: compared with five bits computed one by one, hits take 0.65 of the time in 0.14 MiB and 0.78 in 144 MiB,
-//! inserts 0.93 and 0.84 (item by item, Emerald Rapids). Tables of 512 or 1024 masks would save 0.4 or 0.7 % of the
-//! bits at a rate of 1 %, and take two or four times the space in L1.
+//! MEASURED: compared with five bits computed one by one, hits take 0.65 of the time in 0.14 MiB
+//! and 0.78 in 144 MiB, inserts 0.93 and 0.84 (item by item, Emerald Rapids). Tables of 512 or 1024
+//! masks would save 0.4 or 0.7 % of the bits at a rate of 1 %, and take two or four times the space
+//! in L1.
 
 /// Bits that pick a mask from a table.
 const LOG_MASKS: u32 = 8;
@@ -45,8 +47,9 @@ pub(super) const fn mask(masks: &Masks, bits: u64) -> u64 {
     mask.rotate_left((bits >> (64 - MASK_BITS)) as u32 % 64)
 }
 
-/// The tables, by the number of bits less one. Of the first 800 seeds this one gives the rates closest to those of
-/// random masks: within 0.06 % for every number of bits (`sizing::line` tests for a thousandth).
+/// The tables, by the number of bits less one. Of the first 800 seeds this one gives the rates
+/// closest to those of random masks: within 0.06 % for every number of bits (`sizing::line` tests
+/// for a thousandth).
 static TABLES: [Masks; MAX_PROBES_PER_WORD as usize] = tables(605);
 
 /// Draws the tables from a seed.
@@ -75,8 +78,8 @@ const fn tables(seed: u64) -> [Masks; MAX_PROBES_PER_WORD as usize] {
 mod tests {
     use super::*;
 
-    /// The sums come from a program in another language, written from the description: no change of the layout goes
-    /// unnoticed.
+    /// The sums come from a program in another language, written from the description: no change of
+    /// the layout goes unnoticed.
     #[test]
     fn the_tables_are_pinned() {
         let sums = [

@@ -39,12 +39,13 @@ pub struct Growth {
 /// See [`from_slices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceSizes {
-    /// The geometry of a blocked filter; of a `OnceScalableBloomFilter`, that of a once filter with two words per item
-    /// or more.
+    /// The geometry of a blocked filter; of a `OnceScalableBloomFilter`, that of a once filter with
+    /// two words per item or more.
     pub geometry: Geometry,
     /// The number of items that the slice takes at its rate.
     pub capacity: u64,
-    /// About the number of new items that were inserted into the slice. Decides when the filter grows, and no answer.
+    /// About the number of new items that were inserted into the slice. Decides when the filter
+    /// grows, and no answer.
     pub items: u64,
 }
 
@@ -88,23 +89,25 @@ pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64;
     filter.chain().slices.slice(slice).array().read(line)
 }
 
-/// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines, as
-/// [`from_lines`](super::from_lines).
+/// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines,
+/// as [`from_lines`](super::from_lines).
 ///
 /// # Errors
 ///
-/// [`LinesError`] if there is no slice, or more than a filter can have; if a geometry is not that of a
-/// slice, or needs another number of lines; if the rate is not between 0 and 1; or if an allocation failed.
+/// [`LinesError`] if there is no slice, or more than a filter can have; if a geometry is not that
+/// of a slice, or needs another number of lines; if the rate is not between 0 and 1; or if an
+/// allocation failed.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw;
+/// use tamis_bloom::raw;
 /// use tamis::hash::Rapid;
 /// use tamis::ScalableBloomFilter;
 ///
-/// let filter = ScalableBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1024).build()?;
+/// let builder = ScalableBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+/// let filter = builder.capacity(1024).build()?;
 /// filter.insert_many_with(0..10_000_u64, |_, _| ());
 ///
 /// // Copy the filter, word by word.
@@ -229,7 +232,8 @@ mod tests {
         }
     }
 
-    /// A loaded filter whose last slice is overfull grows with the next items; one of any counts and capacities works.
+    /// A loaded filter whose last slice is overfull grows with the next items; one of any counts
+    /// and capacities works.
     #[test]
     fn a_loaded_filter_grows() {
         for (capacity, items) in [(1024, 1024), (1024, u64::MAX), (0, 0), (u64::MAX, 5), (1, 7)] {
@@ -244,7 +248,8 @@ mod tests {
         }
     }
 
-    /// A filter whose newest slice is overfull says so, although the others have room that no item can take.
+    /// A filter whose newest slice is overfull says so, although the others have room that no item
+    /// can take.
     #[test]
     fn an_overfull_newest_slice_is_reported() {
         let kind = Kind::Line { once: false };
@@ -272,7 +277,8 @@ mod tests {
         assert_eq!(filter.unwrap().capacity(), 500, "the first slice is not larger");
     }
 
-    /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are planned.
+    /// A clear keeps the sizes of the first slice, whatever the number is from which later ones are
+    /// planned.
     #[test]
     fn a_loaded_filter_can_be_cleared() {
         let filter =

@@ -67,8 +67,8 @@ impl Rotating {
         }))
     }
 
-    /// Inserts a hash into the current generation, unless a live generation has it, or, to refresh it, unless the
-    /// current one has it. Returns whether no live generation had it.
+    /// Inserts a hash into the current generation, unless a live generation has it, or, to refresh
+    /// it, unless the current one has it. Returns whether no live generation had it.
     #[inline]
     pub(crate) fn insert(&self, hash: u64, refresh: bool) -> bool {
         let place = split::place(hash, self.ring.places());
@@ -92,10 +92,12 @@ impl Rotating {
         self.ring.holders(slots, place, pattern) & live != 0
     }
 
-    /// Inserts a hash that was not found. A function of its own keeps the code for present items short.
+    /// Inserts a hash that was not found. A function of its own keeps the code for present items
+    /// short.
     ///
-    /// MEASURED (ns per insert of a present and of a new item, window of 100,000): 18 and 45, and in batches 12 and 44;
-    /// compared with 28 and 59, and 23 and 57, in one function with the pattern computed once (Zen 5).
+    /// MEASURED (ns per insert of a present and of a new item, window of 100,000): 18 and 45, and
+    /// in batches 12 and 44; compared with 28 and 59, and 23 and 57, in one function with the
+    /// pattern computed once (Zen 5).
     #[inline(never)]
     fn insert_new(&self, hash: u64, refresh: bool) -> bool {
         let place = split::place(hash, self.ring.places());

@@ -13,12 +13,14 @@ use super::{RotatingBloomFilter, Window};
 use crate::builder::DEFAULT_RATE;
 use crate::geometry::{Geometry, Kind};
 
-/// The number of live generations when none is given: with the spare they are the eight words of a cache line.
+/// The number of live generations when none is given: with the spare they are the eight words of a
+/// cache line.
 ///
-/// MEASURED (ns per hit and per miss in batches, with windows of 100,000 and of 10 million items at 1 %; bits per item of
-/// the window): 7 generations 11.3 and 9.5, 13.6 and 11.8, 21.9 bits; compared with 10.0 and 8.3, 12.9 and 11.2, 38.1
-/// bits with 2, 12.5 and 10.8, 15.3 and 13.5, 25.0 bits with 4, and 17.1 and 15.3, 20.5 and 18.5, 21.3 bits with 8
-/// (Zen 5). A blocked filter takes 4.1 and 2.3 in 12 bits.
+/// MEASURED (ns per hit and per miss in batches, with windows of 100,000 and of 10 million items at
+/// 1 %; bits per item of the window): 7 generations 11.3 and 9.5, 13.6 and 11.8, 21.9 bits;
+/// compared with 10.0 and 8.3, 12.9 and 11.2, 38.1 bits with 2, 12.5 and 10.8, 15.3 and 13.5, 25.0
+/// bits with 4, and 17.1 and 15.3, 20.5 and 18.5, 21.3 bits with 8 (Zen 5). A blocked filter takes
+/// 4.1 and 2.3 in 12 bits.
 const DEFAULT_GENERATIONS: u32 = 7;
 
 /// A builder of a [`RotatingBloomFilter`]: collects the window, the rate and the hasher.
@@ -62,8 +64,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         }
     }
 
-    /// Sets the window in new items; with a [`span`](Self::span), the number of new items that a span has at most. 0
-    /// counts as 1. It must be given.
+    /// Sets the window in new items; with a [`span`](Self::span), the number of new items that a
+    /// span has at most. 0 counts as 1. It must be given.
     ///
     /// # Examples
     ///
@@ -79,10 +81,11 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         self
     }
 
-    /// Sets the window in time. The filter then rotates when [`advance`](RotatingBloomFilter::advance) brings the time,
-    /// and not by the number of items.
+    /// Sets the window in time. The filter then rotates when
+    /// [`advance`](RotatingBloomFilter::advance) brings the time, and not by the number of items.
     ///
-    /// Each generation covers `span / (generations − 1)`. A span of more than 584 years counts as that.
+    /// Each generation covers `span / (generations − 1)`. A span of more than 584 years counts as
+    /// that.
     ///
     /// # Examples
     ///
@@ -90,7 +93,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     /// # use tamis_bloom as tamis;
     /// use std::time::Duration;
     /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(100).span(Duration::from_millis(500)).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(100);
+    /// let seen = builder.span(Duration::from_millis(500)).build()?;
     /// seen.advance(Duration::ZERO);
     /// assert!(seen.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
@@ -102,8 +106,9 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
 
     /// Sets the number of live generations, from 2 to 16; 7 by default.
     ///
-    /// More generations forget earlier after the window (`1 / (generations − 1)` of it at the latest) and need less memory
-    /// for items out of the window. A query looks at all of them: 7 and a spare are the words of one cache line.
+    /// More generations forget earlier after the window (`1 / (generations − 1)` of it at the
+    /// latest) and need less memory for items out of the window. A query looks at all of them: 7
+    /// and a spare are the words of one cache line.
     ///
     /// # Examples
     ///
@@ -119,14 +124,16 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         self
     }
 
-    /// Sets the false-positive rate that is expected with all live generations full; between 0 and 1, 1 % by default.
+    /// Sets the false-positive rate that is expected with all live generations full; between 0 and
+    /// 1, 1 % by default.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(100).false_positive_rate(1e-6).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(100).false_positive_rate(1e-6);
+    /// let seen = builder.build()?;
     /// assert!(seen.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -135,8 +142,9 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         self
     }
 
-    /// Sets the number of 64-bit words per generation that an item touches: 1, 2, 4 or 8. Fewer are faster and need more
-    /// memory, as in [`Builder::words`](crate::Builder::words). An item touches about this number of cache lines.
+    /// Sets the number of 64-bit words per generation that an item touches: 1, 2, 4 or 8. Fewer are
+    /// faster and need more memory, as in [`Builder::words`](crate::Builder::words). An item
+    /// touches about this number of cache lines.
     ///
     /// # Examples
     ///
@@ -152,7 +160,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         self
     }
 
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of `tamis-hash`.
+    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
+    /// `tamis-hash`.
     ///
     /// # Examples
     ///
@@ -161,7 +170,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     /// use tamis::RotatingBloomFilter;
     /// use tamis::hash::Xxh3;
     ///
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7)).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7));
+    /// let seen = builder.build()?;
     /// assert!(seen.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -206,7 +216,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if there is no capacity, if a number is out of range, or if the allocation fails.
+    /// [`BuildError`] if there is no capacity, if a number is out of range, or if the allocation
+    /// fails.
     ///
     /// # Examples
     ///
@@ -226,8 +237,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
 }
 
 impl<T: ?Sized> RotatingBloomFilter<T> {
-    /// Builds an empty filter for a window of `items` items at a false-positive rate of 1 %, with a randomly keyed hasher.
-    /// A capacity of 0 counts as 1.
+    /// Builds an empty filter for a window of `items` items at a false-positive rate of 1 %, with a
+    /// randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -256,7 +267,8 @@ impl<T: ?Sized> RotatingBloomFilter<T> {
     /// # use tamis_bloom as tamis;
     /// use tamis::RotatingBloomFilter;
     ///
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-6).build()?;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
+    /// let seen = builder.false_positive_rate(1e-6).build()?;
     /// assert!(seen.insert("a"));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
@@ -267,7 +279,8 @@ impl<T: ?Sized> RotatingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a builder.
+    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
+    /// builder.
     ///
     /// # Examples
     ///

@@ -1,5 +1,5 @@
-//! The clock of a window by time: which readings it follows, which it suspects, and when a generation ends. Pure
-//! arithmetic; the rules and their bounds are claim 7 of the protocol.
+//! The clock of a window by time: which readings it follows, which it suspects, and when a
+//! generation ends. Pure arithmetic; the rules and their bounds are claim 7 of the protocol.
 
 use super::plan::TICKS;
 
@@ -16,7 +16,8 @@ pub(crate) struct Clock {
     pub(crate) due: u64,
     /// The highest reading that was followed.
     newest: u64,
-    /// The newest reading of the clock that was left, until this one reaches it, or 0. Jumps to it or above are suspect.
+    /// The newest reading of the clock that was left, until this one reaches it, or 0. Jumps to it
+    /// or above are suspect.
     left: u64,
     /// The last suspect reading above `newest`.
     ahead: u64,
@@ -25,7 +26,8 @@ pub(crate) struct Clock {
     suspects: [Suspect; SUSPECTS],
 }
 
-/// Suspect readings, each higher than the one before, since the last followed reading above `newest`.
+/// Suspect readings, each higher than the one before, since the last followed reading above
+/// `newest`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Suspect {
     first: u64,
@@ -38,7 +40,8 @@ impl Clock {
     /// The words that hold a clock.
     pub(crate) const WORDS: usize = 5 + 3 * SUSPECTS;
 
-    /// Returns the clock of a filter whose current generation ends at `due`; 0 before the first reading.
+    /// Returns the clock of a filter whose current generation ends at `due`; 0 before the first
+    /// reading.
     pub(crate) const fn of_due(due: u64, length: u64) -> Self {
         let newest = due.saturating_sub(length);
         let none = Suspect { first: 0, latest: 0, readings: 0 };
@@ -65,8 +68,8 @@ impl Clock {
         [due, newest, left, ahead, changes, a[0], a[1], a[2], b[0], b[1], b[2]]
     }
 
-    /// Takes a reading, with generations of `length` nanoseconds. Returns the number of generations that have ended, if
-    /// it follows the reading.
+    /// Takes a reading, with generations of `length` nanoseconds. Returns the number of generations
+    /// that have ended, if it follows the reading.
     pub(crate) fn read(&mut self, now: u64, length: u64) -> Option<u64> {
         if self.due == 0 {
             // The first generation begins now.
@@ -110,7 +113,8 @@ impl Clock {
         *self = Self { due, newest: now, left, changes, ..Self::default() };
     }
 
-    /// Takes a suspect reading. Returns whether its clock takes over: it has advanced by a generation.
+    /// Takes a suspect reading. Returns whether its clock takes over: it has advanced by a
+    /// generation.
     fn suspect(&mut self, now: u64, length: u64) -> bool {
         if now > self.newest {
             self.ahead = now;
@@ -150,8 +154,8 @@ impl Clock {
         self.newest.saturating_sub(length)
     }
 
-    /// Returns the time from which a reading waits for upkeep: the end of the generation, or, while another clock is
-    /// suspect, the next time of this one.
+    /// Returns the time from which a reading waits for upkeep: the end of the generation, or, while
+    /// another clock is suspect, the next time of this one.
     pub(crate) fn wait(&self) -> u64 {
         if self.has_suspects() { self.newest.saturating_add(1).min(self.due) } else { self.due }
     }
@@ -225,8 +229,8 @@ mod tests {
     }
 
     proptest! {
-        /// Generations end when the followed readings have advanced by their lengths, and one reading below the newest
-        /// changes neither time, whatever came before.
+        /// Generations end when the followed readings have advanced by their lengths, and one
+        /// reading below the newest changes neither time, whatever came before.
         #[test]
         fn time_passes_with_followed_readings_only(readings in readings(), late in 0..2 * FAR) {
             let mut run = Run::new(readings[0]);
@@ -240,8 +244,9 @@ mod tests {
             prop_assert_eq!((clock.due, clock.newest), (calm.due, calm.newest));
         }
 
-        /// Whatever the readings were: two generations and four readings after the last wrong one, the clock runs again. It
-        /// may stand still once more, for four readings, where it reaches a clock that was left.
+        /// Whatever the readings were: two generations and four readings after the last wrong one,
+        /// the clock runs again. It may stand still once more, for four readings, where it reaches
+        /// a clock that was left.
         #[test]
         fn a_true_clock_takes_over(
             readings in readings(),
@@ -307,7 +312,8 @@ mod tests {
         }
     }
 
-    /// A clock that is set back stands still for a generation, and then runs; also if it is read seldom.
+    /// A clock that is set back stands still for a generation, and then runs; also if it is read
+    /// seldom.
     #[test]
     fn a_clock_that_is_set_back_runs_after_a_generation() {
         for step in [1, 10, 250, LENGTH, 5 * LENGTH, 40 * LENGTH] {
@@ -321,8 +327,8 @@ mod tests {
         }
     }
 
-    /// After it was set back, a clock runs through the time that it had reached, also if it is read seldom; and a pause
-    /// there passes, when it has been read for a generation.
+    /// After it was set back, a clock runs through the time that it had reached, also if it is read
+    /// seldom; and a pause there passes, when it has been read for a generation.
     #[test]
     fn a_clock_that_was_set_back_passes_its_former_time() {
         for step in [LENGTH / 10, LENGTH, LENGTH * 11 / 10, 2 * LENGTH, 40 * LENGTH] {
@@ -344,7 +350,8 @@ mod tests {
         assert!(run.passed - before > 3 * HOUR - LENGTH, "a pause did not pass");
     }
 
-    /// A wrong time that is repeated between the readings of a clock does not keep it from taking over.
+    /// A wrong time that is repeated between the readings of a clock does not keep it from taking
+    /// over.
     #[test]
     fn a_repeated_time_holds_up_no_clock() {
         for (first, wrong) in
@@ -364,7 +371,8 @@ mod tests {
         }
     }
 
-    /// While a clock is suspect, each reading above the newest has something to do, and waits; otherwise only a tick does.
+    /// While a clock is suspect, each reading above the newest has something to do, and waits;
+    /// otherwise only a tick does.
     #[test]
     fn a_suspect_clock_wakes_each_reading() {
         let mut run = Run::new(10 * HOUR);
@@ -387,7 +395,8 @@ mod tests {
         assert_eq!(late.map(|now| run.read(now)), [false, false, false, true]);
     }
 
-    /// A host whose clock is an hour ahead, and sends now and then, makes time jump once, and not again an hour later.
+    /// A host whose clock is an hour ahead, and sends now and then, makes time jump once, and not
+    /// again an hour later.
     #[test]
     fn a_host_that_is_ahead_jumps_once() {
         let mut run = Run::new(HOUR);

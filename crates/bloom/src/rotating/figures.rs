@@ -1,4 +1,5 @@
-//! Figures of the live generations, read from the bits: number of items and false-positive rate; each also from a sample.
+//! Figures of the live generations, read from the bits: number of items and false-positive rate;
+//! each also from a sample.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,8 +26,8 @@ impl Rotating {
         (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX))
     }
 
-    /// Reads the places of all live generations once, or evenly spread places: at least as many as have
-    /// `lines` lines.
+    /// Reads the places of all live generations once, or evenly spread places: at least as many as
+    /// have `lines` lines.
     pub(crate) fn figures(&self, geometry: Geometry, lines: u64) -> Figures {
         let (plan, places) = (self.ring.plan(), self.ring.places());
         let line_bits = (geometry.usable_bits() / geometry.lines()) as f64;
@@ -51,8 +52,8 @@ impl Rotating {
         let all = fills.iter().map(items).fold(zero, Sampled::add);
         let fill = fills.iter().copied().fold(zero, Sampled::add);
         let fill = fill.map(|sum| sum / live.len().max(1) as f64);
-        // The items of the live generations, divided by those that they are sized for: of all in a window
-        // by items, of the fullest in a window by time.
+        // The items of the live generations, divided by those that they are sized for: of all in a
+        // window by items, of the fullest in a window by time.
         let size = plan.sized_for() as f64;
         let saturation = if plan.length.is_none() {
             all.map(|items| items / (size * f64::from(plan.generations)))

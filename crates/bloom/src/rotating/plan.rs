@@ -1,4 +1,5 @@
-//! The arithmetic of rotation: which slots live, how large a generation is, and when a portion of upkeep is due.
+//! The arithmetic of rotation: which slots live, how large a generation is, and when a portion of
+//! upkeep is due.
 
 use core::time::Duration;
 
@@ -9,12 +10,14 @@ pub(crate) const MAX_GENERATIONS: u32 = 16;
 /// Most slots of an array: the live generations and the spare.
 pub(crate) const MAX_SLOTS: usize = MAX_GENERATIONS as usize + 1;
 
-/// Most stripes. A writer holds one for a few loads and atomic operations in lines that it has just read. If 64 threads do
-/// nothing but insert new items, each finds its stripe held with a probability of 22 %; with 1,024 stripes 6 %.
+/// Most stripes. A writer holds one for a few loads and atomic operations in lines that it has just
+/// read. If 64 threads do nothing but insert new items, each finds its stripe held with a
+/// probability of 22 %; with 1,024 stripes 6 %.
 ///
-/// MEASURED (ns of CPU time per insert of a new item, a window of 1 million, 1, 2 and 64 threads on two cores): 50, 46 and
-/// 52, in batches 43, instead of 52, 52 and 52, and 45, with 1,024 stripes, and 50, 54 and 57, and 46, with 4,096; in a
-/// window of 20 million, which is larger than the caches, 204, 203 and 207 (Zen 5). 256 lines fit into the first cache.
+/// MEASURED (ns of CPU time per insert of a new item, a window of 1 million, 1, 2 and 64 threads on
+/// two cores): 50, 46 and 52, in batches 43, instead of 52, 52 and 52, and 45, with 1,024 stripes,
+/// and 50, 54 and 57, and 46, with 4,096; in a window of 20 million, which is larger than the
+/// caches, 204, 203 and 207 (Zen 5). 256 lines fit into the first cache.
 const MAX_STRIPES: u64 = 256;
 
 /// Items of a generation per stripe, so that a small filter has few.
@@ -39,7 +42,8 @@ pub(crate) struct State(u64);
 impl State {
     const SLOT_BITS: u32 = 8;
 
-    /// The number of rotations that a state cannot reach. At a rotation per nanosecond that takes two years.
+    /// The number of rotations that a state cannot reach. At a rotation per nanosecond that takes
+    /// two years.
     pub(crate) const ROTATIONS: u64 = 1 << (64 - Self::SLOT_BITS);
 
     /// Returns the state after a number of rotations below [`ROTATIONS`](Self::ROTATIONS).
@@ -105,7 +109,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the sizes for a window of `capacity` items, or for that number of items in a span of time.
+    /// Returns the sizes for a window of `capacity` items, or for that number of items in a span of
+    /// time.
     pub(crate) fn new(capacity: u64, span: Option<Duration>, generations: u32) -> Self {
         let full = u64::from(generations - 1);
         let items = capacity.max(1).div_ceil(full);
@@ -116,7 +121,8 @@ impl Plan {
         Self { items, generations, stripes, portion, length }
     }
 
-    /// Returns the number of items that a generation is sized for: with those that the stripes have not counted yet.
+    /// Returns the number of items that a generation is sized for: with those that the stripes have
+    /// not counted yet.
     pub(crate) fn sized_for(&self) -> u64 {
         self.items.saturating_add(self.stripes * (self.portion - 1))
     }
@@ -125,12 +131,14 @@ impl Plan {
         self.generations as usize + 1
     }
 
-    /// Returns the share of `units` of upkeep that must be done after `total` of the new items of a generation.
+    /// Returns the share of `units` of upkeep that must be done after `total` of the new items of a
+    /// generation.
     pub(crate) fn due_after(&self, total: u64, units: u64) -> u64 {
         share(total, self.items, units)
     }
 
-    /// Returns the share of `units` of upkeep that must be done after `elapsed` of a generation of `length` nanoseconds.
+    /// Returns the share of `units` of upkeep that must be done after `elapsed` of a generation of
+    /// `length` nanoseconds.
     pub(crate) fn due_at(elapsed: u64, length: u64, units: u64) -> u64 {
         share(elapsed, length, units)
     }

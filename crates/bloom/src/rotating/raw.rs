@@ -21,10 +21,11 @@ use crate::geometry::Geometry;
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw::{self, Lines};
+/// use tamis_bloom::raw::{self, Lines};
 /// use tamis::{RotatingBloomFilter, hash::Rapid};
 ///
-/// let seen = RotatingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000).build()?;
+/// let builder = RotatingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+/// let seen = builder.capacity(1000).build()?;
 /// seen.insert("a");
 ///
 /// // Copy the filter, word by word.
@@ -49,13 +50,13 @@ pub struct Rotation {
     pub span: Option<Duration>,
     /// The live generations.
     pub generations: u32,
-    /// The rotations so far. Generation `g` lies in slot `g mod (generations + 1)`, where the current generation is
-    /// the number of rotations.
+    /// The rotations so far. Generation `g` lies in slot `g mod (generations + 1)`, where the
+    /// current generation is the number of rotations.
     pub rotations: u64,
     /// The items that are counted in the current generation.
     pub counted: u64,
-    /// The end of the current generation, in the time of [`advance`](RotatingBloomFilter::advance); `None` before its
-    /// first call.
+    /// The end of the current generation, in the time of [`advance`](RotatingBloomFilter::advance);
+    /// `None` before its first call.
     pub due: Option<Duration>,
 }
 
@@ -66,7 +67,7 @@ impl Rotation {
     ///
     /// ```
     /// # use tamis_bloom as tamis;
-    /// let rotation = tamis::bloom::raw::Rotation::new(1000, None, 7);
+    /// let rotation = tamis_bloom::raw::Rotation::new(1000, None, 7);
     /// assert_eq!(rotation.rotations, 0);
     /// ```
     #[must_use]
@@ -81,7 +82,7 @@ impl Rotation {
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::raw::{self, Lines, Rotation, RotationError};
+/// use tamis_bloom::raw::{self, Lines, Rotation, RotationError};
 /// use tamis::{RotatingBloomFilter, hash::Rapid};
 ///
 /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
@@ -165,7 +166,7 @@ pub fn rotation<T: ?Sized, S>(filter: &RotatingBloomFilter<T, S>) -> Rotation {
 /// use tamis::RotatingBloomFilter;
 /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
 /// seen.insert("a");
-/// assert!(tamis::bloom::raw::try_rotating_snapshot(&seen)?.contains("a"));
+/// assert!(tamis_bloom::raw::try_rotating_snapshot(&seen)?.contains("a"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn try_rotating_snapshot<T: ?Sized, S: Clone>(
@@ -185,8 +186,8 @@ pub fn try_rotating_snapshot<T: ?Sized, S: Clone>(
 
 /// Returns the number of lines of a rotating filter with generations of this geometry.
 ///
-/// Word `index` of line `place` of the generation in `slot` is word `(place · 8 + index) · (generations + 1) + slot` of
-/// the array. Items may set all bits.
+/// Word `index` of line `place` of the generation in `slot` is word `(place · 8 + index) ·
+/// (generations + 1) + slot` of the array. Items may set all bits.
 ///
 /// # Examples
 ///
@@ -213,12 +214,13 @@ pub fn read_rotating_line<T: ?Sized, S>(
     filter.array.ring.read_line(line)
 }
 
-/// Makes a rotating filter of lines that were filled before. It clears the generation that is not live before it is used.
+/// Makes a rotating filter of lines that were filled before. It clears the generation that is not
+/// live before it is used.
 ///
 /// # Errors
 ///
-/// [`RotationError`] if the geometry is not that of a blocked filter, if it needs another number of lines, if a number is
-/// out of range, or if the locks cannot be allocated.
+/// [`RotationError`] if the geometry is not that of a blocked filter, if it needs another number of
+/// lines, if a number is out of range, or if the locks cannot be allocated.
 ///
 /// # Examples
 ///

@@ -1,7 +1,9 @@
-//! The shared words of the rotating filter: with `time.rs`, the only one of its files that names a memory ordering.
+//! The shared words of the rotating filter: with `time.rs`, the only one of its files that names a
+//! memory ordering.
 //!
-//! The rules and the proof are in [`protocol.md`](crate::rotating::protocol); the numbers in `ORDERING` comments are its
-//! claims. The words of a line's place lie by word, not by generation: the same word of all generations is together.
+//! The rules and the proof are in [`protocol.md`](crate::rotating::protocol); the numbers in
+//! `ORDERING` comments are its claims. The words of a line's place lie by word, not by generation:
+//! the same word of all generations is together.
 //!
 //! ```text
 //! word of (place, index, slot) = (place · 8 + index) · slots + slot
@@ -9,9 +11,10 @@
 //!
 //! So an item with one word touches `slots` adjacent words, in one cache line for 7 generations.
 //!
-//! MEASURED (ns per hit and per miss, 7 generations, a window of 10 million items at 1 %): in batches 14.0 and 12.2, and one
-//! by one 121 and 114; compared with 17.5 and 15.7, and 134 and 135, with the generations' lines of a place side by
-//! side, and 21.3 and 19.0, and 151 and 132, with an array per generation (Zen 5). The price is that a clearing writes to all lines of the array.
+//! MEASURED (ns per hit and per miss, 7 generations, a window of 10 million items at 1 %): in
+//! batches 14.0 and 12.2, and one by one 121 and 114; compared with 17.5 and 15.7, and 134 and 135,
+//! with the generations' lines of a place side by side, and 21.3 and 19.0, and 151 and 132, with an
+//! array per generation (Zen 5). The price is that a clearing writes to all lines of the array.
 
 use tamis_sync::{
     AllocError, CachePadded, LINE_WORDS, Lines, Ordering, StripeGuard, Stripes, Word,
@@ -23,8 +26,8 @@ use super::plan::{MAX_SLOTS, Plan, State};
 /// The lock bit of upkeep; the other bits count the units that are done.
 pub(super) const LOCK: u64 = 1 << 63;
 
-/// The word of a stripe's data: the items that are not yet added to the shared counter, in the lower bits, and above them
-/// the rotations before they were inserted.
+/// The word of a stripe's data: the items that are not yet added to the shared counter, in the
+/// lower bits, and above them the rotations before they were inserted.
 pub(super) const UNCOUNTED: usize = 1;
 pub(super) const UNCOUNTED_BITS: u32 = 16;
 
@@ -44,7 +47,8 @@ pub(crate) struct Ring {
 pub(super) struct Now {
     /// The state.
     pub(super) state: Word,
-    /// The time below which `advance` has something to do, and the time from which it has, in nanoseconds.
+    /// The time below which `advance` has something to do, and the time from which it has, in
+    /// nanoseconds.
     pub(super) floor: Word,
     pub(super) wake: Word,
 }
@@ -141,12 +145,13 @@ impl Ring {
 
     #[inline(always)]
     pub(crate) fn state(&self) -> State {
-        // ORDERING: Acquire pairs with the Release in `rotated`: the zeros that prepared the live slots are visible (4).
+        // ORDERING: Acquire pairs with the Release in `rotated`: the zeros that prepared the live
+        // slots are visible (4).
         State::of_word(self.now.state.load(Ordering::Acquire))
     }
 
-    /// Returns the slots, as bits, that have all bits of the pattern. `slots` is [`slots`](Self::slots), as a constant
-    /// if it can be one.
+    /// Returns the slots, as bits, that have all bits of the pattern. `slots` is
+    /// [`slots`](Self::slots), as a constant if it can be one.
     #[inline(always)]
     pub(crate) fn holders(
         &self,
@@ -207,8 +212,8 @@ impl Ring {
         self.stripes.prefetch(self.stripes.index(hash));
     }
 
-    /// Inserts an item of which a query found no live copy, or, to refresh it, none in the current generation. Returns
-    /// whether no live generation had the item.
+    /// Inserts an item of which a query found no live copy, or, to refresh it, none in the current
+    /// generation. Returns whether no live generation had the item.
     #[inline(always)]
     pub(crate) fn claim(
         &self,
@@ -240,7 +245,8 @@ impl Ring {
     /// Locks the stripe of a hash, and then loads the state: the choice.
     #[inline(always)]
     pub(super) fn hold(&self, hash: u64) -> Held<'_> {
-        // ORDERING: Acquire and Release order the writers and the grace periods of a stripe (1, 2, 5).
+        // ORDERING: Acquire and Release order the writers and the grace periods of a stripe (1, 2,
+        // 5).
         let index = self.stripes.index(hash);
         let stripe = self.stripes.lock(index, Ordering::Acquire, Ordering::Release);
         Held { stripe, state: self.state() }
@@ -256,7 +262,8 @@ impl Ring {
         slot: usize,
     ) {
         for (index, mask) in pattern {
-            // ORDERING: Relaxed: the stripe orders it before a clearing (2) and before the next insert of the item (5).
+            // ORDERING: Relaxed: the stripe orders it before a clearing (2) and before the next
+            // insert of the item (5).
             self.lines
                 .word(self.first(slots, place, index) + slot)
                 .fetch_or(mask, Ordering::Relaxed);
@@ -271,7 +278,8 @@ impl Ring {
         let count = uncounted(word.load(Ordering::Relaxed), held.state) + 1;
         let is_portion = count >= self.plan.portion;
         let left = if is_portion { 0 } else { count };
-        // ORDERING: Release pairs with the Acquire in `numbers`: a thread that sees the count sees the items.
+        // ORDERING: Release pairs with the Acquire in `numbers`: a thread that sees the count sees
+        // the items.
         word.store(held.state.rotations() << UNCOUNTED_BITS | left, Ordering::Release);
         if !is_portion {
             return None;
@@ -314,15 +322,18 @@ impl Ring {
 
     /// Waits for upkeep, and returns the units that are done.
     pub(super) fn lock_upkeep(&self) -> u64 {
-        // ORDERING: Acquire pairs with the Release in `unlock_upkeep`: what other threads cleared is clear (2).
+        // ORDERING: Acquire pairs with the Release in `unlock_upkeep`: what other threads cleared
+        // is clear (2).
         self.upkeep.done.lock(LOCK, Ordering::Acquire)
     }
 
-    /// Takes upkeep if it is free and less than `due` units are done, and returns the units that are done.
+    /// Takes upkeep if it is free and less than `due` units are done, and returns the units that
+    /// are done.
     pub(super) fn try_upkeep(&self, due: u64) -> Option<u64> {
         let wanted = |done| (done < due).then_some(done | LOCK);
         wanted(self.upkeep.done.peek())?;
-        // ORDERING: Acquire, as in `lock_upkeep`. The lock bit makes the number larger than any due one.
+        // ORDERING: Acquire, as in `lock_upkeep`. The lock bit makes the number larger than any due
+        // one.
         self.upkeep.done.try_update(Ordering::Acquire, wanted).ok()
     }
 
@@ -341,14 +352,15 @@ impl Ring {
         Clock::of_words(core::array::from_fn(|word| self.upkeep.clock[word].load_locked()))
     }
 
-    /// Does units of upkeep, from `done` to `due`, and returns what is done. For the thread that has upkeep.
+    /// Does units of upkeep, from `done` to `due`, and returns what is done. For the thread that
+    /// has upkeep.
     pub(super) fn prepare(&self, done: u64, due: u64) -> u64 {
         let (stripes, slots) = (self.stripes.len() as u64, self.slots());
         let spare = self.locked_state().spare(slots);
         // The grace period: whoever holds a stripe later has a choice of this state or a later one.
         for stripe in done.min(stripes)..due.min(stripes) {
-            // ORDERING: Acquire orders the writers before it before the zeros, and Release the state before the choices of
-            // writers after it (1, 2).
+            // ORDERING: Acquire orders the writers before it before the zeros, and Release the
+            // state before the choices of writers after it (1, 2).
             drop(self.stripes.lock(stripe as usize, Ordering::Acquire, Ordering::Release));
         }
         // The clearing.
@@ -358,8 +370,8 @@ impl Ring {
                 let word = self.lines.word(self.first(slots, place, index) + spare);
                 // No line becomes dirty that has nothing to clear.
                 if word.peek() != 0 {
-                    // ORDERING: Release pairs with the Acquire loads in `copy`, which then loads a state of after the
-                    // clearing began. Queries need no order here (3).
+                    // ORDERING: Release pairs with the Acquire loads in `copy`, which then loads a
+                    // state of after the clearing began. Queries need no order here (3).
                     word.store(0, Ordering::Release);
                 }
             }
@@ -371,9 +383,11 @@ impl Ring {
     pub(super) fn rotated(&self, state: State, done: u64) -> State {
         self.prepare(done, self.units());
         let next = state.next(self.slots());
-        // ORDERING: Relaxed: no writer has the slot as its choice (2), and the Release below publishes it.
+        // ORDERING: Relaxed: no writer has the slot as its choice (2), and the Release below
+        // publishes it.
         self.counts[next.current()].store(0, Ordering::Relaxed);
-        // ORDERING: Release pairs with the Acquire in `state`: a thread that sees the state sees the slot clear (2, 4).
+        // ORDERING: Release pairs with the Acquire in `state`: a thread that sees the state sees
+        // the slot clear (2, 4).
         self.now.state.store(next.word(), Ordering::Release);
         next
     }
@@ -410,12 +424,13 @@ impl Ring {
     }
 
     pub(crate) fn numbers(&self) -> Numbers {
-        // Under upkeep: in the middle of an `advance` the end of the generation is not that of the state.
+        // Under upkeep: in the middle of an `advance` the end of the generation is not that of the
+        // state.
         let done = self.lock_upkeep();
         let (state, due) = (self.locked_state(), self.locked_clock().due);
         self.unlock_upkeep(done);
-        // ORDERING: Acquire, both, pairs with the Release in `count`: the items that are counted are visible, and none is
-        // counted twice, since the counter is loaded first.
+        // ORDERING: Acquire, both, pairs with the Release in `count`: the items that are counted
+        // are visible, and none is counted twice, since the counter is loaded first.
         let counted = self.counts[state.current()].load(Ordering::Acquire);
         let words = self.stripes.words(UNCOUNTED);
         let left = words.map(|word| uncounted(word.load(Ordering::Acquire), state)).sum::<u64>();
@@ -423,8 +438,8 @@ impl Ring {
         Numbers { state, counted, due }
     }
 
-    /// Copies the generations while other threads work. The copy has every item that was inserted before and is in the
-    /// window at the end of the copy.
+    /// Copies the generations while other threads work. The copy has every item that was inserted
+    /// before and is in the window at the end of the copy.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
         let (mut lines, before) = self.copy_live()?;
         let numbers = self.numbers();
@@ -442,8 +457,9 @@ impl Ring {
         let live = before.state.live(slots);
         for number in 0..lines.len() * LINE_WORDS {
             if live >> (number % slots) & 1 != 0 {
-                // ORDERING: Acquire pairs with the Release in `prepare`: if this loads a zero of a clearing, or what was
-                // written over it, a state that is loaded later is one in which the generation is forgotten.
+                // ORDERING: Acquire pairs with the Release in `prepare`: if this loads a zero of a
+                // clearing, or what was written over it, a state that is loaded later is one in
+                // which the generation is forgotten.
                 let bits = self.lines.word(number).load(Ordering::Acquire);
                 lines.word_mut(number).update(|word| *word = bits);
             }
@@ -451,8 +467,8 @@ impl Ring {
         Ok((lines, before))
     }
 
-    /// Clears the generations that were forgotten since a copy: their slots may be cleared in part, or written anew. The
-    /// generations that have begun since stay empty.
+    /// Clears the generations that were forgotten since a copy: their slots may be cleared in part,
+    /// or written anew. The generations that have begun since stay empty.
     pub(super) fn drop_forgotten(&self, lines: &mut Lines, before: State, passed: u64) {
         if passed == 0 {
             return;
@@ -468,7 +484,8 @@ impl Ring {
     }
 }
 
-/// Returns the items that a stripe has not added to the counter of this state. A count of an earlier state is void.
+/// Returns the items that a stripe has not added to the counter of this state. A count of an
+/// earlier state is void.
 #[inline(always)]
 pub(super) const fn uncounted(word: u64, state: State) -> u64 {
     if word >> UNCOUNTED_BITS == state.rotations() << UNCOUNTED_BITS >> UNCOUNTED_BITS {

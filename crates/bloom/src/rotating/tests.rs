@@ -1,4 +1,5 @@
-//! The rotating filter against its promises: windows by items and by time, races across rotations, copies.
+//! The rotating filter against its promises: windows by items and by time, races across rotations,
+//! copies.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -16,7 +17,8 @@ use crate::raw;
 
 type Filter = RotatingBloomFilter<u64, Rapid>;
 
-/// Returns `long` under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else `quick`.
+/// Returns `long` under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, else
+/// `quick`.
 const fn sample(quick: u64, long: u64) -> u64 {
     if option_env!("TAMIS_LONG").is_some() { long } else { quick }
 }
@@ -25,12 +27,14 @@ fn builder() -> RotatingBuilder<u64, Rapid> {
     Filter::builder_with_hasher(Rapid::with_seed(5))
 }
 
-/// The most events that a count of `of` trials has, but for a probability of 1e-13: the streams are random.
+/// The most events that a count of `of` trials has, but for a probability of 1e-13: the streams are
+/// random.
 fn most(chance: f64, of: u64) -> u64 {
     Binomial::new(chance, of).unwrap().inverse_cdf(1.0 - 1e-13)
 }
 
-/// Old items that were found although they should be forgotten, and the sum of the rates at which that may happen.
+/// Old items that were found although they should be forgotten, and the sum of the rates at which
+/// that may happen.
 #[derive(Default)]
 struct Forgotten {
     asked: u64,
@@ -48,9 +52,10 @@ impl Forgotten {
         }
     }
 
-    /// The count is at most that of false positives: by the binomial distribution of the mean rate, which is at least as
-    /// wide. It may be less: an item is inserted only if no older generation covers it, so items of later generations
-    /// cover it less often than random ones do. In an overfilled filter that shows.
+    /// The count is at most that of false positives: by the binomial distribution of the mean rate,
+    /// which is at least as wide. It may be less: an item is inserted only if no older generation
+    /// covers it, so items of later generations cover it less often than random ones do. In an
+    /// overfilled filter that shows.
     fn check(&self) {
         if self.asked > 0 {
             let most = most((self.expected / self.asked as f64).min(1.0), self.asked);
@@ -69,8 +74,9 @@ fn steps() -> impl Strategy<Value = Vec<(u64, u64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(sample(60, 2000) as u32))]
 
-    /// A window by time, with random clocks and rates of arrival: what is in the window is found, what is older than the
-    /// window and one generation is not, but for false positives. Times from other threads may come late.
+    /// A window by time, with random clocks and rates of arrival: what is in the window is found,
+    /// what is older than the window and one generation is not, but for false positives. Times from
+    /// other threads may come late.
     #[test]
     fn a_window_by_time_holds_what_it_promises(
         steps in steps(), generations in 2..=16_u32, span in 1..1_u64 << 40, epoch in 0..1_u64 << 60,
@@ -129,8 +135,8 @@ proptest! {
         forgotten.check();
     }
 
-    /// Batches give what single operations give, for all numbers of generations and words. A copy made by the words
-    /// behaves as the original.
+    /// Batches give what single operations give, for all numbers of generations and words. A copy
+    /// made by the words behaves as the original.
     #[test]
     fn batches_and_copies_equal_single_operations(
         items in prop::collection::vec(0..4000_u64, 0..1500), generations in 2..=16_u32, log_words in 0..4_u32,
@@ -194,7 +200,8 @@ fn wrong_numbers_are_refused() {
     assert!(load(odd, lines).unwrap().insert(&1));
 }
 
-/// The end of a generation belongs to the next one; a time that jumps forgets all; a time that falls changes nothing.
+/// The end of a generation belongs to the next one; a time that jumps forgets all; a time that
+/// falls changes nothing.
 #[test]
 fn time_rotates_at_the_ends_of_generations() {
     let at = Duration::from_secs;
@@ -217,7 +224,8 @@ fn time_rotates_at_the_ends_of_generations() {
     assert_eq!(filter.advance(Duration::MAX), 0);
 }
 
-/// Inserts, or the time, have cleared the spare when half of a generation is over, so that a rotation only stores.
+/// Inserts, or the time, have cleared the spare when half of a generation is over, so that a
+/// rotation only stores.
 #[test]
 fn the_spare_is_clear_when_a_generation_is_half_full() {
     let units = |filter: &Filter| filter.array.ring.units_done();
@@ -247,7 +255,8 @@ fn the_spare_is_clear_when_a_generation_is_half_full() {
     assert_eq!((done, filter.rotations()), (all, 1));
 }
 
-/// No generation rotates before it has its number of new items, also if its slot and the stripes have counted others.
+/// No generation rotates before it has its number of new items, also if its slot and the stripes
+/// have counted others.
 #[test]
 fn a_generation_in_a_used_slot_counts_from_zero() {
     let filter = builder().capacity(3000).generations(3).false_positive_rate(1e-6).build().unwrap();
@@ -264,7 +273,8 @@ fn a_generation_in_a_used_slot_counts_from_zero() {
     }
 }
 
-/// Eight threads each see every event, or three of them do; exactly one is the first, but for false positives.
+/// Eight threads each see every event, or three of them do; exactly one is the first, but for false
+/// positives.
 fn firsts(
     events: u64,
     round: u64,
@@ -279,7 +289,8 @@ fn firsts(
             move || {
                 let mut won = Vec::new();
                 for event in 0..events {
-                    // All threads keep together, so that an event is seen three times within the window.
+                    // All threads keep together, so that an event is seen three times within the
+                    // window.
                     if event % round == 0 {
                         barrier.wait();
                     }
@@ -315,7 +326,8 @@ fn mean_rate(filter: &Filter, events: u64) -> f64 {
     (first + (generations - live) as f64 * with(*full.last().unwrap())) / generations as f64
 }
 
-/// The real code across hundreds of rotations (thousands in the long form); the models find an insert without its stripe.
+/// The real code across hundreds of rotations (thousands in the long form); the models find an
+/// insert without its stripe.
 #[test]
 fn eight_threads_see_each_event_three_times_and_one_is_first() {
     const EVENTS: u64 = sample(300_000, 10_000_000);
@@ -330,12 +342,14 @@ fn eight_threads_see_each_event_three_times_and_one_is_first() {
     let lost = firsts.iter().filter(|&&count| count == 0).count() as u64;
     let expected = mean_rate(&filter, EVENTS) * EVENTS as f64;
     let most = Poisson::new(expected).unwrap().inverse_cdf(1.0 - 1e-11);
-    // An event that is a false positive for one thread may be new for the next, after a rotation: fewer are lost.
+    // An event that is a false positive for one thread may be new for the next, after a rotation:
+    // fewer are lost.
     let least = Poisson::new(0.8 * expected).unwrap().inverse_cdf(1e-11);
     assert!((least..=most).contains(&lost), "{lost} lost, {least} to {most} expected");
 }
 
-/// A query and then an insert give several threads the same event. The insert alone, or after a query, does not.
+/// A query and then an insert give several threads the same event. The insert alone, or after a
+/// query, does not.
 #[test]
 fn a_query_before_the_insert_makes_no_second_first() {
     const EVENTS: u64 = 100_000;
@@ -347,7 +361,8 @@ fn a_query_before_the_insert_makes_no_second_first() {
     assert!(firsts.iter().all(|&count| count == 1));
 }
 
-/// Rotations are forced while eight threads insert: at most as many per round as leave the winners in the window.
+/// Rotations are forced while eight threads insert: at most as many per round as leave the winners
+/// in the window.
 #[test]
 fn forced_rotations_leave_one_first() {
     const ROUND: u64 = 500;
@@ -357,8 +372,8 @@ fn forced_rotations_leave_one_first() {
     let filter = filter.false_positive_rate(1e-12).build().unwrap();
     let forced = Mutex::new(0);
     let firsts = firsts(events, ROUND, &filter, |thread, event| {
-        // One of the threads rotates twice in each round. With the rotation by count that is at most three, or a winner
-        // would leave the window while others race.
+        // One of the threads rotates twice in each round. With the rotation by count that is at
+        // most three, or a winner would leave the window while others race.
         if thread == 3 && event % ROUND == ROUND / 3 || thread == 6 && event % ROUND == ROUND / 2 {
             filter.rotate();
             *forced.lock().unwrap() += 1;
@@ -369,7 +384,8 @@ fn forced_rotations_leave_one_first() {
     assert!(firsts.iter().all(|&count| count == 1), "not exactly one first");
 }
 
-/// A copy has every item that was inserted before, unless it left the window meanwhile, while another thread rotates.
+/// A copy has every item that was inserted before, unless it left the window meanwhile, while
+/// another thread rotates.
 #[test]
 fn a_copy_has_what_is_in_the_window() {
     let filter =

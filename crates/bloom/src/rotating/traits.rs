@@ -119,8 +119,8 @@ impl<T: ?Sized, S> HashedRefresh for RotatingBloomFilter<T, S> {
     }
 }
 
-/// Exactly one of concurrent inserts of an item returns `Ok(true)`. The filter forgets: an item that has left the window is
-/// new again, and then one more insert returns `Ok(true)`.
+/// Exactly one of concurrent inserts of an item returns `Ok(true)`. The filter forgets: an item
+/// that has left the window is new again, and then one more insert returns `Ok(true)`.
 impl<T: ?Sized, S: HashItem<T>> OnceFilter for RotatingBloomFilter<T, S> {}
 
 /// Builds a filter with a window by items.
@@ -130,7 +130,8 @@ impl<T: ?Sized, S: HashItem<T>> WithRate for RotatingBloomFilter<T, S> {
     }
 }
 
-/// Copies the filter while other threads use it. The copy has every item whose insert happened before.
+/// Copies the filter while other threads use it. The copy has every item whose insert happened
+/// before.
 impl<T: ?Sized, S: Clone> Clone for RotatingBloomFilter<T, S> {
     fn clone(&self) -> Self {
         let Self { geometry, window, capacity, item, .. } = *self;

@@ -1,4 +1,5 @@
-//! The expected rate and fill for bits anywhere in an array of `m` bits, with k probes per item and n items.
+//! The expected rate and fill for bits anywhere in an array of `m` bits, with k probes per item and
+//! n items.
 
 use alloc::vec;
 
@@ -8,15 +9,16 @@ use libm::{exp, log1p, pow};
 
 use crate::probe::classic::MAX_PROBES;
 
-/// The distribution of the ones is summed exactly while `bits` is at most this times the square of the probes. Above,
-/// the second-order formula is used.
+/// The distribution of the ones is summed exactly while `bits` is at most this times the square of
+/// the probes. Above, the second-order formula is used.
 ///
-/// MEASURED: at the limit the formula is within 2e-3 of the sum, less than 1 % of any rate, for 1 to 64 probes (any
-/// machine; test `the_formula_meets_the_exact_sum`). Its error is about `0.008 · (probes² / bits)²`.
+/// MEASURED: at the limit the formula is within 2e-3 of the sum, less than 1 % of any rate, for 1
+/// to 64 probes (any machine; test `the_formula_meets_the_exact_sum`). Its error is about `0.008 ·
+/// (probes² / bits)²`.
 const EXACT_BELOW: u64 = 3;
 
-/// With more throws per bit than this, fewer than one bit in 10^6 is empty, and the formula is accurate enough for any
-/// number of probes.
+/// With more throws per bit than this, fewer than one bit in 10^6 is empty, and the formula is
+/// accurate enough for any number of probes.
 const MAX_THROWS_PER_BIT: f64 = 16.0;
 
 /// Returns the expected share of ones.
@@ -30,8 +32,8 @@ pub(crate) fn fill(bits: u64, probes: u32, items: f64) -> f64 {
 
 /// Returns the expected false-positive rate: the mean of `(ones / m)^k`.
 ///
-/// The textbook's `(1 − (1 − 1/m)^(kn))^k` takes the power of the mean instead, which is too low in small filters (Bose
-/// et al., "On the false-positive rate of Bloom filters", 2008).
+/// The textbook's `(1 − (1 − 1/m)^(kn))^k` takes the power of the mean instead, which is too low in
+/// small filters (Bose et al., "On the false-positive rate of Bloom filters", 2008).
 pub(crate) fn rate(bits: u64, probes: u32, items: u64) -> f64 {
     let throws = items as f64 * f64::from(probes);
     if is_exact(bits, probes, items) {
@@ -56,13 +58,14 @@ const MAX_POINTS: usize = 40;
 
 /// Returns [`rate`] with a relative error below 1e-8 in `O(probes²)`, for rates above 1e-15.
 ///
-/// If the number of throws has the distribution of Poisson with mean λ, the bits are independent, each is set with
-/// probability `p = 1 − exp(−λ / m)`, and the rate is `R(λ) = Σ w_d · p^d`, where `w_d` is the probability that the
-/// probes of the query fall on `d` different bits. Then `exp(λ) · R(λ) = Σ rate_t · λ^t / t!`, and `rate_t` is a
-/// coefficient of a power series: an integral over a circle in the complex plane, at whose points the integrand is
-/// summed. On the circle with radius `t` nearly all of it lies close to the real axis, and the error of the sum falls
-/// exponentially with the number of points (Trefethen and Weideman, "The exponentially convergent trapezoidal rule",
-/// 2014).
+/// If the number of throws has the distribution of Poisson with mean λ, the bits are independent,
+/// each is set with probability `p = 1 − exp(−λ / m)`, and the rate is `R(λ) = Σ w_d · p^d`, where
+/// `w_d` is the probability that the probes of the query fall on `d` different bits. Then `exp(λ) ·
+/// R(λ) = Σ rate_t · λ^t / t!`, and `rate_t` is a coefficient of a power series: an integral over a
+/// circle in the complex plane, at whose points the integrand is summed. On the circle with radius
+/// `t` nearly all of it lies close to the real axis, and the error of the sum falls exponentially
+/// with the number of points (Trefethen and Weideman, "The exponentially convergent trapezoidal
+/// rule", 2014).
 pub(crate) fn by_contour(bits: u64, probes: u32, items: u64) -> f64 {
     let (m, t) = (bits as f64, items as f64 * f64::from(probes));
     // w_d, probe by probe: it falls on one of the d bits, or on another.
@@ -109,8 +112,8 @@ pub(crate) fn by_contour(bits: u64, probes: u32, items: u64) -> f64 {
     integral * exp(libm::lgamma(t + 1.0) + t - t * libm::log(t))
 }
 
-/// Returns `E[f(X)] ≈ f(μ) + f''(μ) · Var X / 2` for `f(x) = (x / m)^k`, where X is the number of ones after `throws`
-/// throws.
+/// Returns `E[f(X)] ≈ f(μ) + f''(μ) · Var X / 2` for `f(x) = (x / m)^k`, where X is the number of
+/// ones after `throws` throws.
 fn second_order(bits: u64, probes: u32, throws: f64) -> f64 {
     let m = bits as f64;
     let k = f64::from(probes);
@@ -121,7 +124,8 @@ fn second_order(bits: u64, probes: u32, throws: f64) -> f64 {
     let empty_one = exp(throws * log1p(-1.0 / m));
     let empty_two = exp(throws * log1p(-2.0 / m));
     let fill = 1.0 - empty_one;
-    // The variance of the share of ones: that of independent bits, plus the (negative) covariance of pairs.
+    // The variance of the share of ones: that of independent bits, plus the (negative) covariance
+    // of pairs.
     let variance = fill * empty_one / m + (1.0 - 1.0 / m) * (empty_two - empty_one * empty_one);
     let correction = k * (k - 1.0) / 2.0 * variance.max(0.0) / (fill * fill);
     (pow(fill, k) * (1.0 + correction)).clamp(0.0, 1.0)
@@ -130,15 +134,16 @@ fn second_order(bits: u64, probes: u32, throws: f64) -> f64 {
 /// Probabilities below this are dropped: together they are less than one rounding error.
 const NOTHING: f64 = 1e-24;
 
-/// Returns the sum over the exact distribution of the number of ones, computed throw by throw, over the band of counts
-/// whose probability is not dropped: `O(throws · √bits)`.
+/// Returns the sum over the exact distribution of the number of ones, computed throw by throw, over
+/// the band of counts whose probability is not dropped: `O(throws · √bits)`.
 fn exact(bits: usize, probes: u32, throws: u64) -> f64 {
     let mut chance = vec![0.0; bits + 2];
     chance[0] = 1.0;
     // The band of counts that are possible so far.
     let (mut low, mut high) = (0, 0);
     for _ in 0..throws {
-        // A throw hits an empty bit, which adds a one, or a set bit. From high to low, so that no throw counts twice.
+        // A throw hits an empty bit, which adds a one, or a set bit. From high to low, so that no
+        // throw counts twice.
         for ones in (low..=high).rev() {
             let hit = chance[ones] * (bits - ones) as f64 / bits as f64;
             chance[ones + 1] += hit;
@@ -228,7 +233,8 @@ mod tests {
 
     #[test]
     fn one_item_in_few_bits_is_counted_by_hand() {
-        // One item, two probes, two bits: both on one bit (1/2, rate 1/4), or both bits set (rate 1).
+        // One item, two probes, two bits: both on one bit (1/2, rate 1/4), or both bits set (rate
+        // 1).
         assert!((rate(2, 2, 1) - 0.625).abs() < 1e-12);
         assert_eq!(rate(1, 3, 1), 1.0);
         assert_eq!(rate(100, 3, 0), 0.0);

@@ -2,24 +2,26 @@
 //!
 //! # Derivation
 //!
-//! The number of items in a line is binomial, `B(items, 1 / lines)`. Given `j` items in the line, the groups are
-//! independent. In a group of `w` words, an item picks the word of the query with probability `1/w`. There it sets a
-//! mask of `g` bits, and the query has a mask of `g` bits, too.
+//! The number of items in a line is binomial, `B(items, 1 / lines)`. Given `j` items in the line,
+//! the groups are independent. In a group of `w` words, an item picks the word of the query with
+//! probability `1/w`. There it sets a mask of `g` bits, and the query has a mask of `g` bits, too.
 //!
-//! With probability `s` ([`SAME`]) the two masks are the same entry of the table at the same rotation. Otherwise they
-//! are treated as independent. The item's mask then misses `i` given bits with probability `C(64 − i, g) / C(64, g)`,
-//! times a factor `1 / (1 − s)` for each bit. With this factor both cases together set a given bit with probability
-//! `g / 64`, as they must, because masks occur at all rotations. So an item misses `i > 0` bits of the query's mask
-//! with probability `m_i = (1 − s)^(1 − i) · C(64 − i, g) / C(64, g)`, and all `j` items miss them with probability
-//! `a_i^j`, where `a_i = 1 − (1 − m_i) / w`.
+//! With probability `s` ([`SAME`]) the two masks are the same entry of the table at the same
+//! rotation. Otherwise they are treated as independent. The item's mask then misses `i` given bits
+//! with probability `C(64 − i, g) / C(64, g)`, times a factor `1 / (1 − s)` for each bit. With this
+//! factor both cases together set a given bit with probability `g / 64`, as they must, because
+//! masks occur at all rotations. So an item misses `i > 0` bits of the query's mask with
+//! probability `m_i = (1 − s)^(1 − i) · C(64 − i, g) / C(64, g)`, and all `j` items miss them with
+//! probability `a_i^j`, where `a_i = 1 − (1 − m_i) / w`.
 //!
-//! By inclusion and exclusion, the query finds all bits of its mask set with probability `Σ c_i · a_i^j`, where
-//! `c_i = (−1)^i · C(g, i)`. The lock bit counts as set. In its word, the sum covers only sets of bits without the
-//! lock: `c_i · (64 − i) / 64`.
+//! By inclusion and exclusion, the query finds all bits of its mask set with probability `Σ c_i ·
+//! a_i^j`, where `c_i = (−1)^i · C(g, i)`. The lock bit counts as set. In its word, the sum covers
+//! only sets of bits without the lock: `c_i · (64 − i) / 64`.
 //!
-//! There are two approximations: Poisson for binomial in filters of millions of items, and independence of different
-//! masks. The exact sum over the tables agrees to a thousandth in words of which a third or a half is set, as the
-//! sizing chooses them, and to 0.4 % where a tenth is set.
+//! There are two approximations: Poisson for binomial in filters of millions of items, and
+//! independence of different masks. The exact sum over the tables agrees to a thousandth in words
+//! of which a third or a half is set, as the sizing chooses them, and to 0.4 % where a tenth is
+//! set.
 
 use alloc::vec::Vec;
 
@@ -31,14 +33,16 @@ use crate::probe::masks::{MAX_PROBES_PER_WORD, SAME};
 /// Terms of the sum over `i`.
 const TERMS: usize = MAX_PROBES_PER_WORD as usize + 1;
 
-/// With more items per line than this, even one probe per item leaves less than 2^-53 of the bits empty.
+/// With more items per line than this, even one probe per item leaves less than 2^-53 of the bits
+/// empty.
 const FULL_LOAD: f64 = 20_000.0;
 
-/// Largest number of items for which the number in a line is taken as binomial; above, as Poisson. At the limit the
-/// rates differ by about 1 in 10^5.
+/// Largest number of items for which the number in a line is taken as binomial; above, as Poisson.
+/// At the limit the rates differ by about 1 in 10^5.
 const MAX_BINOMIAL: u64 = 1 << 22;
 
-/// `(1 − s)^(1 − i)`, by `i`: constants, because `pow` would take most of the time of sizing a filter.
+/// `(1 − s)^(1 − i)`, by `i`: constants, because `pow` would take most of the time of sizing a
+/// filter.
 const DIFFER: [f64; TERMS] = [
     1.0,
     1.0,
@@ -130,8 +134,8 @@ impl Group {
         }
     }
 
-    /// Returns the probabilities for the current `j` and those that follow, for one group, and computes the powers for
-    /// the next block.
+    /// Returns the probabilities for the current `j` and those that follow, for one group, and
+    /// computes the powers for the next block.
     fn block(&mut self) -> Block {
         // With a constant number of terms, the powers stay in registers.
         match self.terms {
@@ -162,9 +166,9 @@ impl Group {
 
 /// Returns the probability that a query finds its mask in a word with `ones` ones.
 ///
-/// The ones come from about `t` items, where `1 − ones / 64 = (1 − probes / 64)^t`. One of these items has the mask of
-/// the query with probability `1 − (1 − s)^t`. Otherwise each bit of the mask is missing by a factor `1 / (1 − s)^t`
-/// more often, as above.
+/// The ones come from about `t` items, where `1 − ones / 64 = (1 − probes / 64)^t`. One of these
+/// items has the mask of the query with probability `1 − (1 − s)^t`. Otherwise each bit of the mask
+/// is missing by a factor `1 / (1 − s)^t` more often, as above.
 pub(crate) fn chance_in_word(probes: u32, ones: u32) -> f64 {
     if ones >= 64 {
         return 1.0;
@@ -190,8 +194,8 @@ pub(crate) fn fill(lines: u64, shape: Shape, items: f64) -> f64 {
 
 const OFFSETS: Block = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
-/// Returns the probability that a line has `j + stride` items divided by that of `j`, for `j` and those that follow in
-/// steps of `stride`, in the distribution of Poisson.
+/// Returns the probability that a line has `j + stride` items divided by that of `j`, for `j` and
+/// those that follow in steps of `stride`, in the distribution of Poisson.
 ///
 /// A function of its own, so that it divides several numbers at a time.
 #[inline(never)]
@@ -227,11 +231,13 @@ fn binomial_ratios(items: f64, share: f64, j: f64, stride: u32) -> Block {
     core::array::from_fn(|i| above[i] / below[i])
 }
 
-/// Returns a number `h` such that every `h`-th term suffices for a relative error below 1e-10 in sums of about `rate`.
+/// Returns a number `h` such that every `h`-th term suffices for a relative error below 1e-10 in
+/// sums of about `rate`.
 ///
-/// `Σ f(j) · P(j)` over every `h`-th `j`, times `h`, is the whole sum plus the terms `E[f(J) · exp(iθJ)]` for the
-/// multiples `θ` of `2π / h` (Poisson's summation formula). Since `f` is a sum of powers `a^j`, these are at most about
-/// `exp(−load · (1 − cos θ))`, and `1 − cos(2π / h) ≥ 16 / h²` from `h = 4` on.
+/// `Σ f(j) · P(j)` over every `h`-th `j`, times `h`, is the whole sum plus the terms `E[f(J) ·
+/// exp(iθJ)]` for the multiples `θ` of `2π / h` (Poisson's summation formula). Since `f` is a sum
+/// of powers `a^j`, these are at most about `exp(−load · (1 − cos θ))`, and `1 − cos(2π / h) ≥ 16 /
+/// h²` from `h = 4` on.
 pub(crate) fn stride(load: f64, log_rate: f64) -> u32 {
     let stride = libm::sqrt(16.0 * load / (36.0 - log_rate)) as u32;
     if stride < 4 { 1 } else { stride.min(MAX_STRIDE) }
@@ -243,8 +249,8 @@ const SHARED_START: f64 = 64.0;
 /// So that products of as many loads stay finite.
 const MAX_STRIDE: u32 = 64;
 
-/// The groups of a shape, equal ones together: the first (which may have the lock bit), the others with the most
-/// probes, and those with one probe less.
+/// The groups of a shape, equal ones together: the first (which may have the lock bit), the others
+/// with the most probes, and those with one probe less.
 #[derive(Clone)]
 pub(crate) struct Groups {
     groups: [Group; 3],
@@ -301,8 +307,8 @@ impl Groups {
         self.mean(load, stride, at, |j| binomial_ratios(items, share, j, stride))
     }
 
-    /// Returns the expected false-positive rate at `load` items per line in an infinite filter, where the number of
-    /// items in a line has the distribution of Poisson.
+    /// Returns the expected false-positive rate at `load` items per line in an infinite filter,
+    /// where the number of items in a line has the distribution of Poisson.
     ///
     /// It is computed from every `stride`-th term: see [`stride`].
     pub(crate) fn rate_at_load(&mut self, stride: u32, load: f64) -> f64 {
@@ -325,8 +331,8 @@ impl Groups {
         groups.for_each(|group| group.start(j, stride));
     }
 
-    /// Returns the probabilities that a query finds its bits in all groups, for the current number of items and those
-    /// that follow.
+    /// Returns the probabilities that a query finds its bits in all groups, for the current number
+    /// of items and those that follow.
     fn block(&mut self) -> Block {
         let [first, others, fewer] = &mut self.groups;
         let mut product = first.block();
@@ -346,9 +352,11 @@ impl Groups {
         product
     }
 
-    /// Returns the mean, over the lines, of the probability that a query finds its bits in all groups.
+    /// Returns the mean, over the lines, of the probability that a query finds its bits in all
+    /// groups.
     ///
-    /// A line has `j` items with a probability of `at(j)`, and `j + stride` with `ratios(j)[0]` times that.
+    /// A line has `j` items with a probability of `at(j)`, and `j + stride` with `ratios(j)[0]`
+    /// times that.
     #[inline(always)]
     fn mean(
         &mut self,
@@ -396,8 +404,8 @@ impl Groups {
                 sum += *sum_at;
                 *sum_at = sum;
             }
-            // Above the mean the terms fall: stop when the rest is negligible. It then stays so, and one test suffices
-            // for a block.
+            // Above the mean the terms fall: stop when the rest is negligible. It then stays so,
+            // and one test suffices for a block.
             let ends = |i| {
                 let (j, chance): (f64, f64) = (j + (i as f64 + 1.0) * by, chances[i]);
                 j > load && chance <= sums[i] * 1e-12 || chance <= 0.0
@@ -419,15 +427,16 @@ mod tests {
     use super::*;
     use crate::probe::masks::{MASKS, masks};
 
-    /// Returns the exact rate in one word with masks from the tables: for every set of bits of every mask, it counts
-    /// the masks at all rotations that miss the set.
+    /// Returns the exact rate in one word with masks from the tables: for every set of bits of
+    /// every mask, it counts the masks at all rotations that miss the set.
     fn rate_by_the_tables(probes: u32, items_a_word: f64) -> f64 {
         let masks = masks(probes);
         // For each bit, by mask, the rotations at which that mask has the bit.
         let places = |bit: u32| masks.map(|mask| mask.reverse_bits().rotate_right(63 - bit));
         let rate_of = |query: u64| -> f64 {
             let bits = (0..64).filter(|bit| query >> bit & 1 == 1);
-            // The sets of bits so far: their signs, and the rotations at which masks have a bit of the set.
+            // The sets of bits so far: their signs, and the rotations at which masks have a bit of
+            // the set.
             let mut sets = vec![(1.0, [0; MASKS])];
             for bit in bits {
                 let places = places(bit);

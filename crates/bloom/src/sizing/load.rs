@@ -1,7 +1,8 @@
 //! The load at which lines have a rate, and the shape that allows the highest one.
 //!
-//! The sizes of large filters depend on the steps of this search, and files and other processes have them. So [`climb`]
-//! stays as it is; [`quick`] and [`known`] find the same loads in fewer sums, and leave to it where they may not.
+//! The sizes of large filters depend on the steps of this search, and files and other processes
+//! have them. So [`climb`] stays as it is; [`quick`] and [`known`] find the same loads in fewer
+//! sums, and leave to it where they may not.
 
 use core::ops::RangeInclusive;
 
@@ -12,21 +13,25 @@ use super::tables::{FOUND, Found, MORE_PROBES, WORDS_BELOW};
 use crate::probe::line::{MAX_PROBES, Shape, WORDS};
 use crate::probe::masks::MAX_PROBES_PER_WORD;
 
-/// A shape of fewer words is chosen if it needs at most this factor more memory than the best shape.
+/// A shape of fewer words is chosen if it needs at most this factor more memory than the best
+/// shape.
 ///
-/// MEASURED: inserts of new items on 1, 2, 4 and 8 words, with three bits in each, take 12.0, 17.6, 38 and more than 70
-/// ns (50,000 items in 128 KiB, Sapphire Rapids). In batches on 1, 2 and 4 words, at the rates for which they are
-/// chosen, inserts take 12, 21 and 48 ns, and queries 4.6, 5.7 and 11 (100,000 items, Emerald Rapids). One word less is
-/// therefore worth a fifth more memory. At 1 % one word needs 11.95 bits per item, two words 10.2, four 10.1; at 0.01 %
-/// two words need 25.6, four 22.4.
+/// MEASURED: inserts of new items on 1, 2, 4 and 8 words, with three bits in each, take 12.0, 17.6,
+/// 38 and more than 70 ns (50,000 items in 128 KiB, Sapphire Rapids). In batches on 1, 2 and 4
+/// words, at the rates for which they are chosen, inserts take 12, 21 and 48 ns, and queries 4.6,
+/// 5.7 and 11 (100,000 items, Emerald Rapids). One word less is therefore worth a fifth more
+/// memory. At 1 % one word needs 11.95 bits per item, two words 10.2, four 10.1; at 0.01 % two
+/// words need 25.6, four 22.4.
 const WORD_PRICE: f64 = 1.21;
 
 /// A filter of fewer lines has the fewest that keep the rate.
 pub(super) const FEW_LINES: u64 = 1024;
 
-/// Returns the first guess of the lines, and the shape, if they follow from [`FOUND`] without a search.
+/// Returns the first guess of the lines, and the shape, if they follow from [`FOUND`] without a
+/// search.
 ///
-/// Of the requested rate, equal hashes take a part that grows with the items. `rate` is what the bits have left.
+/// Of the requested rate, equal hashes take a part that grows with the items. `rate` is what the
+/// bits have left.
 fn known(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(f64, Shape)> {
     let part = |found: &Found| 1.0 - rate / found.rate;
     let usual = |found: &&Found| (-1e-15..most_part(found)).contains(&part(found));
@@ -46,7 +51,8 @@ fn known(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(f64, 
     Some((lines, found.shape))
 }
 
-/// Returns the largest part of the rate that equal hashes may take, so that the shape is still the best.
+/// Returns the largest part of the rate that equal hashes may take, so that the shape is still the
+/// best.
 fn most_part(found: &Found) -> f64 {
     // Between two numbers of probes in a word, the best number changes quickly.
     let most = if found.shape.probes.is_multiple_of(found.shape.words) { 0.2 } else { 1e-3 };
@@ -63,8 +69,8 @@ fn error(part: f64) -> f64 {
     part.abs() * (1e-6 + 2e-2 * part.abs()) + 1e-12
 }
 
-/// Returns the lines that items need at this rate of the bits, but for a few more or less in a finite filter, and the shape.
-/// Of less than [`FEW_LINES`] lines it returns about the number.
+/// Returns the lines that items need at this rate of the bits, but for a few more or less in a
+/// finite filter, and the shape. Of less than [`FEW_LINES`] lines it returns about the number.
 pub(super) fn lines(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(f64, Shape)> {
     if let Some(known) = known(items, rate, once, words) {
         return Some(known);
@@ -95,8 +101,8 @@ fn rounded(lines: f64, error: f64) -> Option<f64> {
     (least == most || most < FEW_LINES as f64).then_some(least)
 }
 
-/// A search for the highest load, in items per line, that a number of words allows at a rate, perhaps with locks, and the
-/// shape with the probes that allow it.
+/// A search for the highest load, in items per line, that a number of words allows at a rate,
+/// perhaps with locks, and the shape with the probes that allow it.
 type Search = fn(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)>;
 
 /// Returns the highest load at this rate, and the shape that allows it.
@@ -116,7 +122,8 @@ fn search_all(rate: f64, once: bool) -> Option<(f64, Shape)> {
     candidates().find(|(load, _)| load * WORD_PRICE >= most)
 }
 
-/// Returns the words that the search would choose, or `None` so close to a limit that rounding decides.
+/// Returns the words that the search would choose, or `None` so close to a limit that rounding
+/// decides.
 fn usual_words(rate: f64, once: bool) -> Option<u32> {
     let limits = WORDS_BELOW[usize::from(once)];
     let close = limits.iter().any(|limit| (rate / limit - 1.0).abs() < 1e-12);
@@ -140,8 +147,8 @@ fn start_load(start: u32) -> f64 {
     300.0 / f64::from(start)
 }
 
-/// Finds the best number of probes step by step, with all terms of the sums. Large filters have the sizes of this search:
-/// they depend on its steps.
+/// Finds the best number of probes step by step, with all terms of the sums. Large filters have the
+/// sizes of this search: they depend on its steps.
 fn climb(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)> {
     let load_of = |probes, guess, higher| {
         let mut curve = Curve::new(rate, Shape { words, probes }, locked);
@@ -150,7 +157,8 @@ fn climb(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)> {
     };
     let start = start(words, rate);
     let mut best = load_of(start, start_load(start), false)?;
-    // The load has one maximum over the probes: climb from the start, first downwards, then upwards.
+    // The load has one maximum over the probes: climb from the start, first downwards, then
+    // upwards.
     for step in [-1, 1] {
         let mut probes = start;
         while let Some(next) = probes.checked_add_signed(step) {
@@ -166,11 +174,12 @@ fn climb(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)> {
     Some(best)
 }
 
-/// Finds what [`climb`] finds, but for a relative error of the load below [`unsure`], in fewer sums.
+/// Finds what [`climb`] finds, but for a relative error of the load below [`unsure`], in fewer
+/// sums.
 ///
-/// The last step of the climb starts from the load of a neighbour of the best number of probes. Its result hardly depends
-/// on that load, so this is found without the steps before. Where two numbers of probes are about as good, the climb
-/// decides.
+/// The last step of the climb starts from the load of a neighbour of the best number of probes. Its
+/// result hardly depends on that load, so this is found without the steps before. Where two numbers
+/// of probes are about as good, the climb decides.
 fn quick(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)> {
     let digits = -log2(rate);
     let limits = MORE_PROBES[words.ilog2() as usize].iter();
@@ -204,8 +213,8 @@ fn quick(words: u32, rate: f64, locked: bool) -> Option<(f64, Shape)> {
     found().or_else(|| climb(words, rate, locked))
 }
 
-/// Returns about the load at a rate of this number of binary digits: the textbook's, less what the variance of the items
-/// in a line takes.
+/// Returns about the load at a rate of this number of binary digits: the textbook's, less what the
+/// variance of the items in a line takes.
 fn about(probes: u32, digits: f64) -> f64 {
     let fill = libm::exp2(-digits / f64::from(probes));
     -libm::log1p(-fill) * 512.0 / f64::from(probes) * (1.0 - 0.0165 * digits).max(0.2)
@@ -218,10 +227,12 @@ const CLEAR: f64 = 1e-5;
 const LOWEST_LOG_LOAD: f64 = -40.0;
 const HIGHEST_LOG_LOAD: f64 = 9.5;
 
-/// The relative error of the rate at which the search ends: finer than a whole number of lines can meet.
+/// The relative error of the rate at which the search ends: finer than a whole number of lines can
+/// meet.
 const CLOSE: f64 = 1e-6;
 
-/// A search that ends with an error so close to [`CLOSE`] might end elsewhere with another guess or sum.
+/// A search that ends with an error so close to [`CLOSE`] might end elsewhere with another guess or
+/// sum.
 const MARGIN: f64 = 1e-9;
 
 /// The last step of the climb hardly depends on a guess that is farther than this part of the load.
@@ -241,7 +252,8 @@ struct Curve {
     all_terms: bool,
     /// Whether the climb may find another load than [`stepped`](Self::stepped).
     unsure: bool,
-    /// The least error at an end of the bracket that [`load`](Self::load) began with, other than the guess.
+    /// The least error at an end of the bracket that [`load`](Self::load) began with, other than
+    /// the guess.
     nearest: f64,
 }
 
@@ -274,7 +286,8 @@ impl Curve {
         error
     }
 
-    /// Returns the load that meets the rate with an error of about 1e-8, or `None` if it is far from `guess`.
+    /// Returns the load that meets the rate with an error of about 1e-8, or `None` if it is far
+    /// from `guess`.
     fn near(&mut self, guess: f64) -> Option<f64> {
         let probes = f64::from(self.shape.probes);
         // About the slope, by a fit.
@@ -313,8 +326,8 @@ impl Curve {
         load
     }
 
-    /// Returns the load at which the expected rate is the one to be met, or `None` if it is lower than `guess` and only a
-    /// `higher` one is of use. Searches from `guess`.
+    /// Returns the load at which the expected rate is the one to be met, or `None` if it is lower
+    /// than `guess` and only a `higher` one is of use. Searches from `guess`.
     fn load(&mut self, guess: f64, higher: bool) -> Option<f64> {
         // 1. Bracket the load, from the guess, by growing steps.
         let guess = log(guess);
@@ -346,7 +359,8 @@ impl Curve {
         let ends = [(low, -error_low), (high, error_high)];
         let ends = ends.into_iter().filter(|(at, _)| *at != guess);
         self.nearest = ends.map(|(_, error)| error).fold(1.0, f64::min);
-        // 2. Narrow the bracket by regula falsi, in the Illinois variant, which does not stall at one end.
+        // 2. Narrow the bracket by regula falsi, in the Illinois variant, which does not stall at
+        //    one end.
         let mut side = 0;
         for _ in 0..100 {
             let middle = (low * error_high - high * error_low) / (error_high - error_low);

@@ -1,4 +1,5 @@
-//! The smallest filter that keeps a rate; or up to a fifth larger for fewer words, and up to 1 % for fewer probes.
+//! The smallest filter that keeps a rate; or up to a fifth larger for fewer words, and up to 1 %
+//! for fewer probes.
 
 use libm::{ceil, exp, log, log2, pow, round};
 
@@ -10,12 +11,12 @@ use crate::probe::line::Shape;
 /// The number of 64-bit hashes.
 pub(crate) const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
-/// Fewer probes are chosen if they need at most this factor more memory than the best number, because each probe
-/// touches one more cache line.
+/// Fewer probes are chosen if they need at most this factor more memory than the best number,
+/// because each probe touches one more cache line.
 ///
-/// MEASURED: at 1 %, 6 probes need 9.617 bits per item, instead of 9.593 with 7. With 100 million items, hits, misses
-/// and half of each take 76, 58 and 74 ns instead of 82, 68 and 80; with 25 million items 58, 42 and 53 instead of 66,
-/// 52 and 59 (one by one, Zen 5).
+/// MEASURED: at 1 %, 6 probes need 9.617 bits per item, instead of 9.593 with 7. With 100 million
+/// items, hits, misses and half of each take 76, 58 and 74 ns instead of 82, 68 and 80; with 25
+/// million items 58, 42 and 53 instead of 66, 52 and 59 (one by one, Zen 5).
 const PROBE_PRICE: f64 = 1.01;
 
 /// Numbers of probes below the ideal one that are tried. [`PROBE_PRICE`] allows 4 fewer at 1e-9.
@@ -45,7 +46,8 @@ fn search_classic(items: u64, rate: f64) -> Option<(u64, u32)> {
         (probes <= most).then(|| ClassicSize::new(items, probes, rate, log_rate))
     });
     let sizes = || sizes.iter().flatten();
-    // The fewest probes that need at most `PROBE_PRICE` times the least memory. Most decisions do not need the bits.
+    // The fewest probes that need at most `PROBE_PRICE` times the least memory. Most decisions do
+    // not need the bits.
     let low = sizes().map(|size| size.low).min()?;
     let high = sizes().map(|size| size.high).min()?;
     let cheap = |bits: u64, least: u64| bits as f64 <= least as f64 * PROBE_PRICE;
@@ -89,7 +91,8 @@ impl ClassicSize {
         let fill = exp(log_rate / k);
         let throws_per_bit = -libm::log1p(-fill);
         let textbook = -1.0 / libm::expm1(-throws_per_bit / (items as f64 * k));
-        // The variance of the ones raises the rate (see `classic::rate`), which falls with a power of the bits.
+        // The variance of the ones raises the rate (see `classic::rate`), which falls with a power
+        // of the bits.
         let odds = (1.0 - fill) / fill;
         let second_order = (k - 1.0) / 2.0 * (1.0 / throws_per_bit - odds);
         // What is left of the error, in few bits, by a fit.
@@ -149,10 +152,11 @@ impl ClassicSize {
         excess(classic::rate(bits, self.probes, self.items)) <= 1.0
     }
 
-    /// Returns the fewest bits that keep the rate, at least `bits`, where estimates are wrong by many bits.
+    /// Returns the fewest bits that keep the rate, at least `bits`, where estimates are wrong by
+    /// many bits.
     fn bits_above(&self, mut bits: u64) -> Option<u64> {
-        // The rate falls about with the k-th power of the bits: lengthen the array step by step, by half of what that
-        // predicts.
+        // The rate falls about with the k-th power of the bits: lengthen the array step by step, by
+        // half of what that predicts.
         loop {
             let excess = classic::rate(bits, self.probes, self.items) / self.rate;
             if excess <= 1.0 {
@@ -164,7 +168,8 @@ impl ClassicSize {
     }
 }
 
-/// Returns the lines and the shape for `items` items at `rate`, with `words` words (one of [`WORDS`]) if given.
+/// Returns the lines and the shape for `items` items at `rate`, with `words` words (one of
+/// [`WORDS`]) if given.
 pub(crate) fn line(items: u64, rate: f64, once: bool, words: Option<u32>) -> Option<(u64, Shape)> {
     let (guess, shape) = load::lines(items, rate, once, words)?;
     if guess >= pow(2.0, 64.0 - 9.0) {

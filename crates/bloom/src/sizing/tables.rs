@@ -2,8 +2,8 @@
 
 use crate::probe::line::Shape;
 
-/// The bits and the probes of classic filters for 1 to 10 items at the first rates of [`FOUND`]: where the exact sums take up to
-/// 9 µs. (Test `few_items_have_the_sizes_of_the_search`.)
+/// The bits and the probes of classic filters for 1 to 10 items at the first rates of [`FOUND`]:
+/// where the exact sums take up to 9 µs. (Test `few_items_have_the_sizes_of_the_search`.)
 #[rustfmt::skip]
 pub(super) const FEW: [[(u16, u32); 10]; 9] = [
     [(6, 2), (11, 3), (16, 3), (21, 3), (25, 3), (30, 3), (35, 3), (40, 3), (45, 3), (50, 3)],
@@ -65,14 +65,16 @@ pub(super) const FOUND: [Found; 27] = [
     found(1.428_571_429_183_673_8e-10, 4, 20, [(4.552_536_254_674_215, 0.116_498_2), (4.527_071_056_383_992, 0.116_905_9)]),
 ];
 
-/// The rates below which two, four and eight words are the fewest that need at most `WORD_PRICE` times the memory of
-/// the best shape: without and with locks. (Test `the_usual_words_are_those_of_the_climb`.)
+/// The rates below which two, four and eight words are the fewest that need at most `WORD_PRICE`
+/// times the memory of the best shape: without and with locks. (Test
+/// `the_usual_words_are_those_of_the_climb`.)
 pub(super) const WORDS_BELOW: [[f64; 3]; 2] = [
     [8.309_005_200_819_686e-3, 2.378_567_373_285_329_7e-05, 1.142_725_863_988_041_5e-11],
     [8.142_005_226_319_236e-3, 2.432_787_865_052_594_3e-05, 1.164_990_282_541_707_3e-11],
 ];
 
-/// Binary digits of the rate above which one more probe in each word is better, by the words: about.
+/// Binary digits of the rate above which one more probe in each word is better, by the words:
+/// about.
 pub(super) const MORE_PROBES: [&[f64]; 4] = [
     &[1.4, 2.57, 3.88, 5.41, 7.21, 9.25, 11.38],
     &[2.81, 5.2, 7.95, 11.2, 15.1, 19.5, 23.9],

@@ -12,15 +12,15 @@ use crate::units::{count, rate};
 
 /// Build a filter from records, and save it
 ///
-/// The filter is saved at the end of the input, in one step: until then, and if the run fails, a file of that name is
-/// not changed. Prints nothing but a summary.
+/// The filter is saved at the end of the input, in one step: until then, and if the run fails, a
+/// file of that name is not changed. Prints nothing but a summary.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
 #[command(after_long_help = FILTER_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
-    /// of gzip or Zstandard
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its
+    /// first bytes are those of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -28,37 +28,38 @@ pub(crate) struct BuildArgs {
     #[arg(short, long, value_name = "FILTER")]
     pub(crate) output: PathBuf,
 
-    /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without this option the records
-    /// are counted: their hashes are kept until the end of the input, in 8 to 24 bytes of memory per distinct record.
-    /// A filter of a kind that grows begins with this number, and without this option with 65,536
+    /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without
+    /// this option the records are counted: their hashes are kept until the end of the input, in 8
+    /// to 24 bytes of memory per distinct record. A filter of a kind that grows begins with this
+    /// number, and without this option with 65,536
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets older ones, at the
-    /// latest after about 1.2 N
+    /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets
+    /// older ones, at the latest after about 1.2 N
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 
-    /// The false-positive rate with that number of records, such as 1e-6 or 1% [default: 1e-6, with --to that of the
-    /// system]
+    /// The false-positive rate with that number of records, such as 1e-6 or 1% [default: 1e-6, with
+    /// --to that of the system]
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
     /// The kind of the filter [default: blocked]
     ///
-    /// 'cuckoo', 'counting' and 'scalable-cuckoo' let you remove records. They keep a copy of every record, also of
-    /// repeated ones: a cuckoo filter takes 4 to 16 copies of each, and a counting one any number, of which it can remove
-    /// 14.
+    /// 'cuckoo', 'counting' and 'scalable-cuckoo' let you remove records. They keep a copy of every
+    /// record, also of repeated ones: a cuckoo filter takes 4 to 16 copies of each, and a counting
+    /// one any number, of which it can remove 14.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 
-    /// Also build a filter whose records bring its false-positive rate above twice the rate asked for. Without this
-    /// option that is an error, and an older file of the name is kept
+    /// Also build a filter whose records bring its false-positive rate above twice the rate asked
+    /// for. Without this option that is an error, and an older file of the name is kept
     #[arg(long)]
     pub(crate) overfull: bool,
 
-    /// Build a filter of another system, such as guava, spark:v1 or redisbloom:cf, as that system does with --capacity
-    /// and --rate; 'tamis convert --help' lists the formats
+    /// Build a filter of another system, such as guava, spark:v1 or redisbloom:cf, as that system
+    /// does with --capacity and --rate; 'tamis convert --help' lists the formats
     #[arg(long, value_name = "FORMAT", value_parser = foreign, requires = "capacity", conflicts_with = "kind")]
     pub(crate) to: Option<Named>,
 

@@ -9,12 +9,13 @@ use super::format::{Format, format, help};
 
 /// Read a filter, check all of it, and save it as an ordinary filter, or in another format
 ///
-/// A live filter, which programs share in one file, becomes an ordinary one, which all commands take. It contains every
-/// record whose insert ended before this command began. An ordinary filter is saved with the same bytes.
+/// A live filter, which programs share in one file, becomes an ordinary one, which all commands
+/// take. It contains every record whose insert ended before this command began. An ordinary filter
+/// is saved with the same bytes.
 ///
-/// A filter of another system (--from) is wrapped: the new file has its bytes, with a checksum, and all commands take it.
-/// --to unwraps it: the bytes are those that were wrapped. No filter becomes one of a system that hashes keys differently:
-/// build that one from the records.
+/// A filter of another system (--from) is wrapped: the new file has its bytes, with a checksum, and
+/// all commands take it. --to unwraps it: the bytes are those that were wrapped. No filter becomes
+/// one of a system that hashes keys differently: build that one from the records.
 ///
 /// The new filter is saved in one step; if the command fails, a file of that name is not changed.
 ///
@@ -25,7 +26,8 @@ pub(crate) struct ConvertArgs {
     /// The file of the filter; '-' is standard input
     pub(crate) filter: PathBuf,
 
-    /// The file of the new filter; '-' is standard output. It may be the same file, unless that is live
+    /// The file of the new filter; '-' is standard output. It may be the same file, unless that is
+    /// live
     #[arg(short, long, value_name = "FILTER")]
     pub(crate) output: PathBuf,
 

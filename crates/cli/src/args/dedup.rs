@@ -17,52 +17,57 @@ use crate::{Error, Kind, policy};
 /// The rate of --kind without --rate.
 const DEFAULT_RATE: f64 = 1e-6;
 
-/// The rates at which --rate without --kind selects cuckoo filters, which take fewer bits there than blocked ones. Below,
-/// a chain of cuckoo filters does not grow far on a processor without buckets of 128 bits: each slice takes more than
-/// 4e-10 of the rate. (A table, which is the default, takes less memory there than a chain, and loses nothing.)
+/// The rates at which --rate without --kind selects cuckoo filters, which take fewer bits there
+/// than blocked ones. Below, a chain of cuckoo filters does not grow far on a processor without
+/// buckets of 128 bits: each slice takes more than 4e-10 of the rate. (A table, which is the
+/// default, takes less memory there than a chain, and loses nothing.)
 const SMALL_CUCKOO: Range<f64> = 1e-7..1e-3;
 
 /// Print the first record of every key, in input order
 ///
-/// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads. Fingerprints of the records
-/// are kept, not the records, so a record may be taken for a duplicate although it is not; then it is lost. This is
-/// improbable: with up to 100 million distinct records, fewer than 0.01 of them are expected to be lost in the whole run.
-/// With --rate or --kind more are. The summary reports how many are expected to be lost. If that is above 0.01, a warning
+/// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads.
+/// Fingerprints of the records are kept, not the records, so a record may be taken for a duplicate
+/// although it is not; then it is lost. This is improbable: with up to 100 million distinct
+/// records, fewer than 0.01 of them are expected to be lost in the whole run. With --rate or --kind
+/// more are. The summary reports how many are expected to be lost. If that is above 0.01, a warning
 /// says so, even with --quiet.
 ///
-/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
-/// usage or bad input.
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure
+/// while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", policy::help()))]
 pub(crate) struct DedupArgs {
-    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
-    /// of gzip or Zstandard
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its
+    /// first bytes are those of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Write to this file instead of standard output. It may be one of the files read: it is replaced at the end of the
-    /// run, and is not changed if the run fails. It is compressed if its name ends in .gz or .zst. '-' is standard output
+    /// Write to this file instead of standard output. It may be one of the files read: it is
+    /// replaced at the end of the run, and is not changed if the run fails. It is compressed if its
+    /// name ends in .gz or .zst. '-' is standard output
     ///
-    /// Until the end the output is in a file '.tamis-*' in the same directory, so the disk needs space for both. If the
-    /// run is killed, that file remains; the next run with this output removes it.
+    /// Until the end the output is in a file '.tamis-*' in the same directory, so the disk needs
+    /// space for both. If the run is killed, that file remains; the next run with this output
+    /// removes it.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print repeated records only: of every key that occurs more than once, the second record (which equals the first
-    /// if the key is the whole record). This needs a second filter, and so up to twice the memory. False positives may
-    /// print records that are not repeated; the summary reports how many are expected. Records without a key are left
-    /// out
+    /// Print repeated records only: of every key that occurs more than once, the second record
+    /// (which equals the first if the key is the whole record). This needs a second filter, and so
+    /// up to twice the memory. False positives may print records that are not repeated; the summary
+    /// reports how many are expected. Records without a key are left out
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Lose records, for less memory: each distinct record is lost with at most this probability, such as 1e-6 (one of a
-    /// million) or 0.01%. The memory needed is about 2 bytes per distinct record at 1%; at 1e-6 3 to 4 with --capacity and 6 without [default: none is
-    /// expected to be lost]
+    /// Lose records, for less memory: each distinct record is lost with at most this probability,
+    /// such as 1e-6 (one of a million) or 0.01%. The memory needed is about 2 bytes per distinct
+    /// record at 1%; at 1e-6 3 to 4 with --capacity and 6 without [default: none is expected to be
+    /// lost]
     #[arg(long, value_name = "P", value_parser = rate)]
     rate: Option<f64>,
 
-    /// The expected number of distinct records, such as 10M: saves memory. If there are more, the memory grows as without
-    /// this option
+    /// The expected number of distinct records, such as 10M: saves memory. If there are more, the
+    /// memory grows as without this option
     #[arg(long, value_name = "N", value_parser = count)]
     capacity: Option<u64>,
 
@@ -70,30 +75,31 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "capacity")]
     fixed: bool,
 
-    /// Keep the last N printed records only, such as 10M: bounded memory, for input that never ends. A record is printed
-    /// unless it is among the last N that were
+    /// Keep the last N printed records only, such as 10M: bounded memory, for input that never
+    /// ends. A record is printed unless it is among the last N that were
     ///
-    /// One of the last N printed records is never printed again. A record that is older may be: after about 1.2 N printed
-    /// records every record is forgotten. Seeing a record again does not extend its stay: it is
-    /// printed once per window. The rate is 1e-9 without --rate. Each of the N takes about 19 bytes,
-    /// and 9 at a rate of 1e-6.
+    /// One of the last N printed records is never printed again. A record that is older may be:
+    /// after about 1.2 N printed records every record is forgotten. Seeing a record again does not
+    /// extend its stay: it is printed once per window. The rate is 1e-9 without --rate. Each of the
+    /// N takes about 19 bytes, and 9 at a rate of 1e-6.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["repeated", "kind", "capacity", "fixed"])]
     window: Option<u64>,
 
-    /// Keep the records in filters of this kind, which lose records as --rate says [default: without --rate a table, which
-    /// is expected to lose none; with a --rate from 1e-7 to 1e-3 cuckoo, with any other blocked]
+    /// Keep the records in filters of this kind, which lose records as --rate says [default:
+    /// without --rate a table, which is expected to lose none; with a --rate from 1e-7 to 1e-3
+    /// cuckoo, with any other blocked]
     ///
-    /// Without --rate, filters have the rate 1e-6. 'bloom' takes less memory and more time than 'blocked', and so does
-    /// 'cuckoo' at low rates. 'once' prints the same as 'blocked' and has no advantage here, since one thread decides each
-    /// record.
+    /// Without --rate, filters have the rate 1e-6. 'bloom' takes less memory and more time than
+    /// 'blocked', and so does 'cuckoo' at low rates. 'once' prints the same as 'blocked' and has no
+    /// advantage here, since one thread decides each record.
     #[arg(long, value_enum)]
     kind: Option<Kind>,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// The seed of the hash: a number, or 'random' (a keyed hash with a new key in every run) for input chosen by an
-    /// attacker
+    /// The seed of the hash: a number, or 'random' (a keyed hash with a new key in every run) for
+    /// input chosen by an attacker
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
     seed: Seed,
 

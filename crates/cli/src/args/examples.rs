@@ -10,7 +10,8 @@ Examples:
   The second occurrence of every repeated event, by the value of a JSON field:
     zcat events.json.gz | tamis dedup -d --json-key /id -q";
 
-/// The examples in the help of commands that keep filters in files. The same test runs each of them.
+/// The examples in the help of commands that keep filters in files. The same test runs each of
+/// them.
 pub(super) const FILTER_EXAMPLES: &str = "\
 Examples of filters in files:
   Every URL the first time only, over any number of runs:

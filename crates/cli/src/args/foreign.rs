@@ -11,8 +11,8 @@ use crate::Error;
 #[allow(missing_docs, reason = "see above")]
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FromArgs {
-    /// The format of the filter, such as guava, spark:v1 or redisbloom:cf; 'tamis convert --help' lists them. It is
-    /// read, and saved after a change, as that system does
+    /// The format of the filter, such as guava, spark:v1 or redisbloom:cf; 'tamis convert --help'
+    /// lists them. It is read, and saved after a change, as that system does
     #[arg(long, value_name = "FORMAT", value_parser = format, default_value_t = Format::Tamis)]
     pub(crate) from: Format,
 
@@ -26,7 +26,8 @@ pub(crate) struct FromArgs {
 #[allow(missing_docs, reason = "see above")]
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct KeyArgs {
-    /// The type of the keys of a filter of another system [default: bytes]. A record of another type has no key
+    /// The type of the keys of a filter of another system [default: bytes]. A record of another
+    /// type has no key
     #[arg(long, value_name = "TYPE", value_enum)]
     pub(crate) key_type: Option<KeyType>,
 }

@@ -7,7 +7,8 @@ use tamis::formats::foreign;
 /// The format of a filter in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// The format of all commands. It is read in any of its forms, live or not, and written as an ordinary filter.
+    /// The format of all commands. It is read in any of its forms, live or not, and written as an
+    /// ordinary filter.
     Tamis,
     /// A format of another system, or several, of which the bytes say which one it is.
     Foreign(Named),

@@ -1,4 +1,5 @@
-//! The layout of the help: the headings of options, and the short texts of those that `-h` shows on one screen.
+//! The layout of the help: the headings of options, and the short texts of those that `-h` shows on
+//! one screen.
 
 use clap::{Arg, Command};
 
@@ -46,8 +47,8 @@ const HEADINGS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The options and arguments that `-h` shows, with their text there. `command`: the one that has this text, or "" for all
-/// others.
+/// The options and arguments that `-h` shows, with their text there. `command`: the one that has
+/// this text, or "" for all others.
 struct Short {
     command: &'static str,
     id: &'static str,

@@ -12,9 +12,10 @@ use crate::units::rate;
 
 /// Build a filter for each file, so that 'tamis which' finds the files that may contain a key
 ///
-/// Each filter contains the keys of all records of its file. The filters are saved together, with the names of the files
-/// as they are given here, in one step at the end: until then, and if the run fails, a file of that name is not changed.
-/// The hashes of the keys of one file per thread are kept in memory, in 8 to 24 bytes per distinct key.
+/// Each filter contains the keys of all records of its file. The filters are saved together, with
+/// the names of the files as they are given here, in one step at the end: until then, and if the
+/// run fails, a file of that name is not changed. The hashes of the keys of one file per thread are
+/// kept in memory, in 8 to 24 bytes per distinct key.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
@@ -27,16 +28,17 @@ pub(crate) struct IndexArgs {
     #[arg(short, long, value_name = "INDEX")]
     pub(crate) output: PathBuf,
 
-    /// Keep the other files of an index that exists, without reading them again. A file that it names is indexed again,
-    /// and comes last. The hash and the URL policy are those of the index; the kind and the rate may be others
+    /// Keep the other files of an index that exists, without reading them again. A file that it
+    /// names is indexed again, and comes last. The hash and the URL policy are those of the index;
+    /// the kind and the rate may be others
     #[arg(long)]
     pub(crate) add: bool,
 
-    /// The false-positive rate of each filter, such as 1e-4 or 1%: with 1000 files and the rate 1e-3, 'tamis which'
-    /// prints about one file too many per key
-    // MEASURED: one key in an index of files of 1 MB with 4,288 distinct keys, blocked filters. At 1e-3, 'tamis which'
-    // and a program that then searches the false positives read 17.4 KB per indexed file, compared with 22 KB at 1e-2
-    // and 20.6 KB at 1e-4 (any machine).
+    /// The false-positive rate of each filter, such as 1e-4 or 1%: with 1000 files and the rate
+    /// 1e-3, 'tamis which' prints about one file too many per key
+    // MEASURED: one key in an index of files of 1 MB with 4,288 distinct keys, blocked filters. At
+    // 1e-3, 'tamis which' and a program that then searches the false positives read 17.4 KB per
+    // indexed file, compared with 22 KB at 1e-2 and 20.6 KB at 1e-4 (any machine).
     #[arg(long, value_name = "P", default_value = "1e-3", value_parser = rate)]
     pub(crate) rate: f64,
 
@@ -47,8 +49,9 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// The seed of the hash, which is saved with the filters: a number, or 'random' (a keyed hash with a random key) for
-    /// records chosen by an attacker [default: 0, with --add that of the index]
+    /// The seed of the hash, which is saved with the filters: a number, or 'random' (a keyed hash
+    /// with a random key) for records chosen by an attacker [default: 0, with --add that of the
+    /// index]
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub(crate) seed: Option<Seed>,
 }

@@ -14,24 +14,27 @@ use crate::units::{count, rate};
 
 /// Print the records that a filter does not contain, in input order, and add them to it
 ///
-/// If there is no filter of that name, it is created: a table, which grows as that of dedup does and is as unlikely to
-/// lose a record, or with --kind, --rate or --window a filter of another kind. A second run with the same input prints nothing. The filter is
-/// saved at the end of the input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
-/// printed: if the run fails while it prints, or the output pipe is closed, the filter is not saved, and the next run
-/// prints the records again.
+/// If there is no filter of that name, it is created: a table, which grows as that of dedup does
+/// and is as unlikely to lose a record, or with --kind, --rate or --window a filter of another
+/// kind. A second run with the same input prints nothing. The filter is saved at the end of the
+/// input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
+/// printed: if the run fails while it prints, or the output pipe is closed, the filter is not
+/// saved, and the next run prints the records again.
 ///
-/// If the output is a pipe or a socket, the filter is saved when the reader has taken all of it. If the reader ends before,
-/// nothing is saved, and a warning says how many records the next run prints again. A reader that takes nothing for 3 s is
-/// reported, and the program waits on; a signal ends the wait, and --no-wait omits it. What a reader has taken but not
-/// handled is not known here, nor is what a program between (tee, pv) holds back; and if two programs write to one pipe,
-/// each waits until all of both is taken. The safe way is -o FILE: the file and the filter then change together, at the end.
-/// On systems other than Linux a pipe or socket is not waited for. A TCP socket has taken what the
-/// system at its other end has received.
+/// If the output is a pipe or a socket, the filter is saved when the reader has taken all of it. If
+/// the reader ends before, nothing is saved, and a warning says how many records the next run
+/// prints again. A reader that takes nothing for 3 s is reported, and the program waits on; a
+/// signal ends the wait, and --no-wait omits it. What a reader has taken but not handled is not
+/// known here, nor is what a program between (tee, pv) holds back; and if two programs write to one
+/// pipe, each waits until all of both is taken. The safe way is -o FILE: the file and the filter
+/// then change together, at the end. On systems other than Linux a pipe or socket is not waited
+/// for. A TCP socket has taken what the system at its other end has received.
 ///
-/// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it takes nothing for 1 s; a
-/// second signal ends the program at once. A save that runs is finished. The status is that of the signal. A signal that
-/// the program was started with as ignored, as by nohup, stays ignored (on systems other than Linux: SIGHUP only, which
-/// ends the program there without a save).
+/// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it
+/// takes nothing for 1 s; a second signal ends the program at once. A save that runs is finished.
+/// The status is that of the signal. A signal that the program was started with as ignored, as by
+/// nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program there
+/// without a save).
 ///
 /// If the filter exists, options that it was not created with are an error.
 ///
@@ -45,62 +48,65 @@ use crate::units::{count, rate};
 /// of the server is lost; the run then fails and says how many. After Ctrl-C or SIGTERM all that
 /// was claimed is printed first.
 ///
-/// Two runs on one filter in a file take turns: the second waits until the first has ended. Records without a key are printed each
-/// time.
+/// Two runs on one filter in a file take turns: the second waits until the first has ended. Records
+/// without a key are printed each time.
 ///
-/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure while running; 2 bad
-/// usage or bad input.
+/// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure
+/// while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
 #[command(after_long_help = FILTER_EXAMPLES)]
 pub(crate) struct NewArgs {
     /// The file of the filter, or its address in Redis
     pub(crate) filter: PathBuf,
 
-    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
-    /// of gzip or Zstandard
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its
+    /// first bytes are those of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Write to this file instead of standard output. It is replaced at the end of the run. If the run fails or is ended
-    /// by a signal, neither this file nor the filter is changed. It is compressed if its name ends in .gz or .zst. '-' is
-    /// standard output
+    /// Write to this file instead of standard output. It is replaced at the end of the run. If the
+    /// run fails or is ended by a signal, neither this file nor the filter is changed. It is
+    /// compressed if its name ends in .gz or .zst. '-' is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Create a filter of this kind. One of fixed size needs a --capacity [default: a table, or with --rate blocked]
+    /// Create a filter of this kind. One of fixed size needs a --capacity [default: a table, or
+    /// with --rate blocked]
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 
-    /// The number of distinct records expected in the created filter, such as 10M. A table and the kinds that grow
-    /// begin with it; a filter of fixed size keeps its rate up to it
+    /// The number of distinct records expected in the created filter, such as 10M. A table and the
+    /// kinds that grow begin with it; a filter of fixed size keeps its rate up to it
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// Keep the last N printed records only (--kind rotating), such as 10M: a record that is among them is not printed
-    /// again, and one that is older may be; after about 1.2 N printed records each record is forgotten. For a filter
-    /// in Redis: remember each record for this time, such as 24h, and at most a third longer; --capacity is then the
-    /// records in it
+    /// Keep the last N printed records only (--kind rotating), such as 10M: a record that is among
+    /// them is not printed again, and one that is older may be; after about 1.2 N printed records
+    /// each record is forgotten. For a filter in Redis: remember each record for this time, such as
+    /// 24h, and at most a third longer; --capacity is then the records in it
     #[arg(long, value_name = "N|TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
 
-    /// Create a filter that loses a new record with at most this probability, such as 1e-6 or 0.01%; one of fixed size
-    /// while it holds no more than --capacity records [default with --kind: 1e-6, with --window: 1e-9]
+    /// Create a filter that loses a new record with at most this probability, such as 1e-6 or
+    /// 0.01%; one of fixed size while it holds no more than --capacity records [default with
+    /// --kind: 1e-6, with --window: 1e-9]
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Also add records to a filter of fixed size that would bring its false-positive rate above twice the rate asked
-    /// for. Without this option the run stops before the first such record, saves what it printed, and exits with 1; the
-    /// number of records in a filter that exists is an estimate
+    /// Also add records to a filter of fixed size that would bring its false-positive rate above
+    /// twice the rate asked for. Without this option the run stops before the first such record,
+    /// saves what it printed, and exits with 1; the number of records in a filter that exists is an
+    /// estimate
     #[arg(long)]
     pub(crate) overfull: bool,
 
-    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never ends. An interval in
-    /// which the reader of a pipe does not take all of the output is left out
+    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never
+    /// ends. An interval in which the reader of a pipe does not take all of the output is left out
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
     pub(crate) save_every: Option<Duration>,
 
-    /// Save without waiting until the reader of a pipe or socket has taken all. What it then leaves unread is printed by
-    /// no run
+    /// Save without waiting until the reader of a pipe or socket has taken all. What it then leaves
+    /// unread is printed by no run
     #[arg(long)]
     pub(crate) no_wait: bool,
 
@@ -122,8 +128,8 @@ pub(crate) struct NewArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// The seed of the hash of a created filter, which is saved with it: a number, or 'random' (a keyed hash with a
-    /// random key) for records chosen by an attacker [default: 0]
+    /// The seed of the hash of a created filter, which is saved with it: a number, or 'random' (a
+    /// keyed hash with a random key) for records chosen by an attacker [default: 0]
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub(crate) seed: Option<Seed>,
 }

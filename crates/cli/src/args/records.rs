@@ -1,4 +1,5 @@
-//! The options that all commands on records share: how records are read, and what is shown while they are.
+//! The options that all commands on records share: how records are read, and what is shown while
+//! they are.
 
 use core::num::NonZero;
 use std::thread;
@@ -29,33 +30,36 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     max_line: u64,
 
-    /// The key is this field, counted from 1, or these fields, such as 1,3-5: records are duplicates if all of the fields
-    /// are equal. With --header, names of columns too, such as id,name
+    /// The key is this field, counted from 1, or these fields, such as 1,3-5: records are
+    /// duplicates if all of the fields are equal. With --header, names of columns too, such as
+    /// id,name
     #[arg(long, value_name = "FIELD,...", value_parser = field, value_delimiter = ',')]
     key_field: Vec<Column>,
 
-    /// The byte between fields: the byte itself, or \t, \0 or \xHH [default: \t, with --csv a comma]
+    /// The byte between fields: the byte itself, or \t, \0 or \xHH [default: \t, with --csv a
+    /// comma]
     #[arg(long, value_name = "C", value_parser = delimiter, requires = "key_field")]
     delimiter: Option<u8>,
 
-    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, "" inside it is a quote, and a line end inside it is
-    /// part of it. Malformed rows are read as Python's csv module reads them, and counted
+    /// Fields may be quoted as in CSV (RFC 4180): "a, b" is one field, "" inside it is a quote, and
+    /// a line end inside it is part of it. Malformed rows are read as Python's csv module reads
+    /// them, and counted
     #[arg(long, requires = "key_field")]
     csv: bool,
 
-    /// Treat a double quote as an ordinary byte. Without this or --csv, a record with a quote at the start of a field has no
-    /// key if the delimiter is a comma or a semicolon
+    /// Treat a double quote as an ordinary byte. Without this or --csv, a record with a quote at
+    /// the start of a field has no key if the delimiter is a comma or a semicolon
     #[arg(long, requires = "key_field", conflicts_with = "csv")]
     no_csv: bool,
 
-    /// The first record of each input is a header, the same in all inputs: it is printed once, before the first record that
-    /// is printed, and has no key
+    /// The first record of each input is a header, the same in all inputs: it is printed once,
+    /// before the first record that is printed, and has no key
     #[arg(long, conflicts_with = "json_key")]
     header: bool,
 
-    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id; given several times, the values. Values of
-    /// different types differ ("1" and 1), and so do numbers that are written differently. A value nested deeper than 127
-    /// cannot be a key
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id; given several times,
+    /// the values. Values of different types differ ("1" and 1), and so do numbers that are written
+    /// differently. A value nested deeper than 127 cannot be a key
     #[arg(long, value_name = "POINTER", value_parser = pointer, conflicts_with = "key_field")]
     json_key: Vec<String>,
 
@@ -63,17 +67,18 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "POLICY", value_enum)]
     url: Option<Policy>,
 
-    /// The letters A to Z in keys equal a to z; other letters stay as they are. A saved filter keeps this
+    /// The letters A to Z in keys equal a to z; other letters stay as they are. A saved filter
+    /// keeps this
     #[arg(long)]
     ignore_case: bool,
 
-    /// A CR at the end of a line is no part of its key: lines that end in CR LF equal those that end in LF. They are printed
-    /// as they are
+    /// A CR at the end of a line is no part of its key: lines that end in CR LF equal those that
+    /// end in LF. They are printed as they are
     #[arg(long)]
     crlf: bool,
 
-    /// Treat a record without a key as an error, and a malformed row of CSV, and an input without any --delimiter. Otherwise
-    /// a warning reports them
+    /// Treat a record without a key as an error, and a malformed row of CSV, and an input without
+    /// any --delimiter. Otherwise a warning reports them
     #[arg(long)]
     strict: bool,
 
@@ -81,7 +86,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) no_decompress: bool,
 
-    /// The number of threads; at most 64 are used, and each takes some megabytes [default: all cores]
+    /// The number of threads; at most 64 are used, and each takes some megabytes [default: all
+    /// cores]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 
@@ -117,16 +123,19 @@ pub(crate) enum Stats {
 }
 
 impl RecordArgs {
-    /// Returns how records are read, or an error if options contradict each other. `command`: whose help the error names.
+    /// Returns how records are read, or an error if options contradict each other. `command`: whose
+    /// help the error names.
     pub(crate) fn records(&self, command: &str) -> Result<Records, Error> {
         self.records_with(command, true)
     }
 
-    /// [`records`](Self::records) for keys of a type. `total`: whether every record has a key of this type.
+    /// [`records`](Self::records) for keys of a type. `total`: whether every record has a key of
+    /// this type.
     pub(crate) fn records_with(&self, command: &str, total: bool) -> Result<Records, Error> {
         let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis {command} --help'")));
         let hex = self.input == Form::Hex;
-        // clap does not enforce `requires` if the required option conflicts with one that is present.
+        // clap does not enforce `requires` if the required option conflicts with one that is
+        // present.
         if self.key_field.is_empty() && (self.csv || self.no_csv || self.delimiter.is_some()) {
             return usage("--delimiter, --csv and --no-csv need a --key-field");
         }

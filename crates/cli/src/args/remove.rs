@@ -8,12 +8,13 @@ use super::{FromArgs, KeyArgs, RecordArgs};
 
 /// Remove records from a filter, and save it
 ///
-/// The filter must be of a kind that can remove: 'cuckoo', 'counting' or 'scalable-cuckoo', built by 'tamis build --kind
-/// KIND'. Each record removes one copy. Remove only records that were inserted: a record that was not may remove another
-/// one instead, which then seems absent. (A counting filter never forgets a record of which it has counted 15 copies.)
+/// The filter must be of a kind that can remove: 'cuckoo', 'counting' or 'scalable-cuckoo', built
+/// by 'tamis build --kind KIND'. Each record removes one copy. Remove only records that were
+/// inserted: a record that was not may remove another one instead, which then seems absent. (A
+/// counting filter never forgets a record of which it has counted 15 copies.)
 ///
-/// The filter is saved at the end of the input, in one step; if the run fails, it is not changed. Two runs that change
-/// one filter take turns.
+/// The filter is saved at the end of the input, in one step; if the run fails, it is not changed.
+/// Two runs that change one filter take turns.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct RemoveArgs {
     /// The file of the filter
     pub(crate) filter: PathBuf,
 
-    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its first bytes are those
-    /// of gzip or Zstandard
+    /// Files to read, in order; '-' or no file is standard input. Input is decompressed if its
+    /// first bytes are those of gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

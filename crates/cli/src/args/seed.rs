@@ -10,8 +10,8 @@ use crate::pipeline::Seed;
 #[allow(missing_docs, reason = "see above")]
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct SeedArgs {
-    /// The seed of the hash, which is saved with the filter: a number, or 'random' (a keyed hash with a random key) for
-    /// records chosen by an attacker
+    /// The seed of the hash, which is saved with the filter: a number, or 'random' (a keyed hash
+    /// with a random key) for records chosen by an attacker
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
     pub(crate) seed: Seed,
 }

@@ -31,7 +31,8 @@ pub(super) enum Column {
     Name(String),
 }
 
-/// Parses the number of a field, a range of them, or the name of one. What looks like a number is one.
+/// Parses the number of a field, a range of them, or the name of one. What looks like a number is
+/// one.
 pub(super) fn field(text: &str) -> Result<Column, String> {
     let number = |text: &str| {
         let parsed = text.parse::<NonZero<usize>>();

@@ -34,7 +34,8 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     Roles::of(&files).save_to(&args.output, "filter")?;
     let inputs = input::inputs(files, args.records.no_decompress)?;
     output::check(&args.output)?;
-    // Another run that changes the old filter ends first, and one that begins later changes the new one.
+    // Another run that changes the old filter ends first, and one that begins later changes the new
+    // one.
     let lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
 
@@ -73,8 +74,8 @@ impl BuildArgs {
         AnyFilter::build(kind, Copies::Counted, capacity, self.rate.unwrap_or(DEFAULT_RATE), hasher)
     }
 
-    /// Returns an error if a filter of fixed size holds too many items for its rate. `inserted`: the number of items, or
-    /// of their copies if the filter keeps these.
+    /// Returns an error if a filter of fixed size holds too many items for its rate. `inserted`:
+    /// the number of items, or of their copies if the filter keeps these.
     fn require_room(&self, filter: &AnyFilter, inserted: u64) -> Result<(), Error> {
         let Some(room) = filter.room(Some(self.rate.unwrap_or(DEFAULT_RATE))) else {
             return Ok(());
@@ -91,7 +92,8 @@ impl BuildArgs {
         Err(Error::Overfull { record: None, filter, items, rate })
     }
 
-    /// Builds a filter whose capacity is the number of records. Returns it with the number of items inserted.
+    /// Builds a filter whose capacity is the number of records. Returns it with the number of items
+    /// inserted.
     fn counted(
         &self,
         kind: FileKind,

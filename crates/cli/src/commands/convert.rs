@@ -97,8 +97,8 @@ impl ConvertArgs {
         filter.convert(to, &self.filter)
     }
 
-    /// Saves the new filter under its name, or writes it to standard output, from a temporary file: only a complete one
-    /// is printed.
+    /// Saves the new filter under its name, or writes it to standard output, from a temporary file:
+    /// only a complete one is printed.
     fn save(&self, save: impl Fn(&Path) -> Result<(), Error>) -> Result<(), Error> {
         if output::is_file(Some(&self.output)) {
             return save(&self.output);

@@ -49,7 +49,8 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
     let (filter_bytes, false_files) = before.copy(&mut set).map_err(failed)?;
 
-    // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
+    // Each worker takes one file after another. If there are fewer files than threads, several
+    // threads share a file.
     let threads = records.threads;
     let workers = threads.min(inputs.list.len());
     records.threads = threads / workers;
@@ -235,7 +236,8 @@ impl Indexed {
                 true
             }
             Err(error) => {
-                // Remove the temporary file, then end the program: other workers may wait for input.
+                // Remove the temporary file, then end the program: other workers may wait for
+                // input.
                 self.set = None;
                 self.screen.failed(&error);
                 self.error = Some(error);

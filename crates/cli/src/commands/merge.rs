@@ -51,8 +51,8 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     Ok(())
 }
 
-/// What the union of filters that cannot be merged needs. A Bloom filter may hold more items than it was built for; then
-/// it was read in vain, but the advice is right.
+/// What the union of filters that cannot be merged needs. A Bloom filter may hold more items than
+/// it was built for; then it was read in vain, but the advice is right.
 fn union_of(headers: &[Header<'_>]) -> Union {
     let records = headers.iter().map(|header| {
         let items = Reader::load(header).map_or(0.0, |filter| filter.described().items());

@@ -76,7 +76,8 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let (list, every) = (inputs.list, args.save_every);
-    // A window depends on the order of all records, other filters on that of the records of each shard.
+    // A window depends on the order of all records, other filters on that of the records of each
+    // shard.
     let done = if let AnyFilter::Rotating(window) = &filter {
         let decider = Window::new(window, hasher, Printed::Fresh);
         keeper.run(list, &records, &decider, &mut screen, every)?
@@ -163,7 +164,8 @@ impl NewArgs {
         Choice::new(self.kind, self.capacity, self.window())?.require_size(self.rate)
     }
 
-    /// The rate that the options ask for. With --kind or --window alone, a filter is created with a default rate.
+    /// The rate that the options ask for. With --kind or --window alone, a filter is created with a
+    /// default rate.
     fn rate(&self) -> Option<f64> {
         let default = match (self.kind, self.window()) {
             (_, Some(_)) => Some(WINDOW_RATE),
@@ -173,7 +175,8 @@ impl NewArgs {
         self.rate.or(default)
     }
 
-    /// The rate of the filter, if the options say it together with the capacity: no other filter is accepted then.
+    /// The rate of the filter, if the options say it together with the capacity: no other filter is
+    /// accepted then.
     fn rate_of(&self, choice: Choice) -> Option<f64> {
         choice.size.and(self.rate())
     }

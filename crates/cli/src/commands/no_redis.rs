@@ -1,4 +1,5 @@
-//! The commands on a filter in Redis, in a build without the feature `redis`: each is an error that names the feature.
+//! The commands on a filter in Redis, in a build without the feature `redis`: each is an error that
+//! names the feature.
 
 use std::time::Instant;
 

@@ -15,8 +15,8 @@ use crate::pipeline::Done;
 use crate::screen;
 use crate::units::{self, bytes, counted, grouped};
 
-/// The part of its capacity above which a filter is reported as overfilled. An estimate of the number of items may
-/// exceed the number by some percent.
+/// The part of its capacity above which a filter is reported as overfilled. An estimate of the
+/// number of items may exceed the number by some percent.
 pub(super) const OVERFILLED: f64 = 1.05;
 
 /// The report of one run.

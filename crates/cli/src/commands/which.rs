@@ -51,7 +51,8 @@ pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {
         asked.read(file, &records)?;
     }
 
-    // Load each filter once, for all keys; then read the files that they name, if asked to; and print.
+    // Load each filter once, for all keys; then read the files that they name, if asked to; and
+    // print.
     memory::check_for(&shown(&args.index), KEY_BYTES * asked.keys.len() as u64)?;
     let keys: Vec<&[u8]> = asked.keys.iter().map(|(_, key)| key.as_slice()).collect();
     let mut found = set.which_many(&keys).map_err(|error| unreadable(&args.index, error))?;

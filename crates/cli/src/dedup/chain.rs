@@ -30,10 +30,11 @@ trait Slice: Send + Sized {
         hashes: impl Iterator<Item = u64>,
         report: impl FnMut(usize, bool),
     );
-    /// Inserts the item and returns whether it was new. Returns `None`, and changes nothing, if it finds no room.
+    /// Inserts the item and returns whether it was new. Returns `None`, and changes nothing, if it
+    /// finds no room.
     fn insert(&mut self, hash: u64) -> Option<bool>;
-    /// Inserts all items in order, passes to `report` the index of each and whether it was new, and returns their
-    /// number. A kind whose inserts may find no room inserts nothing and returns 0.
+    /// Inserts all items in order, passes to `report` the index of each and whether it was new, and
+    /// returns their number. A kind whose inserts may find no room inserts nothing and returns 0.
     fn insert_many_with(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
@@ -41,7 +42,8 @@ trait Slice: Send + Sized {
     ) -> usize;
 }
 
-/// The methods that are the same for all kinds. The filters see only hashes: their own hasher is not used.
+/// The methods that are the same for all kinds. The filters see only hashes: their own hasher is
+/// not used.
 macro_rules! common_methods {
     ($filter:ident, $sizes:ident) => {
         fn build(spec: &SliceSpec) -> Result<Self, BuildError> {
@@ -136,7 +138,8 @@ impl<'g, F: Slice> Chain<'g, F> {
         Ok(Self { growth, older: Vec::new(), fills: Vec::new(), newest, items: 0, room })
     }
 
-    /// Inserts an item that the first `queried` slices do not contain, and returns whether it was new.
+    /// Inserts an item that the first `queried` slices do not contain, and returns whether it was
+    /// new.
     #[inline]
     fn insert(&mut self, hash: u64, queried: usize) -> Result<bool, Error> {
         // The slices that became full in the course of this batch.
@@ -150,7 +153,8 @@ impl<'g, F: Slice> Chain<'g, F> {
                     self.room -= u64::from(new);
                     return Ok(new);
                 }
-                // A slice that found no place counts as full, even if `room` is left: the next slice takes the item.
+                // A slice that found no place counts as full, even if `room` is left: the next
+                // slice takes the item.
             } else if self.newest.contains(hash) {
                 return Ok(false);
             }
@@ -179,8 +183,9 @@ impl<'g, F: Slice> Chain<'g, F> {
 
 impl<F: Slice> Shard for Chain<'_, F> {
     fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
-        // Query the full slices with the whole batch, newest first: it is the largest and leaves the fewest items to
-        // the others. Querying them before any insert gives the same answers, since full slices do not change.
+        // Query the full slices with the whole batch, newest first: it is the largest and leaves
+        // the fewest items to the others. Querying them before any insert gives the same answers,
+        // since full slices do not change.
         let mut left = batch.len();
         for slice in self.older.iter().rev() {
             let queried = &batch[..left];
@@ -190,8 +195,8 @@ impl<F: Slice> Shard for Chain<'_, F> {
             left = keep(&mut batch[..left], |entry| fresh[entry.record as usize]);
         }
 
-        // Insert the items that no full slice contains. If the newest slice has room even if all are new, they go in
-        // as one batch.
+        // Insert the items that no full slice contains. If the newest slice has room even if all
+        // are new, they go in as one batch.
         let batch = &batch[..left];
         let mut inserted = 0;
         if self.room >= left as u64 {
@@ -205,7 +210,8 @@ impl<F: Slice> Shard for Chain<'_, F> {
             self.room -= new;
         }
 
-        // Otherwise, and for a kind without batch inserts, one by one: any of them may make the chain grow.
+        // Otherwise, and for a kind without batch inserts, one by one: any of them may make the
+        // chain grow.
         let queried = self.older.len();
         let batch = &batch[inserted..];
         batch.iter().for_each(|entry| self.newest.prefetch(entry.hash));
@@ -234,7 +240,8 @@ mod tests {
 
     /// Decides some items twice, in batches of this size; returns the verdicts and the fills.
     ///
-    /// The room of the first slice is set to be unlimited, so that it grows full and an insert finds no place.
+    /// The room of the first slice is set to be unlimited, so that it grows full and an insert
+    /// finds no place.
     fn decided(growth: &Growth, batch: usize) -> (Vec<bool>, Vec<u64>) {
         let mut chain = Chain::<OnceCuckooFilter<[u8], Rapid>>::new(growth).expect("small");
         chain.room = u64::MAX;
@@ -257,7 +264,8 @@ mod tests {
         let (verdicts, fills) = decided(&growth, 1);
         let (first, again) = verdicts.split_at(ITEMS as usize);
         assert!(first.iter().all(|&new| new) && !again.iter().any(|&new| new));
-        // The first slice was full only beyond its capacity; the slices after it have their usual sizes.
+        // The first slice was full only beyond its capacity; the slices after it have their usual
+        // sizes.
         let capacity = growth.get(0).expect("small").items;
         assert!((capacity + 1..2 * capacity).contains(&fills[0]), "{fills:?}");
         assert_eq!(fills[1], growth.get(1).expect("small").items);

@@ -1,12 +1,14 @@
 //! How many first occurrences a run is expected to have lost to false positives.
 //!
-//! A new item arrives at a shard. With probability `q` one of the older slices reports it as present; these slices are
-//! full (a cuckoo filter, one time in a million, not quite). With probability `p(x)` the newest slice does, where `x`
-//! is the number of new items that have reached it, inserted or not. (An item that was not inserted would have set
-//! nothing, so the slice is as full as after `x` inserts.) If the slice has taken in `n` items, then `x − ∫p = n`
-//! determines `x`, and `∫p + x·q / (1 − q)` items have been lost since the slice became the newest.
+//! A new item arrives at a shard. With probability `q` one of the older slices reports it as
+//! present; these slices are full (a cuckoo filter, one time in a million, not quite). With
+//! probability `p(x)` the newest slice does, where `x` is the number of new items that have reached
+//! it, inserted or not. (An item that was not inserted would have set nothing, so the slice is as
+//! full as after `x` inserts.) If the slice has taken in `n` items, then `x − ∫p = n` determines
+//! `x`, and `∫p + x·q / (1 − q)` items have been lost since the slice became the newest.
 //!
-//! All shards have slices of the same sizes, so `∫p` is tabulated once for all slices with the same number.
+//! All shards have slices of the same sizes, so `∫p` is tabulated once for all slices with the same
+//! number.
 
 use super::growth::{Growth, SliceSpec};
 
@@ -90,9 +92,9 @@ impl Table {
     }
 }
 
-/// The mean of a rate that grows from `low` to `high` exponentially. Rates are steep powers of the fill, which a
-/// straight line would overestimate. The rate of a cuckoo filter is a straight line; over all the points of a table,
-/// the result is as good as exact for it too.
+/// The mean of a rate that grows from `low` to `high` exponentially. Rates are steep powers of the
+/// fill, which a straight line would overestimate. The rate of a cuckoo filter is a straight line;
+/// over all the points of a table, the result is as good as exact for it too.
 fn area(low: f64, high: f64) -> f64 {
     if low <= 0.0 || (high - low).abs() <= 1e-6 * high {
         (low + high) / 2.0

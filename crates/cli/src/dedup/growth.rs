@@ -1,25 +1,28 @@
-//! How the filters of all shards grow: a scalable Bloom filter, with sizes that are computed once for all shards.
+//! How the filters of all shards grow: a scalable Bloom filter, with sizes that are computed once
+//! for all shards.
 //!
-//! A scalable Bloom filter is a chain of filters of growing capacity and falling rate: Almeida, Baquero, Preguiça,
-//! Hutchison, "Scalable Bloom Filters", Information Processing Letters 101 (2007). Inserts go to the newest filter, a
-//! query goes to all of them, and when the newest one is full, another is added. Here each filter of the chain is
-//! called a slice (in the paper, a slice is a part of one filter).
+//! A scalable Bloom filter is a chain of filters of growing capacity and falling rate: Almeida,
+//! Baquero, Preguiça, Hutchison, "Scalable Bloom Filters", Information Processing Letters 101
+//! (2007). Inserts go to the newest filter, a query goes to all of them, and when the newest one is
+//! full, another is added. Here each filter of the chain is called a slice (in the paper, a slice
+//! is a part of one filter).
 //!
-//! The false-positive rate of a chain is at most the sum of the rates of its slices. Each slice after the second gets
-//! [`RATIO`] times the rate of the one before, so the sum stays below the rate asked for, however long the chain.
+//! The false-positive rate of a chain is at most the sum of the rates of its slices. Each slice
+//! after the second gets [`RATIO`] times the rate of the one before, so the sum stays below the
+//! rate asked for, however long the chain.
 //!
-//! It differs from the paper in this: the slices may be of any [`Kind`], cuckoo filters too; a new slice holds as many
-//! items as all before it together, so the second slice is as large as the first; and the first slice's share of the
-//! rate is chosen apart from the series.
+//! It differs from the paper in this: the slices may be of any [`Kind`], cuckoo filters too; a new
+//! slice holds as many items as all before it together, so the second slice is as large as the
+//! first; and the first slice's share of the rate is chosen apart from the series.
 //!
-//! - With a known capacity the first slice gets nearly the whole rate, since it is expected to be the last. Giving a
-//!   tenth of the rate away costs 0.2 bits per item.
-//! - Without one the first slice is small, and its share of the rate matters little: it is `1 - RATIO`, the first term
-//!   of the series.
+//! - With a known capacity the first slice gets nearly the whole rate, since it is expected to be
+//!   the last. Giving a tenth of the rate away costs 0.2 bits per item.
+//! - Without one the first slice is small, and its share of the rate matters little: it is `1 -
+//!   RATIO`, the first term of the series.
 //!
-//! If the planned rate of a slice is lower than its kind can reach at its size, the slice gets the lowest rate that the
-//! kind can reach, as long as the sum still stays below the rate asked for. So a very low rate ends the growth only
-//! where no filter could keep it.
+//! If the planned rate of a slice is lower than its kind can reach at its size, the slice gets the
+//! lowest rate that the kind can reach, as long as the sum still stays below the rate asked for. So
+//! a very low rate ends the growth only where no filter could keep it.
 
 use std::sync::OnceLock;
 
@@ -39,10 +42,10 @@ const RATIO: f64 = 0.7;
 const SHARE_KNOWN: f64 = 0.9;
 const SHARE_UNKNOWN: f64 = 1.0 - RATIO;
 
-/// The items that the first slices of all shards hold together when the capacity is not known. MEASURED: 10 million
-/// lines, 5.5 million of them distinct, take 0.85 s of CPU and 57 MiB; with a quarter of the items, which makes two
-/// more slices to query, 1.04 s and 61 MiB, on a shared Xeon (Sapphire or Emerald Rapids). The price is 6 MiB for an
-/// input of few lines, instead of 2 MiB.
+/// The items that the first slices of all shards hold together when the capacity is not known.
+/// MEASURED: 10 million lines, 5.5 million of them distinct, take 0.85 s of CPU and 57 MiB; with a
+/// quarter of the items, which makes two more slices to query, 1.04 s and 61 MiB, on a shared Xeon
+/// (Sapphire or Emerald Rapids). The price is 6 MiB for an input of few lines, instead of 2 MiB.
 const UNKNOWN: u64 = 1 << 20;
 
 /// An upper bound on the slices of a chain: more doublings than a filter of 2^64 items takes.
@@ -51,10 +54,11 @@ const MAX_SLICES: usize = 60;
 /// The factor by which rounding may increase a rate.
 const ROUNDING: f64 = 1.000_001;
 
-/// The standard deviations by which a first slice exceeds its part of a known capacity. With 4, one filter in 500 has a
-/// shard that outgrows its first slice.
+/// The standard deviations by which a first slice exceeds its part of a known capacity. With 4, one
+/// filter in 500 has a shard that outgrows its first slice.
 const SPARE: f64 = 4.0;
-/// The same if the rate leaves no second slice: with 8, practically no shard outgrows its first slice.
+/// The same if the rate leaves no second slice: with 8, practically no shard outgrows its first
+/// slice.
 const SPARE_ALONE: f64 = 8.0;
 
 /// The capacity and the sizes of the slices with the same number, in all shards.
@@ -113,8 +117,8 @@ impl Growth {
         self.kind
     }
 
-    /// The slice with this number, from 0, if there is memory for it in all shards: they need it at nearly the same
-    /// time.
+    /// The slice with this number, from 0, if there is memory for it in all shards: they need it at
+    /// nearly the same time.
     pub(super) fn get(&self, number: usize) -> Result<SliceSpec, Refusal> {
         let too_large = Refusal::Sizes(BuildError::TooLarge);
         *self.solved.get(number).ok_or(too_large)?.get_or_init(|| {
@@ -130,13 +134,15 @@ impl Growth {
     /// The slice with this number, whether or not there is memory for it.
     fn sizes(&self, number: usize) -> Result<SliceSpec, BuildError> {
         let items = self.items_of(number).ok_or(BuildError::TooLarge)?;
-        // If nothing is left of the rate, ask for the smallest positive one: the kind rejects it as too low.
+        // If nothing is left of the rate, ask for the smallest positive one: the kind rejects it as
+        // too low.
         let left = self.left_for(number).max(f64::MIN_POSITIVE);
         let rate = self.rate_of(number).min(left);
         Ok(SliceSpec { items, geometry: self.kind.geometry(items, rate)? })
     }
 
-    /// The error to report for a slice that there is not, in terms of the options that the user gave.
+    /// The error to report for a slice that there is not, in terms of the options that the user
+    /// gave.
     pub(super) fn error(&self, number: usize, refusal: Refusal) -> Error {
         match refusal {
             Refusal::Sizes(source) => {
@@ -147,14 +153,16 @@ impl Growth {
         }
     }
 
-    /// The items of a slice: those of all slices before it together, which is 1, 1, 2, 4, 8, … times the first.
+    /// The items of a slice: those of all slices before it together, which is 1, 1, 2, 4, 8, …
+    /// times the first.
     fn items_of(&self, number: usize) -> Option<u64> {
         self.first.checked_mul(1 << number.saturating_sub(1))
     }
 
     /// The rate of a slice: its term of the series, but no less than its kind can reach.
     fn rate_of(&self, number: usize) -> f64 {
-        // What the first slice leaves is the sum of a geometric series, `(1 - RATIO) · RATIO^i` over all `i`.
+        // What the first slice leaves is the sum of a geometric series, `(1 - RATIO) · RATIO^i`
+        // over all `i`.
         let planned = match number.checked_sub(1) {
             None => self.rate * self.share,
             Some(later) => {
@@ -210,8 +218,8 @@ mod tests {
         (items * u64::from(SHARDS), growth.sizes(number).expect_err("`find` selected an error"))
     }
 
-    /// A rate near the lowest that the kind can reach ends the growth, with the error that says so, and no sooner than
-    /// necessary.
+    /// A rate near the lowest that the kind can reach ends the growth, with the error that says so,
+    /// and no sooner than necessary.
     #[test]
     fn a_very_low_rate_ends_the_growth() {
         for (kind, rate, least) in [
@@ -229,7 +237,8 @@ mod tests {
         }
     }
 
-    /// If the rate leaves nothing for a second slice, the first has more room for shards that get more than their part.
+    /// If the rate leaves nothing for a second slice, the first has more room for shards that get
+    /// more than their part.
     #[test]
     fn a_first_slice_without_a_second_is_larger() {
         // Which rate that is depends on the buckets that the processor supports.

@@ -13,13 +13,14 @@ pub struct Options {
     pub max_record: u64,
     /// Which part of a record is compared: records with equal keys are duplicates.
     pub key: Key,
-    /// Whether the first record of each input is a header: it has no key, must be the same in all inputs, and is printed
-    /// once.
+    /// Whether the first record of each input is a header: it has no key, must be the same in all
+    /// inputs, and is printed once.
     pub header: bool,
-    /// Whether to print the second record of every key, once per repeated key, instead of the first.
+    /// Whether to print the second record of every key, once per repeated key, instead of the
+    /// first.
     pub repeated: bool,
-    /// Whether a record without a key is an error, and so is a malformed row of CSV. Otherwise a record without a key is
-    /// printed; with [`repeated`](Self::repeated) it is left out.
+    /// Whether a record without a key is an error, and so is a malformed row of CSV. Otherwise a
+    /// record without a key is printed; with [`repeated`](Self::repeated) it is left out.
     pub strict: bool,
     /// What the keys seen are kept in.
     pub filter: Filter,
@@ -77,8 +78,8 @@ impl Options {
 /// What the keys seen are kept in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
-    /// A table of fingerprints, which are long enough that no loss is expected: less than 0.01 lines of a whole run of
-    /// up to 10^8 distinct lines.
+    /// A table of fingerprints, which are long enough that no loss is expected: less than 0.01
+    /// lines of a whole run of up to 10^8 distinct lines.
     Table,
     /// A chain of filters, for less memory.
     Chain {
@@ -87,8 +88,8 @@ pub enum Filter {
         /// The false-positive rate that the whole chain stays below.
         rate: f64,
     },
-    /// A filter that forgets: a record is printed unless it is among the last ones printed. [`Options::capacity`] and
-    /// [`Options::repeated`] have no meaning then and are refused.
+    /// A filter that forgets: a record is printed unless it is among the last ones printed.
+    /// [`Options::capacity`] and [`Options::repeated`] have no meaning then and are refused.
     Window {
         /// The number of printed records that are kept; up to a fifth more may be.
         items: u64,

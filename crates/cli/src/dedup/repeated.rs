@@ -1,4 +1,5 @@
-//! The filters of one shard: one for the keys seen and, if repeated records are printed, one for the keys printed.
+//! The filters of one shard: one for the keys seen and, if repeated records are printed, one for
+//! the keys printed.
 
 use tamis::hash::{HashItem, Rapid};
 
@@ -32,8 +33,8 @@ impl<'s> Filters<'s> {
         Self { seen, again: None, others: Vec::new() }
     }
 
-    /// Decides a batch, in order. On an error, returns the record at which it happened; the records before it are
-    /// decided. Overwrites the batch.
+    /// Decides a batch, in order. On an error, returns the record at which it happened; the records
+    /// before it are decided. Overwrites the batch.
     pub(super) fn decide(&mut self, batch: Batch<'_>) -> Result<(), (u32, Error)> {
         let Batch { entries, fresh, second } = batch;
         let Self { seen, again, others } = self;
@@ -42,13 +43,13 @@ impl<'s> Filters<'s> {
         others.clear();
         others.extend_from_slice(entries);
         let seen = seen.decide(entries, fresh);
-        // The records that the first filter contained go to the second. Records after an error were not decided, so
-        // the second filter must not insert them.
+        // The records that the first filter contained go to the second. Records after an error were
+        // not decided, so the second filter must not insert them.
         let end = seen.as_ref().err().map_or(u32::MAX, |&(record, _)| record);
         others.retain(|entry| entry.record < end && !fresh[entry.record as usize]);
-        // With the same hash, the second filter would err where the first does. Suppose the first filter took item A
-        // for item B: then A would go into the second filter, which would take B for A when B is repeated. That would
-        // happen more often than the rate allows.
+        // With the same hash, the second filter would err where the first does. Suppose the first
+        // filter took item A for item B: then A would go into the second filter, which would take B
+        // for A when B is repeated. That would happen more often than the rate allows.
         let hasher = Rapid::with_seed(SECOND);
         others.iter_mut().for_each(|entry| entry.hash = hasher.hash_item(&entry.hash));
         again.decide(others, second).and(seen)
@@ -66,8 +67,8 @@ mod tests {
     use crate::Kind;
     use crate::dedup::options::{Filter, Options};
 
-    /// If the first filter is full, the records after that are not passed to the second filter, which may be full too:
-    /// its error would hide the place of the first.
+    /// If the first filter is full, the records after that are not passed to the second filter,
+    /// which may be full too: its error would hide the place of the first.
     #[test]
     fn the_first_record_that_finds_no_room_is_reported() {
         // A rate that leaves nothing for a second slice.
@@ -77,7 +78,8 @@ mod tests {
             Options { filter, capacity: Some(640_000), repeated: true, ..Options::default() };
         let store = Store::new(&options).expect("small");
         let Store::Chain(growth) = &store else { panic!("a chain was asked for") };
-        // There is one slice only. With older slices, undecided records are never passed to the second filter.
+        // There is one slice only. With older slices, undecided records are never passed to the
+        // second filter.
         assert!(growth.get(1).is_err());
         let room = growth.get(0).expect("small").items;
         let mut filters = Filters::new(&store, 0, true).expect("small");

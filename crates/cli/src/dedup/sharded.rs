@@ -12,8 +12,8 @@ pub(crate) struct Sharded<'s> {
     shards: Vec<Turnstile<Filters<'s>>>,
     hasher: Hasher,
     plan: Plan,
-    /// Set if a chunk is cut, because the input is wrong after its last record. Nothing after it is decided, so that the
-    /// shards contain exactly the records before.
+    /// Set if a chunk is cut, because the input is wrong after its last record. Nothing after it is
+    /// decided, so that the shards contain exactly the records before.
     cut: OnceLock<()>,
 }
 
@@ -24,7 +24,8 @@ impl<'s> Sharded<'s> {
         Self { shards, hasher, plan, cut: OnceLock::new() }
     }
 
-    /// How much each shard contains: its filter of keys seen, and its filter of keys printed, if there is one.
+    /// How much each shard contains: its filter of keys seen, and its filter of keys printed, if
+    /// there is one.
     pub(crate) fn into_fills(self) -> impl Iterator<Item = (Option<Fill>, Option<Fill>)> {
         self.shards.into_iter().map(|shard| shard.into_inner().fills())
     }

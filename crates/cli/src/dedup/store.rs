@@ -35,7 +35,8 @@ impl Store {
         })
     }
 
-    /// The expected number of items that were taken for others and not inserted, given how much each shard contains.
+    /// The expected number of items that were taken for others and not inserted, given how much
+    /// each shard contains.
     pub(super) fn lost(&self, fills: &[Fill]) -> f64 {
         match self {
             Self::Table(sizes) => sizes.lost(fills.iter().map(|fill| fill.slices.iter().sum())),

@@ -22,11 +22,12 @@ pub struct Summary {
     pub notes: Notes,
     /// Whether the second record of each key was printed instead of the first.
     pub repeated: bool,
-    /// The number of records expected to be missing from the output, because a filter took them for others that were
-    /// printed.
+    /// The number of records expected to be missing from the output, because a filter took them for
+    /// others that were printed.
     pub expected_lost: f64,
-    /// The number of records expected to be in the output that should not be. These are first occurrences taken for
-    /// second ones when repeated records are printed. Some of them do come again later; then only the place is wrong.
+    /// The number of records expected to be in the output that should not be. These are first
+    /// occurrences taken for second ones when repeated records are printed. Some of them do come
+    /// again later; then only the place is wrong.
     pub expected_extra: f64,
     /// What the keys were kept in.
     pub filter: Filter,
@@ -188,7 +189,8 @@ impl Summary {
     }
 }
 
-/// An expected number of lines, as a person reads it: two digits, or none if it is below the threshold of a warning.
+/// An expected number of lines, as a person reads it: two digits, or none if it is below the
+/// threshold of a warning.
 struct Lost(f64);
 
 impl fmt::Display for Lost {

@@ -1,14 +1,15 @@
 //! One shard: a cuckoo table of fingerprints, which doubles without the hashes of its items.
 //!
-//! An item has a tag and two positions (`item`). It is stored in the bucket of one of them. A bucket is a cache line
-//! (`line`) and stands for `2^bits` adjacent positions: position `X` is in bucket `X >> bits`, and the slot keeps the
-//! tag and the low bits of `X`, the rest. So a slot and the number of its bucket give the tag and a position, and with
-//! them all that is known of the item.
+//! An item has a tag and two positions (`item`). It is stored in the bucket of one of them. A
+//! bucket is a cache line (`line`) and stands for `2^bits` adjacent positions: position `X` is in
+//! bucket `X >> bits`, and the slot keeps the tag and the low bits of `X`, the rest. So a slot and
+//! the number of its bucket give the tag and a position, and with them all that is known of the
+//! item.
 //!
-//! To double the table, each line is split in two: the highest bit of a rest says which of the two lines the item goes
-//! to. All items keep their tags and positions, so the answers stay the same, wrong ones included: growth costs no
-//! accuracy. The rests are one bit shorter then, so a new line has at least as many slots as an old one, and there is
-//! room for all its items.
+//! To double the table, each line is split in two: the highest bit of a rest says which of the two
+//! lines the item goes to. All items keep their tags and positions, so the answers stay the same,
+//! wrong ones included: growth costs no accuracy. The rests are one bit shorter then, so a new line
+//! has at least as many slots as an old one, and there is room for all its items.
 //!
 //! One thread at a time uses the table, so an insert relocates items without locks.
 
@@ -35,8 +36,8 @@ pub(super) use self::sizes::Sizes;
 /// The items that an insert moves in a row before the table doubles.
 const MOVES: u32 = 100;
 
-/// The items of a batch whose lines are read ahead at a time: with two lines each they fit in an L1 cache of 32 KiB, and
-/// 512 KiB of URLs have fewer per shard.
+/// The items of a batch whose lines are read ahead at a time: with two lines each they fit in an L1
+/// cache of 32 KiB, and 512 KiB of URLs have fewer per shard.
 const AHEAD: usize = 128;
 
 /// The items of one shard.
@@ -109,8 +110,8 @@ impl Table {
         items
     }
 
-    /// Reads a word of each line that the items need. In a loop that does nothing else the processor waits for many
-    /// lines at the same time.
+    /// Reads a word of each line that the items need. In a loop that does nothing else the
+    /// processor waits for many lines at the same time.
     fn touch(&self, items: &[Item]) {
         let (layout, lines) = (self.size.layout, self.memory.lines());
         let positions = items.iter().flat_map(|item| item.positions);
@@ -136,8 +137,8 @@ impl Table {
         self.items as f64 * self.positions.confusion()
     }
 
-    /// Stores an item that is not in the table. If that moves too many items, returns the last of them, which is then
-    /// not in the table.
+    /// Stores an item that is not in the table. If that moves too many items, returns the last of
+    /// them, which is then not in the table.
     fn store(&mut self, mut item: Item) -> Option<Item> {
         let Self { positions, size: Size { layout, .. }, .. } = *self;
         let lines = self.memory.lines_mut();
@@ -151,7 +152,8 @@ impl Table {
                 layout.set(&mut lines[bucket], count, item.tag, rest);
                 return None;
             }
-            // Both are full: replace an item that has room in the bucket of its other position, which is the first one.
+            // Both are full: replace an item that has room in the bucket of its other position,
+            // which is the first one.
             let resident = |lines: &[Line], slot| {
                 let (tag, rest) = layout.get(&lines[bucket], slot);
                 positions.item_at(layout.position(Place { bucket, rest }), tag)
@@ -256,8 +258,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// The table is a set of pairs of a tag and an unordered pair of positions: exactly that set, through all
-        /// doublings, to the end of its growth. There are few positions and tags, so that many items are confused.
+        /// The table is a set of pairs of a tag and an unordered pair of positions: exactly that
+        /// set, through all doublings, to the end of its growth. There are few positions and tags,
+        /// so that many items are confused.
         #[test]
         fn every_answer_is_that_of_a_set(
             lines in 1_u64..20,
@@ -317,7 +320,8 @@ mod tests {
         let (verdicts, fill) = decided(1);
         let (first, again) = verdicts.split_at(100_000);
         assert!(first.iter().all(|&new| new) && !again.iter().any(|&new| new));
-        // Seven doublings: 64 lines of 10 slots become 8192 lines of 12 slots, which are filled to a tenth or more.
+        // Seven doublings: 64 lines of 10 slots become 8192 lines of 12 slots, which are filled to
+        // a tenth or more.
         assert_eq!(fill, Fill { slices: vec![100_000], bytes: 16_384 * 64 });
         for batch in [7, 110, 150_000] {
             assert!(
@@ -328,7 +332,8 @@ mod tests {
         }
     }
 
-    /// A table takes the items that its size is computed for. (Very small tables may double before.)
+    /// A table takes the items that its size is computed for. (Very small tables may double
+    /// before.)
     #[test]
     fn no_table_doubles_before_it_is_filled() {
         for (lines, bits, tables) in [

@@ -1,7 +1,7 @@
 //! The tables of all shards as one set, which is saved in a file and loaded from it.
 //!
-//! The body of the file is a directory of 24 lines, with three words for each shard: its lines, its items, and the bits
-//! of a rest. The lines of the shards follow, first to last.
+//! The body of the file is a directory of 24 lines, with three words for each shard: its lines, its
+//! items, and the bits of a rest. The lines of the shards follow, first to last.
 
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -136,7 +136,8 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Whether the tables of each shard have equal numbers of positions, so that they can be merged.
+    /// Whether the tables of each shard have equal numbers of positions, so that they can be
+    /// merged.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let mut pairs = self.shards.iter().zip(&other.shards);
         pairs.all(|(one, other)| read(one).is_like(&read(other)))
@@ -189,8 +190,8 @@ fn read(shard: &RwLock<Table>) -> RwLockReadGuard<'_, Table> {
     shard.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Builds the tables of a directory, which have this number of lines together. Returns `None` if there are no such
-/// tables, or the memory that is missing.
+/// Builds the tables of a directory, which have this number of lines together. Returns `None` if
+/// there are no such tables, or the memory that is missing.
 fn of_directory(directory: &[[u64; FIELDS]], lines: u64) -> Option<Result<Vec<Table>, u64>> {
     // Before anything is allocated.
     let sum = directory.iter().try_fold(0_u64, |sum, fields| sum.checked_add(fields[0]));
@@ -256,7 +257,8 @@ mod tests {
         Tables::load(&formats::Options::new(), path, sizes)
     }
 
-    /// A loaded table gives the same answers, is saved as the same bytes, and grows as the saved one does.
+    /// A loaded table gives the same answers, is saved as the same bytes, and grows as the saved
+    /// one does.
     #[test]
     fn loaded_tables_are_the_saved_ones() {
         let folder = tempdir().expect("a directory");
@@ -286,7 +288,8 @@ mod tests {
         }
     }
 
-    /// The room of a table is what the specification says, and a file with any other capacity is refused.
+    /// The room of a table is what the specification says, and a file with any other capacity is
+    /// refused.
     #[test]
     fn a_capacity_that_does_not_follow_from_the_sizes_is_refused() {
         let folder = tempdir().expect("a directory");
@@ -311,7 +314,8 @@ mod tests {
                 let checksum = Xxh3::with_seed(0).hash_bytes(&bytes[..248]);
                 bytes[248..256].copy_from_slice(&checksum.to_le_bytes());
                 std::fs::write(&path, bytes).expect("written");
-                // The library does not know the bits of the rests, and refuses what no bits would give.
+                // The library does not know the bits of the rests, and refuses what no bits would
+                // give.
                 let possible = formats::Info::open(&path).is_ok();
                 assert_eq!(possible, wrong.abs_diff(expected) == 1, "{wrong} {expected}");
                 let sizes = TableSizes::new(lines_of(&tables)).expect("saved");

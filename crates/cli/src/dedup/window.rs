@@ -1,8 +1,10 @@
-//! A window over the input: a record is printed unless it is among the last records that were printed.
+//! A window over the input: a record is printed unless it is among the last records that were
+//! printed.
 //!
-//! All records go through one rotating filter, chunk by chunk in input order, so the answers depend on nothing but the
-//! input. (With a filter per shard, a shard would forget early or late, by what it happens to see of the input.) One
-//! thread at a time decides; reading, hashing and printing go on meanwhile.
+//! All records go through one rotating filter, chunk by chunk in input order, so the answers depend
+//! on nothing but the input. (With a filter per shard, a shard would forget early or late, by what
+//! it happens to see of the input.) One thread at a time decides; reading, hashing and printing go
+//! on meanwhile.
 
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -23,8 +25,8 @@ pub(crate) struct Window<'f, S> {
     filter: &'f RotatingBloomFilter<[u8], S>,
     hasher: Hasher,
     printed: Printed,
-    /// Whether a chunk was cut, because the input is wrong after its last record. Nothing after it is decided, so that
-    /// the filter contains exactly the records before.
+    /// Whether a chunk was cut, because the input is wrong after its last record. Nothing after it
+    /// is decided, so that the filter contains exactly the records before.
     cut: Turnstile<bool>,
 }
 
@@ -102,8 +104,8 @@ pub(super) fn run<R: Read + Send>(
     Ok(Summary::new(done, expected, used, options, start.elapsed()))
 }
 
-/// At most how many records are expected to be lost, of this number of distinct ones: the rate is that at the end, when
-/// the most generations are full.
+/// At most how many records are expected to be lost, of this number of distinct ones: the rate is
+/// that at the end, when the most generations are full.
 fn lost(sizes: &Geometry, window: u64, distinct: u64) -> f64 {
     let Geometry::Rotating(sizes) = sizes else { return 0.0 };
     let full = generation(window);

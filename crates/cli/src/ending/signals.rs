@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: which of them are received, by which thread, and what they do by default.
+//! SIGINT, SIGTERM and SIGHUP: which of them are received, by which thread, and what they do by
+//! default.
 
 #[cfg(unix)]
 pub(super) use self::unix::{Signals, end, receive};
@@ -22,11 +23,12 @@ mod unix {
         }
     }
 
-    /// Calls `serve` for each signal from now on, in a new thread. Returns `None` if the system refuses: the signals
-    /// then do what they do by default.
+    /// Calls `serve` for each signal from now on, in a new thread. Returns `None` if the system
+    /// refuses: the signals then do what they do by default.
     pub(crate) fn receive(serve: fn(i32)) -> Option<Signals> {
         let (ready, readiness) = mpsc::channel();
-        // The handlers are set in the thread: a signal with a handler and no thread would do nothing.
+        // The handlers are set in the thread: a signal with a handler and no thread would do
+        // nothing.
         let receive = move || {
             let none = || iterator::Signals::new([0; 0]);
             let (Ok(first), Ok(mut all)) = (none(), none()) else { return };
@@ -49,7 +51,8 @@ mod unix {
         process::exit(128 + signal)
     }
 
-    /// The signals that are received: those that the program has not inherited as ignored. Linux says which these are.
+    /// The signals that are received: those that the program has not inherited as ignored. Linux
+    /// says which these are.
     #[cfg(target_os = "linux")]
     fn received() -> Vec<i32> {
         use signal_hook::consts::SIGHUP;
@@ -60,8 +63,8 @@ mod unix {
         [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect()
     }
 
-    /// Other systems do not say which signals were inherited as ignored. SIGHUP is the one that `nohup` ignores: it is
-    /// left as it is, and ends the program at once unless it is ignored.
+    /// Other systems do not say which signals were inherited as ignored. SIGHUP is the one that
+    /// `nohup` ignores: it is left as it is, and ends the program at once unless it is ignored.
     #[cfg(not(target_os = "linux"))]
     fn received() -> Vec<i32> {
         vec![SIGINT, SIGTERM]

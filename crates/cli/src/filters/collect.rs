@@ -38,7 +38,8 @@ impl Collect {
         Self { hasher: Hasher::Any(hasher), copies, hashes }
     }
 
-    /// Returns the hashes in ascending order, which is also the order of their places in most filters.
+    /// Returns the hashes in ascending order, which is also the order of their places in most
+    /// filters.
     pub(crate) fn into_sorted(self) -> Vec<u64> {
         let hashes = self.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut list = hashes.list;
@@ -52,7 +53,8 @@ impl Collect {
     fn keep(&self, new: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
         let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
         let Hashes { list, limit } = &mut *hashes;
-        // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few times only.
+        // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few times
+        // only.
         if !self.copies && list.len() + new.len() > *limit {
             list.sort_unstable();
             list.dedup();

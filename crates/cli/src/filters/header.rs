@@ -53,7 +53,8 @@ impl<'p> Header<'p> {
         Options::new().normalization(self.info.normalization()).live(self.info.is_live())
     }
 
-    /// Returns an error if the items of the filter had another normal form than the keys of this command.
+    /// Returns an error if the items of the filter had another normal form than the keys of this
+    /// command.
     pub(crate) fn require_form(&self, form: Form) -> Result<(), Error> {
         let (found, given) = (self.info.normalization(), form.saved());
         if found == given {
@@ -80,7 +81,8 @@ impl<'p> Header<'p> {
         Ok(())
     }
 
-    /// Returns an error if the filter would replace itself, and programs that share it would go on without the new file.
+    /// Returns an error if the filter would replace itself, and programs that share it would go on
+    /// without the new file.
     pub(crate) fn require_other(&self, output: &Path) -> Result<(), Error> {
         if self.info.is_live() && is_same_file(self.path, output).unwrap_or(false) {
             return Err(self.refused(
@@ -194,8 +196,9 @@ impl<'p> Header<'p> {
 
     /// Returns an error if there is not enough memory to load the filter.
     pub(crate) fn check_memory(&self) -> Result<(), Error> {
-        // MEASURED: peak memory is 1.0 times the body for every kind, compared with 2.0 times for a filter of another system,
-        // which is taken over from the bytes that were read (any machine).
+        // MEASURED: peak memory is 1.0 times the body for every kind, compared with 2.0 times for a
+        // filter of another system, which is taken over from the bytes that were read (any
+        // machine).
         let factor = if self.info.kind() == Kind::Foreign { 2 } else { 1 };
         memory::check_for(&self.name, self.info.body_len().saturating_mul(factor))
     }

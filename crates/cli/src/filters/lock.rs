@@ -1,8 +1,9 @@
 //! The lock of a saved filter, so that two programs that change it take turns.
 //!
-//! The filter's own file cannot be locked: each save replaces it. So the lock is on a file `FILTER.lock` next to it,
-//! which is removed at the end. A program that waited for a removed file has the lock of nothing, and tries again. The
-//! system releases the lock of a process that is killed; the file is then left, and the next program uses it.
+//! The filter's own file cannot be locked: each save replaces it. So the lock is on a file
+//! `FILTER.lock` next to it, which is removed at the end. A program that waited for a removed file
+//! has the lock of nothing, and tries again. The system releases the lock of a process that is
+//! killed; the file is then left, and the next program uses it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -55,7 +56,8 @@ impl Lock {
         }
     }
 
-    /// The name of the lock: one for all names of a filter that are links, also before there is a filter.
+    /// The name of the lock: one for all names of a filter that are links, also before there is a
+    /// filter.
     pub(crate) fn name_of(filter: &Path) -> PathBuf {
         let mut name = OsString::from(place(filter));
         name.push(".lock");
@@ -95,16 +97,16 @@ impl Attempt {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Before the lock is released, so that no other run has locked the file. Windows cannot remove an open file at
-        // once; there it is left.
+        // Before the lock is released, so that no other run has locked the file. Windows cannot
+        // remove an open file at once; there it is left.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns an error for what is no lock: it is removed at the end. A lock is an empty file; to open a pipe could wait for
-/// ever, and a link could lead anywhere.
+/// Returns an error for what is no lock: it is removed at the end. A lock is an empty file; to open
+/// a pipe could wait for ever, and a link could lead anywhere.
 fn require_lock(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -115,7 +117,8 @@ fn require_lock(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens or creates the file. One that a killed run of another user has left may be for reading only.
+/// Opens or creates the file. One that a killed run of another user has left may be for reading
+/// only.
 fn open(path: &Path) -> io::Result<File> {
     match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {

@@ -19,7 +19,8 @@ pub(crate) fn command_without(options: &[&str]) -> String {
     rewritten(own_args(), options, &[])
 }
 
-/// The command that builds a filter of the same kind as another, with its capacity, its policy, and more options.
+/// The command that builds a filter of the same kind as another, with its capacity, its policy, and
+/// more options.
 pub(super) fn command_like(other: &Info, more: &[&str]) -> String {
     let kind = FileKind::of_saved(other.kind()).map_or("", FileKind::name);
     match other.kind() {
@@ -37,8 +38,8 @@ pub(crate) struct Union {
     pub(crate) rate: Option<f64>,
 }
 
-/// The command that builds each of several filters again, of the kind and with the policy of `first`, so that they can be
-/// merged, and their union keeps the rate.
+/// The command that builds each of several filters again, of the kind and with the policy of
+/// `first`, so that they can be merged, and their union keeps the rate.
 pub(super) fn command_for_union(first: &Info, union: &Union, more: &[&str]) -> String {
     // Tables grow.
     let Some(rate) = union.rate.filter(|_| first.kind() != Saved::Table) else {
@@ -90,7 +91,8 @@ fn with_form(args: impl Iterator<Item = String>, form: Form) -> String {
     rewritten(args, &["--url", IGNORE_CASE], &form.options())
 }
 
-/// A command line with some words after the name of the command, and without some options and their values.
+/// A command line with some words after the name of the command, and without some options and their
+/// values.
 fn rewritten(mut args: impl Iterator<Item = String>, without: &[&str], with: &[&str]) -> String {
     let mut words = vec!["tamis".to_owned()];
     words.extend(args.next());

@@ -1,4 +1,5 @@
-//! How many items a filter of fixed size takes before its rate is too far above the one that was asked for.
+//! How many items a filter of fixed size takes before its rate is too far above the one that was
+//! asked for.
 
 use super::AnyFilter;
 
@@ -15,8 +16,9 @@ pub(crate) struct Room {
 }
 
 impl AnyFilter {
-    /// Returns the room of a filter that takes any number of items at the cost of its rate. The others grow, forget, or
-    /// refuse items themselves. `rate` is the one that was asked for; without it, that at the capacity.
+    /// Returns the room of a filter that takes any number of items at the cost of its rate. The
+    /// others grow, forget, or refuse items themselves. `rate` is the one that was asked for;
+    /// without it, that at the capacity.
     pub(crate) fn room(&self, rate: Option<f64>) -> Option<Room> {
         let (geometry, capacity) = match self {
             Self::Bloom(filter) => (filter.geometry(), filter.capacity()),
@@ -36,8 +38,8 @@ impl AnyFilter {
         matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_) | Self::ScalableCuckoo(_))
     }
 
-    /// Returns the number of the first item that the filter surely does not contain. (Of a filter without a
-    /// [`room`](Self::room), no item is returned.)
+    /// Returns the number of the first item that the filter surely does not contain. (Of a filter
+    /// without a [`room`](Self::room), no item is returned.)
     pub(crate) fn first_absent(&self, mut hashes: impl Iterator<Item = u64>) -> Option<usize> {
         match self {
             Self::Bloom(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
@@ -80,7 +82,8 @@ mod tests {
                 assert!(items >= capacity, "{kind} {capacity} {rate}: {items}");
                 assert!(geometry.false_positive_rate_at(items) <= 2.0 * rate);
                 assert!(geometry.false_positive_rate_at(items + 1) > 2.0 * rate);
-                // Without a rate, that at the capacity counts, which is not above the one asked for.
+                // Without a rate, that at the capacity counts, which is not above the one asked
+                // for.
                 let of_design = filter.room(None).expect("of fixed size");
                 assert!(of_design.rate <= rate && (capacity..=items).contains(&of_design.items));
             }

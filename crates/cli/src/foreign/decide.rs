@@ -52,13 +52,15 @@ impl Decider for ForeignLookup<'_> {
     }
 }
 
-/// Changes a filter record by record, in input order: the answers and the bytes of the filter depend on the order.
+/// Changes a filter record by record, in input order: the answers and the bytes of the filter
+/// depend on the order.
 pub(crate) struct Change<'f> {
     filter: &'f Mutex<Foreign>,
     taken: Taken,
     how: How,
-    /// Whether a chunk was cut, because the input is wrong after its last record, or the filter refused a record.
-    /// Nothing after it is decided, so that the filter has exactly the records before.
+    /// Whether a chunk was cut, because the input is wrong after its last record, or the filter
+    /// refused a record. Nothing after it is decided, so that the filter has exactly the records
+    /// before.
     cut: Turnstile<bool>,
 }
 

@@ -1,4 +1,5 @@
-//! Fields as keys: splits a record at a delimiter, or as CSV with quotes; one field or several make the key.
+//! Fields as keys: splits a record at a delimiter, or as CSV with quotes; one field or several make
+//! the key.
 
 use core::fmt;
 
@@ -7,11 +8,12 @@ use memchr::memchr;
 
 use super::no_key::NoKey;
 
-/// Which fields of a record are its key. Keys of several fields are equal if each field is: ("a", "bc") differs from
-/// ("ab", "c").
+/// Which fields of a record are its key. Keys of several fields are equal if each field is: ("a",
+/// "bc") differs from ("ab", "c").
 #[derive(Clone, Debug)]
 pub struct Fields {
-    /// The numbers of the fields, from 0, ascending. Their order makes no difference to which records are equal.
+    /// The numbers of the fields, from 0, ascending. Their order makes no difference to which
+    /// records are equal.
     indices: Vec<usize>,
     /// The names of more fields, whose numbers the header says.
     names: Vec<String>,
@@ -24,11 +26,11 @@ pub struct Fields {
 pub enum Quotes {
     /// It is a byte like any other.
     Plain,
-    /// A record with one has no key, because nobody has said whether it is CSV. It ends where a row of CSV would end, so
-    /// that no part of a row is taken for a record.
+    /// A record with one has no key, because nobody has said whether it is CSV. It ends where a row
+    /// of CSV would end, so that no part of a row is taken for a record.
     Refused,
-    /// It begins a field quoted as in RFC 4180. Delimiters and separators in it are part of the field, and two quotes stand
-    /// for one.
+    /// It begins a field quoted as in RFC 4180. Delimiters and separators in it are part of the
+    /// field, and two quotes stand for one.
     Csv {
         /// The byte that ends a record.
         separator: u8,
@@ -48,8 +50,8 @@ pub(super) struct Scratch {
 }
 
 impl Fields {
-    /// Selects the fields with these numbers, from 0, in any order, of records whose fields are separated by
-    /// `delimiter`.
+    /// Selects the fields with these numbers, from 0, in any order, of records whose fields are
+    /// separated by `delimiter`.
     #[must_use]
     pub fn new(mut indices: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
         indices.sort_unstable();
@@ -91,7 +93,8 @@ impl Fields {
         columns
     }
 
-    /// Returns the same selection for inputs with these columns, or says which name they do not have, or have twice.
+    /// Returns the same selection for inputs with these columns, or says which name they do not
+    /// have, or have twice.
     pub(super) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
         let mut indices = self.indices.clone();
         for name in &self.names {
@@ -234,24 +237,26 @@ impl Fields {
         let Scratch { unquoted, reader, .. } = scratch;
         let reader = reader.get_or_insert_with(|| self.reader(separator));
         let row = bare(record, separator);
-        // The buffer is longer than any output: a reader that has filled its buffer reports that, and not that the
-        // field is complete.
+        // The buffer is longer than any output: a reader that has filled its buffer reports that,
+        // and not that the field is complete.
         if unquoted.len() < row.len() + 3 {
             unquoted.resize(row.len() + 3, 0);
         }
-        // The reader gets the row, and then the separator, which ends the last field unless it is an open quoted one.
+        // The reader gets the row, and then the separator, which ends the last field unless it is
+        // an open quoted one.
         let end = [separator];
         let (mut input, mut ended) = (row, false);
-        // The current field has this number and begins at `start` in the buffer; it is written up to `at`.
+        // The current field has this number and begins at `start` in the buffer; it is written up
+        // to `at`.
         let (mut number, mut start, mut at) = (0, 0, 0);
         // The reader would skip an empty row, which has one empty field here.
         let mut done = row.is_empty();
         loop {
             if !done && input.is_empty() {
                 if ended {
-                    // All is read, even the separator, and the field has not ended: the input ends in a quoted field.
-                    // The separator that the reader got is no part of it, and a final CR is. Leave the reader ready for
-                    // the next row.
+                    // All is read, even the separator, and the field has not ended: the input ends
+                    // in a quoted field. The separator that the reader got is no part of it, and a
+                    // final CR is. Leave the reader ready for the next row.
                     at -= 1;
                     if separator == b'\n' && record.ends_with(b"\r") {
                         unquoted[at] = b'\r';
@@ -296,8 +301,8 @@ impl Fields {
 /// The number of columns, and of characters of each, that a message shows.
 const SHOWN: usize = 30;
 
-/// Returns a row without a byte order mark and without the CR of a line that ends in CR LF. The mark is at the start of a
-/// file, and in the middle where files were joined.
+/// Returns a row without a byte order mark and without the CR of a line that ends in CR LF. The
+/// mark is at the start of a file, and in the middle where files were joined.
 pub(super) fn bare(record: &[u8], separator: u8) -> &[u8] {
     let row = match record {
         [row @ .., b'\r'] if separator == b'\n' => row,
@@ -331,14 +336,14 @@ impl fmt::Display for Undelimited {
     }
 }
 
-/// Moves a new reader past the start of a file, where it would drop a byte order mark. A worker's reader gets records
-/// from anywhere in a file, so it must treat all of them alike.
+/// Moves a new reader past the start of a file, where it would drop a byte order mark. A worker's
+/// reader gets records from anywhere in a file, so it must treat all of them alike.
 fn prime(reader: &mut Reader, separator: u8) {
     reader.read_field(&[separator], &mut [0]);
 }
 
-/// Appends a part to a key of several parts. Its length comes first, so that different lists of parts give different
-/// keys.
+/// Appends a part to a key of several parts. Its length comes first, so that different lists of
+/// parts give different keys.
 pub(super) fn append(part: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(&(part.len() as u64).to_le_bytes());
     key.extend_from_slice(part);
@@ -408,7 +413,8 @@ mod tests {
         assert_eq!(second(b"a"), Err(NoKey::Field));
         assert_eq!(second(b""), Err(NoKey::Field));
         assert_eq!(key(&[0], b',', csv, b"\r"), Ok(Vec::new()));
-        // A quoted field that is open is the rest of the input, with its CR. It may be followed by none.
+        // A quoted field that is open is the rest of the input, with its CR. It may be followed by
+        // none.
         assert_eq!(second(b"a,\"b\r"), Ok(b"b\r".to_vec()));
         assert_eq!(second(b"a,\"b,\"\"\nc\n"), Ok(b"b,\"\nc\n".to_vec()));
         assert_eq!(second(b"a,b,\"c"), Ok(b"b".to_vec()));
@@ -418,7 +424,8 @@ mod tests {
         assert_eq!(second(b"a,\"b\nc\"\r"), Ok(b"b\nc".to_vec()));
     }
 
-    /// One reader reads all records: no record affects the next, and none is treated as the first of a file.
+    /// One reader reads all records: no record affects the next, and none is treated as the first
+    /// of a file.
     #[test]
     fn a_reader_serves_many_records() {
         let fields = Fields::new(vec![0], b',', Quotes::Csv { separator: b'\n' });

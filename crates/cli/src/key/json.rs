@@ -1,7 +1,8 @@
 //! The value at a JSON pointer, and the canonical text of it that is the key.
 //!
-//! `serde_json` checks the grammar and builds nothing. The [`Cursor`] then walks text that is known to be JSON, so
-//! numbers keep their text, and memory is at most a few times the size of the record.
+//! `serde_json` checks the grammar and builds nothing. The [`Cursor`] then walks text that is known
+//! to be JSON, so numbers keep their text, and memory is at most a few times the size of the
+//! record.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,8 @@ mod cursor;
 pub(super) use self::cursor::Cursor;
 use self::cursor::{decoded, string_length};
 
-/// The deepest nesting of arrays and objects in a key: the limit of `serde_json` itself. What surrounds the key or
-/// stands next to it may be nested to any depth.
+/// The deepest nesting of arrays and objects in a key: the limit of `serde_json` itself. What
+/// surrounds the key or stands next to it may be nested to any depth.
 const MAX_DEPTH: usize = 127;
 
 impl<'a> Cursor<'a> {
@@ -31,8 +32,8 @@ impl<'a> Cursor<'a> {
         Ok(Self::new(document.get().as_bytes()))
     }
 
-    /// Stands at the value at `pointer` in the document at whose start this stands. If members have the same name, the
-    /// last one counts.
+    /// Stands at the value at `pointer` in the document at whose start this stands. If members have
+    /// the same name, the last one counts.
     pub(super) fn at_pointer(&self, pointer: &str) -> Result<Self, NoKey> {
         let mut cursor = self.clone();
         let mut names = pointer.split('/');
@@ -85,13 +86,14 @@ impl<'a> Cursor<'a> {
         if self.peek() == b'"' { decoded(self.token()) } else { None }
     }
 
-    /// Appends the value here to `out` in its canonical form: no space between tokens, the names in every object
-    /// sorted, only the escapes that a string needs, numbers as they are.
+    /// Appends the value here to `out` in its canonical form: no space between tokens, the names in
+    /// every object sorted, only the escapes that a string needs, numbers as they are.
     pub(super) fn canonical(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
         self.value(MAX_DEPTH, out)
     }
 
-    /// [`Cursor::canonical`], and steps over the value. At most `depth` arrays and objects may be nested.
+    /// [`Cursor::canonical`], and steps over the value. At most `depth` arrays and objects may be
+    /// nested.
     fn value(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
         match self.peek() {
             open @ (b'[' | b'{') => {
@@ -146,8 +148,8 @@ fn index(name: &str) -> Option<usize> {
     if plain { name.parse().ok() } else { None }
 }
 
-/// Appends a string with only the escapes that it needs. A string with a lone surrogate stays as it is: no other string
-/// has the same canonical form.
+/// Appends a string with only the escapes that it needs. A string with a lone surrogate stays as it
+/// is: no other string has the same canonical form.
 fn append_string(string: &[u8], out: &mut Vec<u8>) {
     if memchr(b'\\', string).is_none() {
         return out.extend_from_slice(string);
@@ -168,7 +170,8 @@ fn sort(members: &mut [(usize, usize)], out: &mut Vec<u8>) {
         return;
     }
     let start = members[0].0;
-    // An unstable sort needs no memory; the places as the second criterion keep members of one name in order.
+    // An unstable sort needs no memory; the places as the second criterion keep members of one name
+    // in order.
     members.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(a.cmp(b)));
     // Copy the last member of each name, in the new order, and replace the unsorted ones.
     let mut sorted = Vec::with_capacity(out.len() - start);
@@ -273,7 +276,8 @@ mod tests {
         {
             assert_eq!(key(pointer, record), Err(NoKey::Pointer), "{pointer}");
         }
-        // The last member of a name counts on the way to the value too, even if only an earlier one has the value.
+        // The last member of a name counts on the way to the value too, even if only an earlier one
+        // has the value.
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"a":{"b":2,"b":3}}"#).as_deref(), Ok("3"));
         assert_eq!(key("/a/b", r#"{"a":{"b":1},"\u0061":{}}"#), Err(NoKey::Pointer));
         assert_eq!(key("/a/b", r#"{"a":"b"}"#), Err(NoKey::Pointer));

@@ -1,8 +1,8 @@
 //! Where rows of CSV end: a separator in a quoted field is part of the field.
 //!
-//! A field is quoted if its first byte is a double quote. It lasts until a quote that is not one of two, and what follows
-//! that quote is read as if it had none. Python's `csv` module finds the same rows, except that a lone CR ends a row
-//! there and is a byte of its field here.
+//! A field is quoted if its first byte is a double quote. It lasts until a quote that is not one of
+//! two, and what follows that quote is read as if it had none. Python's `csv` module finds the same
+//! rows, except that a lone CR ends a row there and is a byte of its field here.
 
 use core::fmt;
 
@@ -172,8 +172,8 @@ impl Cutter {
         (self.place, self.quoted) = (Place::Outside, false);
     }
 
-    /// Returns where the last record ends in `bytes`, of which those from `seen` on are new, and whether the records up to
-    /// there may have quotes. `bytes` begin where a record begins.
+    /// Returns where the last record ends in `bytes`, of which those from `seen` on are new, and
+    /// whether the records up to there may have quotes. `bytes` begin where a record begins.
     pub(crate) fn last_end(&mut self, bytes: &[u8], seen: usize) -> Option<(usize, bool)> {
         let new = &bytes[seen..];
         // Without a quote, all bytes are outside of quoted fields or all are inside.

@@ -1,4 +1,5 @@
-//! What the control groups of this process leave of their memory: its own and all above it, of version 2 and version 1.
+//! What the control groups of this process leave of their memory: its own and all above it, of
+//! version 2 and version 1.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,8 @@ const MOUNTED: &str = "/sys/fs/cgroup";
 struct Files {
     limit: &'static str,
     current: &'static str,
-    /// The bytes of files in memory, which the system drops when memory is needed: names in `memory.stat`.
+    /// The bytes of files in memory, which the system drops when memory is needed: names in
+    /// `memory.stat`.
     cached: [&'static str; 2],
 }
 
@@ -31,8 +33,8 @@ pub(super) fn left() -> Option<u64> {
     left_in(Path::new(MOUNTED), &fs::read_to_string("/proc/self/cgroup").ok()?)
 }
 
-/// The same, where `groups` is the text of `/proc/self/cgroup`: a line `0::/path` for version 2, and a line
-/// `number:memory:/path` for version 1.
+/// The same, where `groups` is the text of `/proc/self/cgroup`: a line `0::/path` for version 2,
+/// and a line `number:memory:/path` for version 1.
 fn left_in(mounted: &Path, groups: &str) -> Option<u64> {
     let hierarchies = groups.lines().filter_map(|line| {
         let (_, line) = line.split_once(':')?;
@@ -45,7 +47,8 @@ fn left_in(mounted: &Path, groups: &str) -> Option<u64> {
             None
         }
     });
-    // A limit counts for all groups below. In a container the path may be that of the host: then only the root exists.
+    // A limit counts for all groups below. In a container the path may be that of the host: then
+    // only the root exists.
     hierarchies
         .flat_map(|(root, path, files)| {
             let groups: Vec<_> =
@@ -58,7 +61,8 @@ fn left_in(mounted: &Path, groups: &str) -> Option<u64> {
 /// What one group leaves, if it has a limit.
 fn left_of(group: &Path, files: &Files) -> Option<u64> {
     let text = |name| fs::read_to_string(group.join(name)).ok();
-    // Without a limit the file of version 2 contains "max", and that of version 1 a number above any memory.
+    // Without a limit the file of version 2 contains "max", and that of version 1 a number above
+    // any memory.
     let limit: u64 = text(files.limit)?.trim().parse().ok()?;
     let current: u64 = text(files.current)?.trim().parse().ok()?;
     let stat = text("memory.stat").unwrap_or_default();

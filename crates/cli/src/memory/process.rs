@@ -1,4 +1,5 @@
-//! What the limits of this process leave: of its address space (`ulimit -v`) and of its data (`ulimit -d`).
+//! What the limits of this process leave: of its address space (`ulimit -v`) and of its data
+//! (`ulimit -d`).
 
 /// The bytes that may still be allocated, or `None` without a limit.
 #[cfg(unix)]
@@ -24,8 +25,9 @@ pub(super) fn left() -> Option<u64> {
     None
 }
 
-/// The bytes of address space and of data in use, from the text of `/proc/self/statm`: seven numbers of pages, of which
-/// the first is the address space, and the sixth the data with the stack.
+/// The bytes of address space and of data in use, from the text of `/proc/self/statm`: seven
+/// numbers of pages, of which the first is the address space, and the sixth the data with the
+/// stack.
 #[cfg(unix)]
 fn used_in(statm: &str, page: u64) -> Option<[u64; 2]> {
     let numbers: Vec<u64> = statm.split_whitespace().map_while(|word| word.parse().ok()).collect();

@@ -1,7 +1,9 @@
-//! The output of records: a file, whose contents are compressed if its name ends in `.gz` or `.zst`.
+//! The output of records: a file, whose contents are compressed if its name ends in `.gz` or
+//! `.zst`.
 //!
-//! A flush ends a gzip member or a Zstandard frame, and the next record begins another: both formats are a sequence of
-//! them. So after each flush, the file is complete, and has all records that were written.
+//! A flush ends a gzip member or a Zstandard frame, and the next record begins another: both
+//! formats are a sequence of them. So after each flush, the file is complete, and has all records
+//! that were written.
 
 use core::mem;
 use std::fs;
@@ -17,15 +19,16 @@ use crate::input::promised;
 use crate::packing::Packing;
 use crate::zst::Frames;
 
-/// The level of gzip. One thread compresses, while the others read and decide.
-/// MEASURED: the homepages (2.1 MB) eight times, in seconds of one core per GB and percent of their size: level 1 takes
-/// 4.3 s and 20.3 %, level 2 7.7 s and 17.3 %, level 3 11 s and 16.8 %, level 6 27 s and 16.0 % (Zen 4).
+/// The level of gzip. One thread compresses, while the others read and decide. MEASURED: the
+/// homepages (2.1 MB) eight times, in seconds of one core per GB and percent of their size: level 1
+/// takes 4.3 s and 20.3 %, level 2 7.7 s and 17.3 %, level 3 11 s and 16.8 %, level 6 27 s and 16.0
+/// % (Zen 4).
 const GZIP: Compression = Compression::new(2);
 
-/// The bytes of records in a Zstandard frame, which are kept in memory. The encoder finds repetitions in 128 KiB only, so
-/// a larger frame is hardly smaller.
-/// MEASURED: the same records take 18 s per GB and 24.1 %, instead of 2.1 s and 17.3 % with libzstd at level 1, which
-/// needs a C compiler (Zen 4).
+/// The bytes of records in a Zstandard frame, which are kept in memory. The encoder finds
+/// repetitions in 128 KiB only, so a larger frame is hardly smaller. MEASURED: the same records
+/// take 18 s per GB and 24.1 %, instead of 2.1 s and 17.3 % with libzstd at level 1, which needs a
+/// C compiler (Zen 4).
 const FRAME: usize = 1 << 20;
 
 /// The compressed bytes after which they are written.
@@ -40,7 +43,8 @@ pub(crate) struct Packed<W> {
 }
 
 impl<W> Packed<W> {
-    /// Writes to an open file, or what stands before it. `path`: the name by which it was opened; none is standard output.
+    /// Writes to an open file, or what stands before it. `path`: the name by which it was opened;
+    /// none is standard output.
     pub(super) fn new(output: W, path: Option<&Path>) -> Self {
         let packing = path.and_then(|path| {
             // A link by another name, too: what its target promises must be true.
@@ -80,14 +84,16 @@ where
 #[derive(Debug)]
 struct Packer {
     encoder: Encoder,
-    /// Whether a member or frame is open. The first one is, so that the file of an empty output has one too.
+    /// Whether a member or frame is open. The first one is, so that the file of an empty output has
+    /// one too.
     is_open: bool,
 }
 
 #[derive(Debug)]
 enum Encoder {
     Gzip(GzEncoder<Vec<u8>>),
-    /// The records of the frame. The encoder takes a whole frame, and panics if its reader or its writer fails.
+    /// The records of the frame. The encoder takes a whole frame, and panics if its reader or its
+    /// writer fails.
     Zstandard(Vec<u8>),
 }
 
@@ -143,9 +149,9 @@ fn gzip() -> GzEncoder<Vec<u8>> {
     GzEncoder::new(Vec::new(), GZIP)
 }
 
-/// Returns the frame of these bytes. The encoder is young, and the output may replace the only copy of its input: so each
-/// frame is read back, and one that is wrong is replaced by one that is not compressed.
-/// MEASURED: 18 s per GB instead of 14 s without that (Zen 4).
+/// Returns the frame of these bytes. The encoder is young, and the output may replace the only copy
+/// of its input: so each frame is read back, and one that is wrong is replaced by one that is not
+/// compressed. MEASURED: 18 s per GB instead of 14 s without that (Zen 4).
 fn zstandard(bytes: &[u8]) -> Vec<u8> {
     let frame = compress_to_vec(bytes, CompressionLevel::Fastest);
     let mut back = Vec::with_capacity(bytes.len());

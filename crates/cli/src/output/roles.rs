@@ -1,4 +1,5 @@
-//! Which files a command reads, and which it writes: an output must not destroy what the command needs.
+//! Which files a command reads, and which it writes: an output must not destroy what the command
+//! needs.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -89,7 +90,8 @@ impl Roles {
         clash.map_or(Ok(()), |(role, name, _)| Err(output_is(output, *role, name)))
     }
 
-    /// As [`print_to`](Self::print_to), for standard output. The shell has opened it, so it can be too late for its contents.
+    /// As [`print_to`](Self::print_to), for standard output. The shell has opened it, so it can be
+    /// too late for its contents.
     fn print_to_stdout(&self) -> Result<(), Error> {
         let Some(output) = unbuffered_stdout().ok().and_then(|file| of_open(&file)) else {
             return Ok(());
@@ -111,8 +113,9 @@ impl Roles {
         Err(Error::Input { name: name.clone(), found: found.into() })
     }
 
-    /// Returns an error if a filter or an index that is replaced at the end of the run, or its lock, is one of these
-    /// files. It may be a filter that is read: that is how filters are changed. `what`: "filter" or "index".
+    /// Returns an error if a filter or an index that is replaced at the end of the run, or its
+    /// lock, is one of these files. It may be a filter that is read: that is how filters are
+    /// changed. `what`: "filter" or "index".
     pub(crate) fn save_to(&self, output: &Path, what: &str) -> Result<(), Error> {
         let lock = Lock::name_of(output);
         let [output_is_at, lock_is_at] = [output, &lock].map(identity);

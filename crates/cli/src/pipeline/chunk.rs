@@ -40,7 +40,8 @@ pub(crate) enum Why {
     Growth(Error),
     /// A filter of fixed size refused the item.
     Insert(InsertError),
-    /// The item would bring the rate of a filter of fixed size too far above the one that was asked for.
+    /// The item would bring the rate of a filter of fixed size too far above the one that was asked
+    /// for.
     Overfull {
         filter: String,
         items: u64,
@@ -48,7 +49,8 @@ pub(crate) enum Why {
     },
     /// A filter of another system refused the item.
     Foreign(foreign::Error),
-    /// A filter in Redis has no verdict on some records, of which this is the first. The others of the chunk have one.
+    /// A filter in Redis has no verdict on some records, of which this is the first. The others of
+    /// the chunk have one.
     #[cfg(feature = "redis")]
     Remote {
         record: u32,
@@ -64,7 +66,8 @@ pub(crate) struct Chunk<'s> {
     pub(crate) turn: u64,
     /// The name of its input.
     pub(super) name: Arc<str>,
-    /// If it is the first chunk of its input: the number of lines before it, which are those of a header.
+    /// If it is the first chunk of its input: the number of lines before it, which are those of a
+    /// header.
     pub(super) opens: Option<u64>,
     /// Whether a quote may be in it, where a field may be quoted.
     pub(super) quoted: bool,
@@ -76,7 +79,8 @@ pub(crate) struct Chunk<'s> {
     pub(super) used: usize,
     /// Where each record ends, including its separator.
     pub(super) ends: Vec<usize>,
-    /// For each record, the first verdict: of a command that looks for new records, whether it is the first of its key.
+    /// For each record, the first verdict: of a command that looks for new records, whether it is
+    /// the first of its key.
     fresh: Vec<bool>,
     /// For each record, whether it is the second of its key. Empty unless such records are printed.
     second: Vec<bool>,
@@ -197,7 +201,8 @@ impl Chunk<'_> {
         (&self.entries, &self.keys, &mut self.fresh)
     }
 
-    /// The records that have a key, and their keys, in input order; none unless the decider sees keys.
+    /// The records that have a key, and their keys, in input order; none unless the decider sees
+    /// keys.
     pub(crate) fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.entries.iter().zip(self.keys.iter()).map(|(entry, key)| {
             let number = entry.record as usize;
@@ -206,8 +211,8 @@ impl Chunk<'_> {
         })
     }
 
-    /// The items of the shard with this number, in input order, and where their verdicts go. The entries may be
-    /// overwritten.
+    /// The items of the shard with this number, in input order, and where their verdicts go. The
+    /// entries may be overwritten.
     pub(crate) fn batch_of(&mut self, shard: usize) -> Batch<'_> {
         let entries = &mut self.sorted[self.starts[shard]..self.starts[shard + 1]];
         Batch { entries, fresh: &mut self.fresh, second: &mut self.second }
@@ -222,8 +227,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// Ends the run after this chunk, all of whose records are decided as far as they can be. This counts more than an error
-    /// at the end of the chunk, which the next run finds again.
+    /// Ends the run after this chunk, all of whose records are decided as far as they can be. This
+    /// counts more than an error at the end of the chunk, which the next run finds again.
     #[cfg(feature = "redis")]
     pub(crate) fn stop_after(&mut self, why: Why) {
         self.stop = Some(Stop { record: self.ends.len(), why });
@@ -240,7 +245,8 @@ impl Chunk<'_> {
             Printed::Second => &self.second,
             Printed::None => return,
         };
-        // Appends a run of adjacent records to what is kept. A run that is in its place already is not copied.
+        // Appends a run of adjacent records to what is kept. A run that is in its place already is
+        // not copied.
         let mut keep = |run: Range<usize>| {
             let length = run.len();
             if run.start != kept && length > 0 {
@@ -279,6 +285,7 @@ pub(crate) struct Batch<'c> {
     pub(crate) entries: &'c mut [Entry],
     /// The first verdict on each record of the chunk.
     pub(crate) fresh: &'c mut [bool],
-    /// Whether each record of the chunk is the second of its key; empty unless such records are printed.
+    /// Whether each record of the chunk is the second of its key; empty unless such records are
+    /// printed.
     pub(crate) second: &'c mut [bool],
 }

@@ -1,7 +1,9 @@
-//! A gate between the source and all that follows, where a run can be halted: between two chunks, in input order.
+//! A gate between the source and all that follows, where a run can be halted: between two chunks,
+//! in input order.
 //!
-//! While the gate is closed and nobody is inside, all chunks read so far have been decided and printed, and nothing of
-//! a later chunk has. A worker that waits for input is outside, so an idle input does not delay this.
+//! While the gate is closed and nobody is inside, all chunks read so far have been decided and
+//! printed, and nothing of a later chunk has. A worker that waits for input is outside, so an idle
+//! input does not delay this.
 
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -37,8 +39,8 @@ impl Gate {
         Pass(self)
     }
 
-    /// Closes the gate and waits until all workers have left; dropping the result opens it. Returns `None`, with the
-    /// gate open, if `patience` ends before: it is asked again and again.
+    /// Closes the gate and waits until all workers have left; dropping the result opens it. Returns
+    /// `None`, with the gate open, if `patience` ends before: it is asked again and again.
     pub(crate) fn close(&self, mut patience: impl FnMut() -> bool) -> Option<Closed<'_>> {
         let mut state = self.state();
         state.closed = true;

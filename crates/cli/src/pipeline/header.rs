@@ -29,7 +29,8 @@ impl Header {
         memchr::memchr_iter(separator, &self.bytes).count() as u64
     }
 
-    /// Reads the header of an input, which an empty one does not have. Leaves what was read after it in `rest`.
+    /// Reads the header of an input, which an empty one does not have. Leaves what was read after
+    /// it in `rest`.
     pub(super) fn read(
         name: &Arc<str>,
         reader: &mut impl Read,
@@ -100,8 +101,8 @@ impl Header {
     }
 }
 
-/// Reads the headers of all inputs that are plain files, before any record is read, and returns an error if one does not
-/// have the columns of the others, or not the names of the key.
+/// Reads the headers of all inputs that are plain files, before any record is read, and returns an
+/// error if one does not have the columns of the others, or not the names of the key.
 pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Error> {
     let mut first = None;
     for Input { name, again, .. } in inputs {
@@ -121,7 +122,8 @@ pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Err
     Ok(())
 }
 
-/// Returns an error if no record has the byte between fields, as far as plain files say before anything is printed.
+/// Returns an error if no record has the byte between fields, as far as plain files say before
+/// anything is printed.
 pub(super) fn require_delimiter<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Error> {
     let Some(delimiter) = records.key.delimiter() else { return Ok(()) };
     let mut buffer = vec![0; STEP];
@@ -151,7 +153,8 @@ pub(super) fn failed(name: &Arc<str>, why: Why) -> Error {
     }
 }
 
-/// The error for a failed read: either reading failed at a line, or the whole input is of a kind that is not read.
+/// The error for a failed read: either reading failed at a line, or the whole input is of a kind
+/// that is not read.
 pub(super) fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
     match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
         Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },

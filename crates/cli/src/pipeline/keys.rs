@@ -1,4 +1,5 @@
-//! The keys of a chunk, for a decider that needs more of them than their hashes: the filters of other systems.
+//! The keys of a chunk, for a decider that needs more of them than their hashes: the filters of
+//! other systems.
 
 use core::str;
 
@@ -22,8 +23,8 @@ impl Keys {
         self.ends.clear();
     }
 
-    /// Makes room for one more key, and for keys of this length together. Returns the number of keys for which there is
-    /// room, or `None` if the allocation failed.
+    /// Makes room for one more key, and for keys of this length together. Returns the number of
+    /// keys for which there is room, or `None` if the allocation failed.
     pub(super) fn reserve(&mut self, bytes: usize) -> Option<usize> {
         self.ends.try_reserve(1).ok()?;
         self.bytes.try_reserve(bytes.saturating_sub(self.bytes.len())).ok()?;

@@ -43,8 +43,8 @@ impl<F: fmt::Display> fmt::Display for Noted<F> {
 }
 
 impl Notes {
-    /// Notes what a chunk has, of which this number of records is counted, and which begins after this number of lines of
-    /// its input.
+    /// Notes what a chunk has, of which this number of records is counted, and which begins after
+    /// this number of lines of its input.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, records: usize, lines: u64) {
         let noted = |record| (chunk.name.clone(), lines + chunk.lines(record) + 1);
         if let Some((record, found)) = chunk.keyless

@@ -2,10 +2,11 @@
 
 use crate::key::Key;
 
-/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many records at once, and
-/// few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs without a capacity take 1.07 s of CPU with
-/// chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2
-/// MiB of L2 per core. 1 MiB is not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
+/// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many
+/// records at once, and few enough to stay in a core's own L2 cache. MEASURED: 10 million URLs
+/// without a capacity take 1.07 s of CPU with chunks of 512 KiB, 1.23 s with 256 KiB and 0.99 s
+/// with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2 MiB of L2 per core. 1 MiB is
+/// not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
 pub const CHUNK: usize = 1 << 19;
 
 /// How a run reads records.

@@ -21,8 +21,9 @@ pub trait Watch: Send {
         let _ = tally;
     }
 
-    /// Called when the run has failed. [`run`](crate::dedup::run) returns the same error, but only after every worker has
-    /// finished, and a worker may be waiting for input. A program that should exit at once can exit here.
+    /// Called when the run has failed. [`run`](crate::dedup::run) returns the same error, but only
+    /// after every worker has finished, and a worker may be waiting for input. A program that
+    /// should exit at once can exit here.
     fn failed(&mut self, error: &Error) {
         let _ = error;
     }
@@ -56,7 +57,8 @@ impl<'w, W: Write> Sink<'w, W> {
         Self { output, watch, tally, notes, header, line: 0, limit }
     }
 
-    /// Prints the records of `chunk` that are kept, up to the place where it ends early; then returns why it does.
+    /// Prints the records of `chunk` that are kept, up to the place where it ends early; then
+    /// returns why it does.
     pub(super) fn take(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Error> {
         if let Some(lines) = chunk.opens {
             self.line = lines;
@@ -66,13 +68,15 @@ impl<'w, W: Write> Sink<'w, W> {
         let mut records = stop.as_ref().map_or(chunk.ends.len(), |stop| stop.record);
         let mut tally = self.tally.with(chunk, records);
         let mut full = None;
-        // If they exceed the limit of items, end before the first surplus item, which comes before the stop.
+        // If they exceed the limit of items, end before the first surplus item, which comes before
+        // the stop.
         if let Some(limit) = self.limit.filter(|&limit| tally.items() > limit) {
             records = surplus(chunk, limit - self.tally.items());
             tally = self.tally.with(chunk, records);
             full = Some(limit);
         }
-        // `compact` has moved the printed records to the front, in order, so the output is a prefix of the bytes.
+        // `compact` has moved the printed records to the front, in order, so the output is a prefix
+        // of the bytes.
         let output = (tally.bytes_out - self.tally.bytes_out) as usize;
         self.watch.printing(&tally);
         if output > 0 {
@@ -132,9 +136,9 @@ impl<'w, W: Write> Sink<'w, W> {
         Ok(header.bytes.len() as u64)
     }
 
-    /// Flushes the output; returns the counts and what was noticed. `keep_header`: the header is printed even if no record
-    /// is. `delimiter`: the byte between fields, which should be in a record; if it is in none, `strict` makes that an
-    /// error.
+    /// Flushes the output; returns the counts and what was noticed. `keep_header`: the header is
+    /// printed even if no record is. `delimiter`: the byte between fields, which should be in a
+    /// record; if it is in none, `strict` makes that an error.
     pub(super) fn finish(
         mut self,
         keep_header: bool,

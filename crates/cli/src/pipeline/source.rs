@@ -21,13 +21,15 @@ const READ: usize = 128;
 
 /// All inputs, one after the other.
 ///
-/// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until one does. So every
-/// record from a slow pipe is processed as soon as it arrives, and a file is read in few calls.
+/// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until
+/// one does. So every record from a slow pipe is processed as soon as it arrives, and a file is
+/// read in few calls.
 pub(super) struct Source<'r, I, R> {
     inputs: I,
     current: Option<Input<R>>,
-    /// The bytes read after the last whole record of the previous chunk: the start of the next record, shorter than one
-    /// chunk. After a header, and if the records of a chunk are limited, whole records too.
+    /// The bytes read after the last whole record of the previous chunk: the start of the next
+    /// record, shorter than one chunk. After a header, and if the records of a chunk are limited,
+    /// whole records too.
     head: Vec<u8>,
     /// Whether no record has been looked for in `head`.
     unseen: bool,
@@ -66,7 +68,8 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
         }
     }
 
-    /// Reads the header of the first input that has one, and returns it. After an error, the name of the input.
+    /// Reads the header of the first input that has one, and returns it. After an error, the name
+    /// of the input.
     pub(super) fn header(&mut self) -> Result<Option<Arc<Header>>, (Arc<str>, Why)> {
         while self.records.header && self.header.is_none() && self.open() {
             self.read_header().map_err(|why| {
@@ -125,7 +128,8 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
                 self.current = None;
             }
             if let Some(why) = why {
-                // This chunk has no whole record, only the failure. The records before it are in earlier chunks.
+                // This chunk has no whole record, only the failure. The records before it are in
+                // earlier chunks.
                 chunk.stop = Some(Stop { record: 0, why });
                 self.failed = true;
             } else if chunk.used == 0 {
@@ -141,8 +145,8 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
         false
     }
 
-    /// Reads until a record ends, the input ends, reading fails or the record is too long. Returns why it failed, if it
-    /// did.
+    /// Reads until a record ends, the input ends, reading fails or the record is too long. Returns
+    /// why it failed, if it did.
     fn fill<'s>(
         &mut self,
         chunk: &mut Chunk<'s>,
@@ -155,8 +159,10 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
             return Some(Why::Read(memory::short(self.chunk)));
         }
         let bytes = &mut chunk.bytes;
-        // Zeroed by the allocator: pages that no read reaches are never in memory. A read from a pipe has at most 64 KiB.
-        // MEASURED: one line from a pipe takes 4.2 MiB instead of 4.7 MiB with a buffer that is filled with zeros (Zen 5).
+        // Zeroed by the allocator: pages that no read reaches are never in memory. A read from a
+        // pipe has at most 64 KiB.
+        // MEASURED: one line from a pipe takes 4.2 MiB instead of 4.7 MiB with a buffer that is
+        // filled with zeros (Zen 5).
         if bytes.is_empty() {
             match u8::new_vec_zeroed(self.chunk) {
                 Ok(zeros) => *bytes = zeros,
@@ -194,9 +200,9 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
                 }
                 seen = filled;
             }
-            // The record is larger than a chunk: extend the buffer. Only one worker at a time may hold such a giant.
-            // Waiting for it here, inside the source, is no deadlock: its holder waits only for earlier chunks, whose
-            // workers have all left the source.
+            // The record is larger than a chunk: extend the buffer. Only one worker at a time may
+            // hold such a giant. Waiting for it here, inside the source, is no deadlock: its holder
+            // waits only for earlier chunks, whose workers have all left the source.
             if filled == bytes.len() {
                 if chunk.giant.is_none() {
                     chunk.giant = Some(giants.lock().unwrap_or_else(PoisonError::into_inner));
@@ -215,7 +221,8 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
             };
             if read == 0 {
                 *ended = true;
-                // The input ended inside a record: add the missing separator. (A quoted field that is open has it.)
+                // The input ended inside a record: add the missing separator. (A quoted field that
+                // is open has it.)
                 if filled > 0 {
                     let separator = self.records.separator;
                     chunk.lent = !(self.cutter.is_inside() && bytes[filled - 1] == separator);

@@ -9,8 +9,8 @@ pub struct Tally {
     pub lines: u64,
     /// Records printed.
     pub printed: u64,
-    /// Records with the key of an earlier record. (Of a command that does not look for new records: those with the
-    /// other answer.)
+    /// Records with the key of an earlier record. (Of a command that does not look for new records:
+    /// those with the other answer.)
     pub duplicates: u64,
     /// Records without a key. They are printed, unless only repeated records are printed.
     pub keyless: u64,

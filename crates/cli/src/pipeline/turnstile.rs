@@ -1,19 +1,21 @@
 //! A value that chunks visit one at a time, in the order of their turns.
 //!
-//! The source numbers chunks 0, 1, 2, … without gaps; the number is the chunk's turn. Each turnstile counts the turns
-//! that have passed through it and admits only the next one.
+//! The source numbers chunks 0, 1, 2, … without gaps; the number is the chunk's turn. Each
+//! turnstile counts the turns that have passed through it and admits only the next one.
 //!
-//! No worker waits for ever. Every worker takes its turn through the turnstiles in the same order, shards first to
-//! last and then the sink, and reads its next chunk only after that. So the worker with the lowest turn under way
-//! finds that every turnstile ahead of it has reached that turn: all lower turns have passed. It never waits for
-//! another turn, so it finishes; then the next turn is the lowest. This needs every turn to pass every turnstile,
-//! even when the run has failed, and it is why a worker that panics between turnstiles aborts the process.
+//! No worker waits for ever. Every worker takes its turn through the turnstiles in the same order,
+//! shards first to last and then the sink, and reads its next chunk only after that. So the worker
+//! with the lowest turn under way finds that every turnstile ahead of it has reached that turn: all
+//! lower turns have passed. It never waits for another turn, so it finishes; then the next turn is
+//! the lowest. This needs every turn to pass every turnstile, even when the run has failed, and it
+//! is why a worker that panics between turnstiles aborts the process.
 
 use core::hint;
 use core::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Attempts before a worker sleeps. The worker ahead is usually only a few microseconds from leaving.
+/// Attempts before a worker sleeps. The worker ahead is usually only a few microseconds from
+/// leaving.
 const SPINS: u32 = 100;
 
 /// A value behind a lock that admits turn 0 first, then turn 1, and so on.
@@ -26,7 +28,8 @@ pub(crate) struct Turnstile<T> {
 struct State<T> {
     /// The turn to admit next.
     turn: u64,
-    /// Workers that sleep on `moved`. While there are none, a notification would be a wasted system call.
+    /// Workers that sleep on `moved`. While there are none, a notification would be a wasted system
+    /// call.
     asleep: u32,
     value: T,
 }
@@ -36,13 +39,16 @@ impl<T> Turnstile<T> {
         Self { state: Mutex::new(State { turn: 0, asleep: 0, value }), moved: Condvar::new() }
     }
 
-    /// Waits for `turn` and holds it; dropping the result passes it on. Returns `None` if the turn has already passed.
+    /// Waits for `turn` and holds it; dropping the result passes it on. Returns `None` if the turn
+    /// has already passed.
     pub(crate) fn enter(&self, turn: u64) -> Option<Turn<'_, T>> {
-        // Spin first. The lock is held for the whole of a turn, so `WouldBlock` usually means that some turn is inside.
+        // Spin first. The lock is held for the whole of a turn, so `WouldBlock` usually means that
+        // some turn is inside.
         for _ in 0..SPINS {
             let state = match self.state.try_lock() {
                 Ok(state) => state,
-                // A panic inside a turn poisons the lock. Its turn has passed all the same, so later turns go on.
+                // A panic inside a turn poisons the lock. Its turn has passed all the same, so
+                // later turns go on.
                 Err(TryLockError::Poisoned(state)) => state.into_inner(),
                 Err(TryLockError::WouldBlock) => {
                     hint::spin_loop();
@@ -57,9 +63,9 @@ impl<T> Turnstile<T> {
             hint::spin_loop();
         }
 
-        // Then sleep. No wake-up is lost: `turn` and `asleep` change only under the lock, and `wait` releases it only
-        // when this worker is registered. A turn that passes before the check is seen by the check; one that passes
-        // later sees `asleep` above 0 and notifies.
+        // Then sleep. No wake-up is lost: `turn` and `asleep` change only under the lock, and
+        // `wait` releases it only when this worker is registered. A turn that passes before the
+        // check is seen by the check; one that passes later sees `asleep` above 0 and notifies.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.asleep += 1;
         while state.turn < turn {

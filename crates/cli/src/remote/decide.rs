@@ -54,13 +54,13 @@ impl Decider for RemoteLookup<'_> {
 
 /// Inserts records, and prints those of which this run is the first.
 ///
-/// Chunks are inserted one after another, so that of equal records of the input the first is printed. While one waits for
-/// the server, others are read and hashed.
+/// Chunks are inserted one after another, so that of equal records of the input the first is
+/// printed. While one waits for the server, others are read and hashed.
 pub(crate) struct Claim<'f> {
     filter: &'f Filter,
     hasher: Hasher,
-    /// Whether a chunk was cut, because the input is wrong after its last record, or the filter has failed. Nothing after
-    /// it is inserted, because it would not be printed.
+    /// Whether a chunk was cut, because the input is wrong after its last record, or the filter has
+    /// failed. Nothing after it is inserted, because it would not be printed.
     cut: Turnstile<bool>,
 }
 
@@ -96,7 +96,8 @@ impl Decider for Claim<'_> {
             match result {
                 Ok(new) => fresh[entry.record as usize] = new,
                 Err(error) => {
-                    // It is not printed, and all others of the chunk that are new are: they are stored.
+                    // It is not printed, and all others of the chunk that are new are: they are
+                    // stored.
                     fresh[entry.record as usize] = false;
                     count += 1;
                     let (_, reason) = first.get_or_insert((entry.record, error.clone()));

@@ -24,8 +24,8 @@ pub(crate) fn dedup(args: &[&str]) -> Command {
     command
 }
 
-/// Returns a file of 58,781 lines, 29,919 of them distinct: real ones, or generated ones if the package stands outside
-/// the workspace.
+/// Returns a file of 58,781 lines, 29,919 of them distinct: real ones, or generated ones if the
+/// package stands outside the workspace.
 pub(crate) fn homepages() -> PathBuf {
     static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
         let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tamis/data/homepages.txt");
@@ -34,7 +34,8 @@ pub(crate) fn homepages() -> PathBuf {
     FILE.clone()
 }
 
-/// Writes a file with the given numbers of lines and of distinct lines; the other lines repeat earlier ones.
+/// Writes a file with the given numbers of lines and of distinct lines; the other lines repeat
+/// earlier ones.
 fn generated(lines: u64, distinct: u64) -> PathBuf {
     let (mut text, mut last) = (String::new(), None);
     for line in 0..lines {
@@ -53,7 +54,8 @@ fn generated(lines: u64, distinct: u64) -> PathBuf {
     file
 }
 
-/// Splits several inputs into records, without their separators. The last record of an input may end without one.
+/// Splits several inputs into records, without their separators. The last record of an input may
+/// end without one.
 pub(crate) fn records<'a>(inputs: &[&'a [u8]], separator: u8) -> Vec<&'a [u8]> {
     let mut records = Vec::new();
     for input in inputs {
@@ -106,7 +108,8 @@ impl Files {
         path
     }
 
-    /// Runs a command in the folder; returns what it prints to standard output and to standard error.
+    /// Runs a command in the folder; returns what it prints to standard output and to standard
+    /// error.
     pub(crate) fn run(&self, args: &[&str]) -> (String, String) {
         let output = tamis().current_dir(&self.0).args(args).assert().success();
         let output = output.get_output();

@@ -1,4 +1,5 @@
-//! A filter with another seed, hash, geometry or policy is refused in one line, which names the next command.
+//! A filter with another seed, hash, geometry or policy is refused in one line, which names the
+//! next command.
 
 use tamis::hash::Xxh3;
 

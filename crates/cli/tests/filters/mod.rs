@@ -33,7 +33,8 @@ fn lines(numbers: impl IntoIterator<Item = u32>) -> String {
     numbers.into_iter().map(|number| format!("line {number}\n")).collect()
 }
 
-/// Every line that was inserted is printed, in order, and hardly any other; `--invert` prints the others.
+/// Every line that was inserted is printed, in order, and hardly any other; `--invert` prints the
+/// others.
 #[test]
 fn a_query_prints_what_was_built_and_inverted_the_rest() {
     let files = Files::new();
@@ -47,14 +48,16 @@ fn a_query_prints_what_was_built_and_inverted_the_rest() {
             assert_eq!(output, "");
             assert_eq!((&stats["lines"], &stats["kind"]), (&21_000.into(), &kind.into()));
             let inserted = stats["inserted"].as_u64().expect("a number");
-            // A filter that counts copies takes them all. Of the others, some lines were false positives.
+            // A filter that counts copies takes them all. Of the others, some lines were false
+            // positives.
             let expected = if kind == "cuckoo" { 21_000..=21_000 } else { 19_700..=20_000 };
             assert!(expected.contains(&inserted), "{stats}");
             assert_eq!(stats["repeated"].as_u64(), Some(21_000 - inserted), "{stats}");
             for threads in ["1", "3"] {
                 let (may, stats) = files.stats(&["query", "f", "asked", "-j", threads]);
                 let (not, _) = files.stats(&["query", "f", "asked", "-j", threads, "--invert"]);
-                // Both outputs are parts of the input, in its order, and together they are all of it.
+                // Both outputs are parts of the input, in its order, and together they are all of
+                // it.
                 let (mut may, mut not) = (may.lines().peekable(), not.lines().peekable());
                 let printed = stats["printed"].as_u64().expect("a number");
                 assert_eq!(may.clone().count() as u64, printed);
@@ -103,7 +106,8 @@ fn real_lines_are_found() {
     assert_eq!(files.run(&["query", "f", list, "-v", "-j", "2"]).0, "");
 }
 
-/// For Bloom filters the union is that of one build, to the byte. A cuckoo filter may store its items elsewhere.
+/// For Bloom filters the union is that of one build, to the byte. A cuckoo filter may store its
+/// items elsewhere.
 #[test]
 fn merged_filters_are_those_of_all_lines() {
     let files = Files::new();

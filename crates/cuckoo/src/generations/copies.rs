@@ -22,13 +22,14 @@ impl Generations {
     pub(crate) fn copy_lines(&self) -> Result<Vec<Copied>, AllocError> {
         let mut guards = self.room_for_guards()?;
         let mut copies = Vec::new();
-        // 1. Allocate for the generations that are published. Each further turn allocates for at least one more, and a plan
-        // has at most `Slots::MAX`, so the loop ends.
+        // 1. Allocate for the generations that are published. Each further turn allocates for at
+        //    least one more, and a plan has at most `Slots::MAX`, so the loop ends.
         loop {
             self.allocate_copies(&mut copies)?;
             // 2. Lock all classes.
             self.lock_all(&mut guards);
-            // 3. Begin again if the filter has grown. A generation that is published later is empty until the locks are free.
+            // 3. Begin again if the filter has grown. A generation that is published later is empty
+            //    until the locks are free.
             if copies.len() == self.list.len() {
                 break;
             }
@@ -58,7 +59,8 @@ impl Generations {
         Ok(())
     }
 
-    /// Copies the generations for which memory is allocated. The caller holds the locks of all classes.
+    /// Copies the generations for which memory is allocated. The caller holds the locks of all
+    /// classes.
     pub(super) fn fill_copies(&self, copies: &mut [Copied]) {
         for ((_, lines, len), generation) in copies.iter_mut().zip(self.list.iter()) {
             *len = generation.table.copy_into(lines);

@@ -48,8 +48,9 @@ fn add(generations: &Generations, number: usize, class: Class) {
     generations.insert_into(number, class).unwrap();
 }
 
-/// Of two items of one class, one is in the first generation. Another is inserted into the second, after the reader read
-/// it, and a removal of it then takes a copy from either, before the reader reads the first.
+/// Of two items of one class, one is in the first generation. Another is inserted into the second,
+/// after the reader read it, and a removal of it then takes a copy from either, before the reader
+/// reads the first.
 fn an_item_is_found_during_a_cross_generation_removal(query: Query, removal: Removal) {
     let generations = Arc::new(two());
     let x = x();
@@ -66,7 +67,8 @@ fn an_item_is_found_during_a_cross_generation_removal(query: Query, removal: Rem
     assert_eq!(generations.count(x), 1, "{COPIES}");
 }
 
-/// Removes the copy from the oldest generation that has one: the worst case for a reader, which reads the newest first.
+/// Removes the copy from the oldest generation that has one: the worst case for a reader, which
+/// reads the newest first.
 fn remove_oldest(generations: &Generations, class: Class) -> bool {
     remove_oldest_by(generations, class, true)
 }
@@ -127,8 +129,8 @@ fn mutant_a_version_that_advances_relaxed() {
     });
 }
 
-/// While an empty generation gives its pages back, an item is inserted into it, or into the other. It is found
-/// afterwards.
+/// While an empty generation gives its pages back, an item is inserted into it, or into the other.
+/// It is found afterwards.
 fn an_insert_survives_a_closing(give_back: fn(&Generations)) {
     let generations = Arc::new(two());
     let other = Arc::clone(&generations);
@@ -175,9 +177,9 @@ fn mutant_pages_given_back_without_a_grace_period() {
 /// One generation more: the newest one gives nothing back.
 const PLAN_OF_THREE: Plan = Plan { buckets: 4, width: 16, generations: 3 };
 
-/// x is in the second generation. Then another item of its class is inserted into the first, a removal takes the copy in
-/// the second, and the second gives its pages back. A query that reads the zeros of the release sees the copy in the
-/// first, or that the version has advanced.
+/// x is in the second generation. Then another item of its class is inserted into the first, a
+/// removal takes the copy in the second, and the second gives its pages back. A query that reads
+/// the zeros of the release sees the copy in the first, or that the version has advanced.
 fn an_item_is_found_while_pages_are_given_back(give_back: fn(&Generations)) {
     let x = x();
     let generation = |number: u32| {
@@ -220,7 +222,8 @@ fn mutant_pages_given_back_by_stores() {
     });
 }
 
-// A copy is of one moment: nothing is removed from a generation that is not yet copied, nothing added to one that is.
+// A copy is of one moment: nothing is removed from a generation that is not yet copied, nothing
+// added to one that is.
 
 type Copy = fn(&Generations) -> Generations;
 
@@ -228,8 +231,8 @@ fn copy(generations: &Generations) -> Generations {
     generations.copy().unwrap()
 }
 
-/// x is in the second generation. Another item of its class is inserted into the first, and a removal takes the copy in
-/// the second: one is present all the time, so one is in the copy.
+/// x is in the second generation. Another item of its class is inserted into the first, and a
+/// removal takes the copy in the second: one is present all the time, so one is in the copy.
 fn a_copy_has_a_present_item(copy: Copy) {
     let generations = Arc::new(two());
     let x = x();
@@ -265,8 +268,8 @@ fn mutant_a_copy_without_the_locks() {
     });
 }
 
-/// The filter grows while memory for the copy is allocated. An item is inserted into the new generation, and then another
-/// into the first: a copy that has the second has the first.
+/// The filter grows while memory for the copy is allocated. An item is inserted into the new
+/// generation, and then another into the first: a copy that has the second has the first.
 fn a_copy_has_generations_that_were_added(copy: Copy) {
     let table = Table::with_stripes(PLAN.geometry(0).unwrap(), 1).unwrap();
     let first = Generation::of_table(table, 0).unwrap();

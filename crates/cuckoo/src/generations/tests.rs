@@ -16,7 +16,8 @@ fn insert(generations: &Generations, number: u64) {
     generations.insert(hash, generations.plan.class(hash)).unwrap();
 }
 
-/// Inserts items until a generation more is needed. Returns the number of items that were there when each was added.
+/// Inserts items until a generation more is needed. Returns the number of items that were there
+/// when each was added.
 fn items_at_growth(count: usize) -> Vec<u64> {
     let generations = Generations::new(plan()).unwrap();
     let mut at_growth = Vec::new();
@@ -32,7 +33,8 @@ fn items_at_growth(count: usize) -> Vec<u64> {
     at_growth
 }
 
-/// The newest generation is full, and the older ones are empty: they take inserts before the filter grows.
+/// The newest generation is full, and the older ones are empty: they take inserts before the filter
+/// grows.
 #[test]
 fn room_in_older_generations_is_used_before_the_filter_grows() {
     let [older, all] = items_at_growth(3)[1..] else {

@@ -1,21 +1,24 @@
 //! The generations of a [`ScalableCuckooFilter`], for crates that save and load filters.
 //!
-//! Such a filter consists of a [`Plan`] and of one table for each generation. The lines of a table have the layout that
-//! the [module above](super) describes. [`try_copy`] returns the tables, and [`from_parts`] makes a filter of them.
+//! Such a filter consists of a [`Plan`] and of one table for each generation. The lines of a table
+//! have the layout that the [module above](super) describes. [`try_copy`] returns the tables, and
+//! [`from_parts`] makes a filter of them.
 //!
-//! Generation `j` has `2^j` times the buckets of generation 0, in a shape of its own. Its slots hold the upper bits of
-//! the items' fingerprints, all but the lowest `j`: [`lines_len`] checks that.
+//! Generation `j` has `2^j` times the buckets of generation 0, in a shape of its own. Its slots
+//! hold the upper bits of the items' fingerprints, all but the lowest `j`: [`lines_len`] checks
+//! that.
 //!
 //! # Examples
 //!
 //! ```
 //! # use tamis_cuckoo as tamis;
 //! use tamis::ScalableCuckooFilter;
-//! use tamis::cuckoo::raw::scalable;
+//! use tamis_cuckoo::raw::scalable;
 //! use tamis::hash::Rapid;
 //!
 //! let hasher = Rapid::with_seed(1);
-//! let filter = ScalableCuckooFilter::<u64, _>::builder_with_hasher(hasher.clone()).capacity(1000).build()?;
+//! let builder = ScalableCuckooFilter::<u64, _>::builder_with_hasher(hasher.clone());
+//! let filter = builder.capacity(1000).build()?;
 //! filter.try_extend(0..20_000)?;
 //!
 //! let parts = scalable::try_copy(&filter)?;
@@ -43,16 +46,18 @@ use crate::scalable::ScalableCuckooFilter;
 use crate::table::Table;
 use crate::{plan as sizes, shared};
 
-/// The bits of a whole fingerprint: at least those of the narrowest slot, at most those of the widest.
+/// The bits of a whole fingerprint: at least those of the narrowest slot, at most those of the
+/// widest.
 const WIDTHS: Range<u32> = 8..43;
 
-/// The numbers that give every item of a growing filter its class. They are chosen when the filter is built.
+/// The numbers that give every item of a growing filter its class. They are chosen when the filter
+/// is built.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw::scalable::Plan;
+/// use tamis_cuckoo::raw::scalable::Plan;
 ///
 /// let plan = Plan::new(1024, 16, 5).ok_or("no such plan")?;
 /// assert_eq!(plan.geometry(3, 4, 16)?.buckets(), 8192);
@@ -64,9 +69,10 @@ const WIDTHS: Range<u32> = 8..43;
 pub struct Plan(sizes::Plan);
 
 impl Plan {
-    /// Returns the plan with this number of buckets in generation 0, of bits in a whole fingerprint, and of generations
-    /// at most. Returns `None` if the number of buckets is 0, odd or above 2^56, if the bits are not 8 to 42, if there
-    /// is no generation or there are more than 40, or if a slot of the last one would hold fewer than 8 bits.
+    /// Returns the plan with this number of buckets in generation 0, of bits in a whole
+    /// fingerprint, and of generations at most. Returns `None` if the number of buckets is 0, odd
+    /// or above 2^56, if the bits are not 8 to 42, if there is no generation or there are more than
+    /// 40, or if a slot of the last one would hold fewer than 8 bits.
     ///
     /// # Examples
     ///
@@ -89,7 +95,7 @@ impl Plan {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// let plan = tamis::cuckoo::raw::scalable::Plan::new(1024, 16, 5).ok_or("no such plan")?;
+    /// let plan = tamis_cuckoo::raw::scalable::Plan::new(1024, 16, 5).ok_or("no such plan")?;
     /// assert_eq!((plan.buckets(), plan.fingerprint_bits(), plan.generations()), (1024, 16, 5));
     /// # Ok::<(), &str>(())
     /// ```
@@ -118,13 +124,14 @@ impl Plan {
         self.0.generations
     }
 
-    /// Returns the geometry of a generation with buckets of this shape, even if this processor does not support the
-    /// shape.
+    /// Returns the geometry of a generation with buckets of this shape, even if this processor does
+    /// not support the shape.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no bucket has this shape, if the slots are narrower than the fingerprints of the generation, or
-    /// if the number of buckets is too high. There is no generation above the last of the plan.
+    /// [`BuildError`] if no bucket has this shape, if the slots are narrower than the fingerprints
+    /// of the generation, or if the number of buckets is too high. There is no generation above the
+    /// last of the plan.
     ///
     /// # Examples
     ///
@@ -183,7 +190,7 @@ pub fn plan<T: ?Sized, S>(filter: &ScalableCuckooFilter<T, S>) -> Plan {
 /// ```
 /// # use tamis_cuckoo as tamis;
 /// use tamis::ScalableCuckooFilter;
-/// use tamis::cuckoo::raw::scalable;
+/// use tamis_cuckoo::raw::scalable;
 /// let filter = ScalableCuckooFilter::<u64>::with_capacity(1000)?;
 /// let buckets = scalable::plan(&filter).buckets();
 /// assert!(scalable::geometries(&filter).map(|geometry| geometry.buckets()).eq([buckets]));
@@ -195,8 +202,8 @@ pub fn geometries<T: ?Sized, S>(
     filter.growing.generations.iter().map(|generation| generation.table.geometry())
 }
 
-/// Returns a copy of all generations, oldest first, as
-/// `ScalableCuckooFilter::clone` makes it: other threads may query, and wait with inserts and removals.
+/// Returns a copy of all generations, oldest first, as `ScalableCuckooFilter::clone` makes it:
+/// other threads may query, and wait with inserts and removals.
 ///
 /// # Errors
 ///
@@ -212,16 +219,17 @@ pub fn try_copy<T: ?Sized, S>(
     Ok(copied.into_iter().map(|(geometry, lines, len)| Part { geometry, lines, len }).collect())
 }
 
-/// Makes a filter of the tables of its generations, oldest first, without a copy of their lines. A capacity of 0 counts
-/// as 1.
+/// Makes a filter of the tables of its generations, oldest first, without a copy of their lines. A
+/// capacity of 0 counts as 1.
 ///
 /// Reads no line; see [untrusted words](super#untrusted-words). [`lines_len`] checks lines.
 ///
 /// # Errors
 ///
-/// [`LinesError`] if there is no part, or if there are more than the plan has generations (`Count`), if a part has
-/// another number of lines than its geometry (`Count`) or a geometry that is not of the plan (`Len`), if it says more
-/// fingerprints than it has slots (`Len`), if this processor does not support a shape, or if an allocation fails.
+/// [`LinesError`] if there is no part, or if there are more than the plan has generations
+/// (`Count`), if a part has another number of lines than its geometry (`Count`) or a geometry that
+/// is not of the plan (`Len`), if it says more fingerprints than it has slots (`Len`), if this
+/// processor does not support a shape, or if an allocation fails.
 ///
 /// # Examples
 ///
@@ -294,11 +302,12 @@ fn generation(
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
 }
 
-/// Returns the number of fingerprints in consecutive lines of a generation, from line `first` on. If a line is not that
-/// of a filter, returns its number.
+/// Returns the number of fingerprints in consecutive lines of a generation, from line `first` on.
+/// If a line is not that of a filter, returns its number.
 ///
-/// It checks what [`line_len`](super::line_len) checks, and that each slot is 0 or holds the upper bits of a
-/// fingerprint: a fingerprint is at least `2^(g − 1)`, with the `g` generations of the plan, and less than `2^bits`.
+/// It checks what [`line_len`](super::line_len) checks, and that each slot is 0 or holds the upper
+/// bits of a fingerprint: a fingerprint is at least `2^(g − 1)`, with the `g` generations of the
+/// plan, and less than `2^bits`.
 ///
 /// # Errors
 ///
@@ -308,7 +317,7 @@ fn generation(
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::raw::scalable::{Plan, lines_len};
+/// use tamis_cuckoo::raw::scalable::{Plan, lines_len};
 ///
 /// let plan = Plan::new(1024, 14, 3).ok_or("no such plan")?;
 /// // Fingerprints of 14 bits, of which generation 1 stores 13, in slots of 16.
@@ -386,7 +395,8 @@ mod tests {
         lines.iter_mut().map(|line| line.words.each_mut().map(word)).collect()
     }
 
-    /// Copies, counts and makes the filter again. The copy goes on as the original would: it removes and grows.
+    /// Copies, counts and makes the filter again. The copy goes on as the original would: it
+    /// removes and grows.
     #[test]
     fn a_filter_of_copied_parts_is_the_same() {
         let filter = filter();

@@ -1,4 +1,5 @@
-//! Copies of a table in use, under all of its locks. A child module of `table`, whose private parts it uses.
+//! Copies of a table in use, under all of its locks. A child module of `table`, whose private parts
+//! it uses.
 
 use tamis_sync::{AllocError, Lines, PairAccess};
 
@@ -7,7 +8,8 @@ use crate::bucket::with_known_shape;
 use crate::line_len::len_of_line;
 
 impl Table {
-    /// Returns a copy of the table, and the number of fingerprints in it, as [`copy_into`](Self::copy_into) does.
+    /// Returns a copy of the table, and the number of fingerprints in it, as
+    /// [`copy_into`](Self::copy_into) does.
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
         let (lines, len) = self.copy_lines()?;
         Ok((self.like(lines)?, len))
@@ -20,21 +22,24 @@ impl Table {
         Self::from_lines(self.geometry, lines, self.locks.len() as u64, access)
     }
 
-    /// Returns a copy of all buckets, and the number of fingerprints in it, as [`copy_into`](Self::copy_into) does.
+    /// Returns a copy of all buckets, and the number of fingerprints in it, as
+    /// [`copy_into`](Self::copy_into) does.
     pub(crate) fn copy_lines(&self) -> Result<(Lines, u64), AllocError> {
-        // Allocate first: an allocator is foreign code and may be slow, so it must not run under the locks.
+        // Allocate first: an allocator is foreign code and may be slow, so it must not run under
+        // the locks.
         let mut lines = Lines::zeroed(self.geometry.lines())?;
         let len = self.copy_into(&mut lines);
         Ok((lines, len))
     }
 
-    /// Copies all buckets into lines of the number that the geometry gives. Returns the number of fingerprints in them.
+    /// Copies all buckets into lines of the number that the geometry gives. Returns the number of
+    /// fingerprints in them.
     ///
-    /// Each copy whose insert happened before and whose removal has not begun is in it exactly once, even if other
-    /// threads relocate that copy meanwhile.
+    /// Each copy whose insert happened before and whose removal has not begun is in it exactly
+    /// once, even if other threads relocate that copy meanwhile.
     pub(crate) fn copy_into(&self, lines: &mut Lines) -> u64 {
-        // Under all locks no copy is cleared and none is in relocation. So every copy that was inserted before is in
-        // exactly one slot until the guard is dropped.
+        // Under all locks no copy is cleared and none is in relocation. So every copy that was
+        // inserted before is in exactly one slot until the guard is dropped.
         let guard = self.lock_all_stripes();
         // Count the words that are copied: in the table, copies may be added meanwhile.
         let len = with_known_shape!(self.geometry.shape(), shape => {

@@ -1,5 +1,5 @@
-//! The pages of a table's buckets: made present ahead of use, and given back. A child module of `table`, whose private
-//! parts it uses.
+//! The pages of a table's buckets: made present ahead of use, and given back. A child module of
+//! `table`, whose private parts it uses.
 
 use core::ops::Range;
 
@@ -21,8 +21,8 @@ impl Table {
         self.pairs.as_ref().map_or_else(|| self.words.page_lines(), PairLines::page_lines)
     }
 
-    /// Sets all buckets to zero and gives their pages back to the system. Only for a table that is empty, and stays
-    /// empty meanwhile. Returns whether the system took the pages.
+    /// Sets all buckets to zero and gives their pages back to the system. Only for a table that is
+    /// empty, and stays empty meanwhile. Returns whether the system took the pages.
     pub(crate) fn release(&self) -> bool {
         match &self.pairs {
             Some(pairs) => pairs.release(),

@@ -1,5 +1,5 @@
-//! One pass over the buckets of a table in use: it takes no copy, and reports at the end whether the lines that it read
-//! belong together. A child module of `table`, whose private parts it uses.
+//! One pass over the buckets of a table in use: it takes no copy, and reports at the end whether
+//! the lines that it read belong together. A child module of `table`, whose private parts it uses.
 //!
 //! [`protocol`](crate::protocol) proves the claim (claim 3).
 
@@ -27,8 +27,8 @@ impl Table {
         Pass { table: self, before: self.locked_versions(), len: 0 }
     }
 
-    /// Returns the sum of all versions, each of which is read under its lock: a relocation that has begun before has
-    /// ended.
+    /// Returns the sum of all versions, each of which is read under its lock: a relocation that has
+    /// begun before has ended.
     fn locked_versions(&self) -> u64 {
         (0..self.locks.len()).fold(0, |sum, stripe| {
             self.lock(stripe);
@@ -63,10 +63,12 @@ impl Pass<'_> {
         self.table.unlocked_versions() != self.before
     }
 
-    /// Returns the number of fingerprints in all lines, after the last of them. Returns `None` if the lines do not belong
-    /// together: another thread relocated a copy meanwhile, or removed one of a class that had copies in both buckets.
+    /// Returns the number of fingerprints in all lines, after the last of them. Returns `None` if
+    /// the lines do not belong together: another thread relocated a copy meanwhile, or removed one
+    /// of a class that had copies in both buckets.
     ///
-    /// Otherwise each copy whose insert happened before the pass, and whose removal has not begun, was read exactly once.
+    /// Otherwise each copy whose insert happened before the pass, and whose removal has not begun,
+    /// was read exactly once.
     pub(crate) fn finish(&self) -> Option<u64> {
         (self.table.locked_versions() == self.before).then_some(self.len)
     }

@@ -1,6 +1,6 @@
-//! Whole inserts, removals and queries of a small filter by five threads, under random schedules of shuttle: the
-//! waiting loops of the locks, searches whose path another thread changes, and readers that read again. A child module
-//! of `table`, as the models are.
+//! Whole inserts, removals and queries of a small filter by five threads, under random schedules of
+//! shuttle: the waiting loops of the locks, searches whose path another thread changes, and readers
+//! that read again. A child module of `table`, as the models are.
 
 use std::vec::Vec;
 
@@ -85,8 +85,8 @@ const NOT_ONE: &str = "not exactly one insert returned true";
 
 type Insert = fn(&Table, Class) -> Result<bool, InsertError>;
 
-/// Five threads insert the same items into a filter that barely has room for them, so that they relocate other items,
-/// and each other's.
+/// Five threads insert the same items into a filter that barely has room for them, so that they
+/// relocate other items, and each other's.
 fn concurrent_inserts(insert: Insert) {
     let geometry = Geometry::for_buckets(BUCKETS, 2, 32).unwrap();
     let table = Arc::new(Table::with_stripes(geometry, 2).unwrap());

@@ -50,7 +50,8 @@ macro_rules! growing {
             }
 
             fn passing(&self) -> Result<impl Source, AllocError> {
-                // Bits are only set, and slices only added: each item that was inserted before is in one of these.
+                // Bits are only set, and slices only added: each item that was inserted before is
+                // in one of these.
                 let slices = raw::slices(self);
                 let sizes = sizes_of(self, &slices);
                 // The line of the body behind each slice.

@@ -1,4 +1,5 @@
-//! The types of filters that can be saved: what turns each into sizes and lines, and back. This wing knows no files.
+//! The types of filters that can be saved: what turns each into sizes and lines, and back. This
+//! wing knows no files.
 //!
 //! | file | job |
 //! |---|---|

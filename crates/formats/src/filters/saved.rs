@@ -97,7 +97,8 @@ pub trait Saved: Sealed {
     const KIND: Kind;
 }
 
-/// A filter type whose file can be used in place: see [`map`](crate::map) and [`FilterSet`](crate::FilterSet).
+/// A filter type whose file can be used in place: see [`map`](crate::map) and
+/// [`FilterSet`](crate::FilterSet).
 ///
 /// These are the filters of fixed size. The trait is sealed.
 ///
@@ -131,7 +132,8 @@ pub trait Saved: Sealed {
 )]
 pub trait Mappable: Saved + OneArray {}
 
-/// A filter type of which a saved one can be merged into another: see [`merge_from`](crate::merge_from).
+/// A filter type of which a saved one can be merged into another: see
+/// [`merge_from`](crate::merge_from).
 ///
 /// The trait is sealed.
 ///
@@ -152,7 +154,8 @@ pub trait Mappable: Saved + OneArray {}
 )]
 pub trait Mergeable: Saved + Union {}
 
-/// A Bloom filter type that can be saved. A saved one can be merged into another, and processes can share one.
+/// A Bloom filter type that can be saved. A saved one can be merged into another, and processes can
+/// share one.
 ///
 /// The trait is sealed.
 ///
@@ -175,8 +178,9 @@ pub trait Mergeable: Saved + Union {}
 )]
 pub trait SavedBloom: Mappable + Mergeable {}
 
-/// Reads a line of a Bloom filter, without the bits that no item can set. A damaged live file may have such bits behind
-/// the last bit of the filter, and a reader would refuse the file that is saved from it.
+/// Reads a line of a Bloom filter, without the bits that no item can set. A damaged live file may
+/// have such bits behind the last bit of the filter, and a reader would refuse the file that is
+/// saved from it.
 fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: u64) -> Words {
     let words = bloom::raw::read_line(filter, line);
     if line + 1 < bloom::raw::lines(geometry) {
@@ -281,8 +285,8 @@ macro_rules! cuckoo {
                 Geometry::Cuckoo(self.geometry())
             }
 
-            // While lines are read one by one, other threads may move fingerprints from later lines to earlier ones. The
-            // pass finds out.
+            // While lines are read one by one, other threads may move fingerprints from later lines
+            // to earlier ones. The pass finds out.
             fn passing(&self) -> Result<impl Source, AllocError> {
                 Ok(Passing { pass: cuckoo::raw::pass(self), geometry: self.sizes() })
             }
@@ -326,7 +330,8 @@ cuckoo! {
     OnceCuckooFilter, OnceCuckoo;
 }
 
-/// Returns the header of a file that holds these lines of a filter, without the checksum of the table.
+/// Returns the header of a file that holds these lines of a filter, without the checksum of the
+/// table.
 pub(crate) fn header_of<F: Saved>(
     filter: &F,
     normalization: Normalization,
@@ -419,7 +424,8 @@ pub(crate) fn expect_writable(header: &Header) -> Result<(), LoadError> {
     }
 }
 
-/// Converts an error that a correct header leaves possible. (The lengths are those of the geometry.)
+/// Converts an error that a correct header leaves possible. (The lengths are those of the
+/// geometry.)
 pub(crate) fn cuckoo_error<F: Saved>(header: &Header, error: cuckoo::raw::LinesError) -> LoadError {
     use cuckoo::raw::LinesError;
     match error {

@@ -1,8 +1,8 @@
 //! An array of bits, in the orders that the systems use.
 //!
-//! Bit `p` is bit `p mod 8` of byte `p / 8`, from the least significant on. That is also bit `p mod 64` of the
-//! little-endian word `p / 64`. A system with big-endian words turns the bytes of each word around, when it reads and when
-//! it writes.
+//! Bit `p` is bit `p mod 8` of byte `p / 8`, from the least significant on. That is also bit `p mod
+//! 64` of the little-endian word `p / 64`. A system with big-endian words turns the bytes of each
+//! word around, when it reads and when it writes.
 
 use core::fmt;
 use core::ops::Range;
@@ -24,7 +24,8 @@ impl fmt::Debug for BitArray {
 }
 
 impl BitArray {
-    /// Makes an array of this number of zero bytes. The operating system provides a page when it is first written.
+    /// Makes an array of this number of zero bytes. The operating system provides a page when it is
+    /// first written.
     pub(crate) fn zeroed(bytes: u64) -> Result<Self, Error> {
         let count = usize::try_from(bytes).map_err(|_| Error::Alloc { bytes })?;
         let array = u8::new_vec_zeroed(count).map_err(|_| Error::Alloc { bytes })?;

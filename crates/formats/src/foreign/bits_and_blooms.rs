@@ -1,11 +1,12 @@
-//! bits-and-blooms: what `(*BloomFilter).WriteTo` of the Go package `github.com/bits-and-blooms/bloom` writes.
+//! bits-and-blooms: what `(*BloomFilter).WriteTo` of the Go package
+//! `github.com/bits-and-blooms/bloom` writes.
 //!
 //! ```text
 //! u64 m, u64 k, u64 m, words: all big-endian
 //! ```
 //!
-//! The hash is Murmur3 x64 128 with seed 0, of the key and of the key with a byte 1 after it. Source: `bloom.go` and
-//! `murmur.go`, and `github.com/bits-and-blooms/bitset`.
+//! The hash is Murmur3 x64 128 with seed 0, of the key and of the key with a byte 1 after it.
+//! Source: `bloom.go` and `murmur.go`, and `github.com/bits-and-blooms/bitset`.
 
 use std::io;
 
@@ -93,7 +94,8 @@ impl BitsAndBloomsFilter {
         Self::with_size(m as u64, (core::f64::consts::LN_2 * m / keys).ceil() as u64)
     }
 
-    /// Makes an empty filter as `New(m, k)` does: of `m` bits and `k` hash functions, each at least 1.
+    /// Makes an empty filter as `New(m, k)` does: of `m` bits and `k` hash functions, each at least
+    /// 1.
     ///
     /// # Errors
     ///

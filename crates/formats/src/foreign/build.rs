@@ -60,17 +60,20 @@ impl Format {
     /// | `rocksdb:legacy` | the same, in steps of 1 | 0.01 |
     /// | `spark:v1`, `spark:v2` | `create`; the seed is 0 if `None` | 0.03, as `create` |
     ///
-    /// LevelDB and RocksDB do not know rates. With `b` bits per key and `k` hash functions, a filter has the rate
-    /// `(1 - e^(-k / b))^k`, plus the part of the hashes that the keys have (`BloomMath` in `util/bloom_impl.h` of RocksDB).
-    /// A block of 512 bits with `n` keys has `(1 - (511 / 512)^(k n))^k`; the rate is the mean over `n`, a Poisson variable
-    /// with the mean `512 / b`. RocksDB itself estimates this mean from two values of `n`, which is too low for rates below
-    /// 0.001. The legacy format has `0.1 / (0.75 b + 22)` more (`LegacyLocalityBloomImpl::EstimatedFpRate`).
+    /// LevelDB and RocksDB do not know rates. With `b` bits per key and `k` hash functions, a
+    /// filter has the rate `(1 - e^(-k / b))^k`, plus the part of the hashes that the keys have
+    /// (`BloomMath` in `util/bloom_impl.h` of RocksDB). A block of 512 bits with `n` keys has `(1 -
+    /// (511 / 512)^(k n))^k`; the rate is the mean over `n`, a Poisson variable with the mean `512
+    /// / b`. RocksDB itself estimates this mean from two values of `n`, which is too low for rates
+    /// below 0.001. The legacy format has `0.1 / (0.75 b + 22)` more
+    /// (`LegacyLocalityBloomImpl::EstimatedFpRate`).
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] if the system makes no such filter: the capacity or the rate is out of its range, or a rate or a
-    /// seed is given that it does not [take](Self::takes_rate); [`Error::ReadOnly`] for the filter block of a table and for
-    /// a Parquet file, which have more than a filter; [`Error::Alloc`].
+    /// [`Error::Size`] if the system makes no such filter: the capacity or the rate is out of its
+    /// range, or a rate or a seed is given that it does not [take](Self::takes_rate);
+    /// [`Error::ReadOnly`] for the filter block of a table and for a Parquet file, which have more
+    /// than a filter; [`Error::Alloc`].
     ///
     /// # Examples
     ///
@@ -163,7 +166,8 @@ impl Format {
     }
 }
 
-/// Returns the numbers of bits and of hash functions. The user of Hadoop computes them; this is the usual way.
+/// Returns the numbers of bits and of hash functions. The user of Hadoop computes them; this is the
+/// usual way.
 fn sizes_of_hadoop(capacity: u64, rate: f64) -> Result<(u64, u64), Error> {
     if capacity == 0 {
         return Err(Error::Size { parameter: "capacity" });
@@ -236,7 +240,8 @@ fn blocked_rate(bits_per_key: f64, k: u32) -> f64 {
     })
 }
 
-/// `BloomMath::FingerprintFpRate` of RocksDB: the part of the hashes of this many bits that the keys take.
+/// `BloomMath::FingerprintFpRate` of RocksDB: the part of the hashes of this many bits that the
+/// keys take.
 fn rate_of_hashes(capacity: u64, bits: i32) -> f64 {
     -(-(capacity as f64) * f64::from(-bits).exp2()).exp_m1()
 }

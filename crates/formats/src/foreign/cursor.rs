@@ -65,7 +65,8 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// The greatest number without a sign that is read. [`Error::Field`] reports a greater one as `i64::MAX`.
+/// The greatest number without a sign that is read. [`Error::Field`] reports a greater one as
+/// `i64::MAX`.
 pub(crate) const MAX_UNSIGNED: i64 = i64::MAX - 1;
 
 /// Checks a number without a sign. `max` is at most [`MAX_UNSIGNED`].

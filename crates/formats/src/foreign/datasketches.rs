@@ -20,15 +20,16 @@ use super::rates;
 
 /// The most words: an array of Java holds them and the preamble, and its length is an `i32`.
 const MAX_WORDS: i64 = i32::MAX as i64 - 4;
-/// The version of the format, the number of the family of sketches, and the flag of an empty filter.
+/// The version of the format, the number of the family of sketches, and the flag of an empty
+/// filter.
 const VERSION: u8 = 1;
 const FAMILY: u8 = 21;
 const EMPTY: u8 = 4;
 
 /// A `BloomFilter` of Apache DataSketches.
 ///
-/// Keys: strings, integers (as `long`) and bytes. DataSketches ignores the empty string: it never inserts it and never
-/// finds it. Empty bytes are a key like any other.
+/// Keys: strings, integers (as `long`) and bytes. DataSketches ignores the empty string: it never
+/// inserts it and never finds it. Empty bytes are a key like any other.
 ///
 /// # Examples
 ///
@@ -110,7 +111,8 @@ impl DataSketchesFilter {
         Self::with_size(bits, k, seed)
     }
 
-    /// Makes an empty filter as `createBySize` does: of `bits` bits, rounded up to whole words, and `k` hash functions.
+    /// Makes an empty filter as `createBySize` does: of `bits` bits, rounded up to whole words, and
+    /// `k` hash functions.
     ///
     /// # Errors
     ///
@@ -185,8 +187,9 @@ impl DataSketchesFilter {
         Ok(Self { rule, filled })
     }
 
-    /// Inserts a key as `update` does, which sets the number of set bits to -1. [`insert`](Filter::insert) does as
-    /// `queryAndUpdate`, which counts them, unless their number is -1. Returns whether the bits have changed.
+    /// Inserts a key as `update` does, which sets the number of set bits to -1.
+    /// [`insert`](Filter::insert) does as `queryAndUpdate`, which counts them, unless their number
+    /// is -1. Returns whether the bits have changed.
     ///
     /// # Errors
     ///

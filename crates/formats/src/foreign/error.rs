@@ -77,7 +77,8 @@ pub enum Error {
     },
     /// There is no such column with a Bloom filter, or there are several and none was named.
     Column {
-        /// The names of the columns that have Bloom filters, with commas between them. If they are many, the first ones.
+        /// The names of the columns that have Bloom filters, with commas between them. If they are
+        /// many, the first ones.
         columns: String,
     },
     /// A row group has no Bloom filter for the column, so that every key may be in it.
@@ -85,7 +86,8 @@ pub enum Error {
         /// The number of the row group, from 0.
         number: u64,
     },
-    /// The filters have different formats, sizes or hashes, or the system cannot unite such filters.
+    /// The filters have different formats, sizes or hashes, or the system cannot unite such
+    /// filters.
     Union,
     /// The allocation failed.
     Alloc {

@@ -25,14 +25,16 @@ pub trait Filter: Any + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] if the system has no keys of this type, and [`Error::Full`] if the system would refuse it.
+    /// [`Error::Key`] if the system has no keys of this type, and [`Error::Full`] if the system
+    /// would refuse it.
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error>;
 
     /// Removes a key as the system does. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] as [`contains`](Self::contains), and [`Error::NoRemoval`] if the system cannot remove keys.
+    /// [`Error::Key`] as [`contains`](Self::contains), and [`Error::NoRemoval`] if the system
+    /// cannot remove keys.
     fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
         let _ = key;
         Err(Error::NoRemoval)
@@ -41,17 +43,20 @@ pub trait Filter: Any + fmt::Debug {
     /// Returns the format in which the filter is written.
     fn format(&self) -> Format;
 
-    /// Returns the numbers of the filter that the system stores or that follow from them, each with its name: `bits`,
-    /// `hash functions`, `buckets`, `items`, `seed` and others. A number below zero is in two's complement.
+    /// Returns the numbers of the filter that the system stores or that follow from them, each with
+    /// its name: `bits`, `hash functions`, `buckets`, `items`, `seed` and others. A number below
+    /// zero is in two's complement.
     fn parameters(&self) -> Vec<(&'static str, u64)>;
 
-    /// Returns the probability that a key which was not inserted is contained, estimated from the present bits or
-    /// fingerprints in time linear in their number. The hash of the system is taken as random.
+    /// Returns the probability that a key which was not inserted is contained, estimated from the
+    /// present bits or fingerprints in time linear in their number. The hash of the system is taken
+    /// as random.
     ///
-    /// With `f` as the part of the bits that are set and `k` as the number of hash functions, it is about `f^k` (Bloom
-    /// 1970). Where the places of a key form an arithmetic progression, the short ones are counted as such. If the bits of
-    /// a key are in one block, the rate is the mean over all blocks. In a cuckoo filter it is the part of all pairs of a
-    /// bucket and a fingerprint that are found. With several parts of the rates `r`, it is `1 - Π (1 - r)`.
+    /// With `f` as the part of the bits that are set and `k` as the number of hash functions, it is
+    /// about `f^k` (Bloom 1970). Where the places of a key form an arithmetic progression, the
+    /// short ones are counted as such. If the bits of a key are in one block, the rate is the mean
+    /// over all blocks. In a cuckoo filter it is the part of all pairs of a bucket and a
+    /// fingerprint that are found. With several parts of the rates `r`, it is `1 - Π (1 - r)`.
     fn false_positive_rate(&self) -> f64;
 
     /// Returns whether the system has an empty key of a type. It has no empty integer.
@@ -89,9 +94,9 @@ pub trait Filter: Any + fmt::Debug {
         !matches!(self.contains(key), Err(Error::Key { .. }))
     }
 
-    /// Adds all keys of another filter of the same format, sizes and hash, if the system has a union of such filters:
-    /// Guava, Spark, Hadoop (not the counting filter), ORC, DataSketches, `bits-and-blooms`, rbloom and pybloom_live do.
-    /// For Parquet it is the union of the bits.
+    /// Adds all keys of another filter of the same format, sizes and hash, if the system has a
+    /// union of such filters: Guava, Spark, Hadoop (not the counting filter), ORC, DataSketches,
+    /// `bits-and-blooms`, rbloom and pybloom_live do. For Parquet it is the union of the bits.
     ///
     /// # Errors
     ///
@@ -121,7 +126,8 @@ pub trait Filter: Any + fmt::Debug {
     /// Returns the number of bytes that [`write`](Self::write) writes.
     fn encoded_len(&self) -> u64;
 
-    /// Writes the filter as the system does. If it was read, and not changed, these are the bytes that were read.
+    /// Writes the filter as the system does. If it was read, and not changed, these are the bytes
+    /// that were read.
     ///
     /// # Errors
     ///

@@ -82,7 +82,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats. The formats of a system are neighbours, and the one that a system makes by default is the first.
+    /// All formats. The formats of a system are neighbours, and the one that a system makes by
+    /// default is the first.
     ///
     /// # Examples
     ///
@@ -116,11 +117,12 @@ impl Format {
         Self::SparkV2,
     ];
 
-    /// Returns the formats that a name stands for. The name of a system stands for all its formats that bytes can be
-    /// recognized as; the first of them is the one to build.
+    /// Returns the formats that a name stands for. The name of a system stands for all its formats
+    /// that bytes can be recognized as; the first of them is the one to build.
     ///
-    /// A bare `leveldb` is a filter: nothing in the bytes distinguishes the filter block of a table from a filter. No
-    /// bytes are filters of two formats of one name, so [`read`](super::read) finds the format whatever the order.
+    /// A bare `leveldb` is a filter: nothing in the bytes distinguishes the filter block of a table
+    /// from a filter. No bytes are filters of two formats of one name, so [`read`](super::read)
+    /// finds the format whatever the order.
     ///
     /// # Examples
     ///
@@ -207,8 +209,8 @@ impl Format {
         }
     }
 
-    /// Returns whether the size of a filter follows from a false-positive rate. The cuckoo filters have the rate that
-    /// their fingerprints of 8 bits give.
+    /// Returns whether the size of a filter follows from a false-positive rate. The cuckoo filters
+    /// have the rate that their fingerprints of 8 bits give.
     ///
     /// # Examples
     ///

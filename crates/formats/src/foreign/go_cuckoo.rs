@@ -27,9 +27,10 @@ const MAX_CAPACITY: u64 = 1 << 34;
 ///
 /// Keys are bytes; a string is its bytes. An insert stores a key again if the filter contains it.
 ///
-/// The package moves fingerprints at random if both buckets of a key are full. So does this filter, with random numbers
-/// of its own: from the first such insert on, only the answers are those of the package. If 500 moves find no empty slot,
-/// the package has lost a key; this filter takes the moves back.
+/// The package moves fingerprints at random if both buckets of a key are full. So does this filter,
+/// with random numbers of its own: from the first such insert on, only the answers are those of the
+/// package. If 500 moves find no empty slot, the package has lost a key; this filter takes the
+/// moves back.
 ///
 /// # Examples
 ///

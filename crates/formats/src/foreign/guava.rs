@@ -4,7 +4,8 @@
 //! i8 strategy (0 MITZ_32, 1 MITZ_64), u8 k, i32 words, words: all big-endian
 //! ```
 //!
-//! The hash is Murmur3 x64 128 with seed 0. Source: `BloomFilter.java` and `BloomFilterStrategies.java`.
+//! The hash is Murmur3 x64 128 with seed 0. Source: `BloomFilter.java` and
+//! `BloomFilterStrategies.java`.
 
 use std::io;
 
@@ -35,8 +36,8 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 
 /// A `BloomFilter` of Guava.
 ///
-/// Keys: a string goes in as `Funnels.stringFunnel(UTF_8)` does it, an `i64` as `longFunnel`, an `i32` as
-/// `integerFunnel`, bytes as `byteArrayFunnel`.
+/// Keys: a string goes in as `Funnels.stringFunnel(UTF_8)` does it, an `i64` as `longFunnel`, an
+/// `i32` as `integerFunnel`, bytes as `byteArrayFunnel`.
 ///
 /// # Examples
 ///
@@ -110,8 +111,8 @@ impl GuavaFilter {
         Self::with_probes(strategy, capacity, rate, k)
     }
 
-    /// Makes an empty filter as Guava up to 31 does: `k` follows from the number of bits per key. It differs for few
-    /// keys.
+    /// Makes an empty filter as Guava up to 31 does: `k` follows from the number of bits per key.
+    /// It differs for few keys.
     ///
     /// # Errors
     ///

@@ -129,8 +129,8 @@ impl Places for Rule {
             HadoopHash::Jenkins => jenkins,
             HadoopHash::Murmur => murmur,
         };
-        // Each hash is the seed of the next one. The remainder has the sign of the hash. Its absolute value is the
-        // place.
+        // Each hash is the seed of the next one. The remainder has the sign of the hash. Its
+        // absolute value is the place.
         let mut last = 0;
         for _ in 0..self.k {
             last = hash(bytes, last);
@@ -143,11 +143,13 @@ impl Places for Rule {
 }
 
 impl HadoopFilter {
-    /// Makes an empty filter as the constructor of `BloomFilter` does: of `m` bits and `k` hash functions.
+    /// Makes an empty filter as the constructor of `BloomFilter` does: of `m` bits and `k` hash
+    /// functions.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] if Hadoop makes no such filter, or if `k` is above both `m` and 65536; or [`Error::Alloc`].
+    /// [`Error::Size`] if Hadoop makes no such filter, or if `k` is above both `m` and 65536; or
+    /// [`Error::Alloc`].
     ///
     /// # Examples
     ///

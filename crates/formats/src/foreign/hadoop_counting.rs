@@ -44,7 +44,8 @@ pub struct HadoopCountingFilter {
 }
 
 impl HadoopCountingFilter {
-    /// Makes an empty filter as the constructor of `CountingBloomFilter` does: of `m` counters and `k` hash functions.
+    /// Makes an empty filter as the constructor of `CountingBloomFilter` does: of `m` counters and
+    /// `k` hash functions.
     ///
     /// # Errors
     ///

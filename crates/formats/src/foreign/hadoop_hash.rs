@@ -1,7 +1,7 @@
 //! The hash functions of Hadoop.
 
-/// Returns the hash of `MurmurHash.java`: MurmurHash2 of 32 bits with another tail. There the last byte is the least
-/// significant one, and each byte keeps its sign.
+/// Returns the hash of `MurmurHash.java`: MurmurHash2 of 32 bits with another tail. There the last
+/// byte is the least significant one, and each byte keeps its sign.
 pub(super) fn murmur(bytes: &[u8], seed: u32) -> u32 {
     const M: u32 = 0x5bd1_e995;
     let (words, tail) = bytes.as_chunks::<4>();
@@ -19,7 +19,8 @@ pub(super) fn murmur(bytes: &[u8], seed: u32) -> u32 {
     hash ^ (hash >> 15)
 }
 
-/// Returns the hash of `JenkinsHash.java`: `hashlittle` of Bob Jenkins' lookup3 (2006, in the public domain,
+/// Returns the hash of `JenkinsHash.java`: `hashlittle` of Bob Jenkins' lookup3 (2006, in the
+/// public domain,
 /// <https://burtleburtle.net/bob/c/lookup3.c>).
 pub(super) fn jenkins(bytes: &[u8], seed: u32) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32).wrapping_add(seed);

@@ -65,7 +65,8 @@ impl Key<'_> {
         }
     }
 
-    /// Returns the key with an `i32` as an `i64`, as Java widens an argument of a method for `long`.
+    /// Returns the key with an `i32` as an `i64`, as Java widens an argument of a method for
+    /// `long`.
     pub(crate) const fn widened(self) -> Self {
         match self {
             Self::I32(number) => Self::I64(number as i64),

@@ -17,13 +17,14 @@ use super::key::Key;
 use super::leveldb_hash::hash;
 use super::rates;
 
-/// The greatest `k`. A reader takes filters of a greater one as full: they are for encodings to come.
+/// The greatest `k`. A reader takes filters of a greater one as full: they are for encodings to
+/// come.
 const MAX_PROBES: u8 = 30;
 
 /// A Bloom filter of LevelDB.
 ///
-/// Keys are bytes; a string is its bytes. As in LevelDB, a filter of fewer than 2 bytes contains no key, and one whose `k`
-/// is above 30 may contain every key; all other bytes are a filter.
+/// Keys are bytes; a string is its bytes. As in LevelDB, a filter of fewer than 2 bytes contains no
+/// key, and one whose `k` is above 30 may contain every key; all other bytes are a filter.
 ///
 /// # Examples
 ///

@@ -4,8 +4,8 @@
 //! the filters, u32 offset of each, u32 offset of the first offset, u8 base (11): little-endian
 //! ```
 //!
-//! Filter `i` has the keys of the data blocks that start in stretch `i` of 2^base bytes of the file. Source:
-//! `table/filter_block.cc` and `doc/table_format.md`.
+//! Filter `i` has the keys of the data blocks that start in stretch `i` of 2^base bytes of the
+//! file. Source: `table/filter_block.cc` and `doc/table_format.md`.
 
 use std::io;
 
@@ -25,8 +25,8 @@ const FOOTER: u64 = 5;
 
 /// The filter block of a table of LevelDB: a filter for each stretch of the file.
 ///
-/// As a [`Filter`] it contains a key if any of its filters does. It is made with all its keys, so that none can be
-/// inserted.
+/// As a [`Filter`] it contains a key if any of its filters does. It is made with all its keys, so
+/// that none can be inserted.
 ///
 /// # Examples
 ///
@@ -57,12 +57,13 @@ pub struct LevelDbFilterBlock {
 }
 
 impl LevelDbFilterBlock {
-    /// Makes a block from the keys of a table, each with the offset of its data block. The offsets ascend.
+    /// Makes a block from the keys of a table, each with the offset of its data block. The offsets
+    /// ascend.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] if an offset is less than the one before, or if LevelDB makes no such block; [`Error::Key`] if a
-    /// key is an integer; [`Error::Alloc`].
+    /// [`Error::Size`] if an offset is less than the one before, or if LevelDB makes no such block;
+    /// [`Error::Key`] if a key is an integer; [`Error::Alloc`].
     ///
     /// # Examples
     ///
@@ -115,8 +116,9 @@ impl LevelDbFilterBlock {
         Ok(Self { bytes: BitArray::of_bytes(bytes)?, offsets, filters, base })
     }
 
-    /// Returns whether a data block may contain a key. `offset` is where the data block starts in the file. As in
-    /// LevelDB, an offset after the last filter, and a filter that is not in the bytes, may contain every key.
+    /// Returns whether a data block may contain a key. `offset` is where the data block starts in
+    /// the file. As in LevelDB, an offset after the last filter, and a filter that is not in the
+    /// bytes, may contain every key.
     ///
     /// # Errors
     ///
@@ -213,7 +215,8 @@ impl Filter for LevelDbFilterBlock {
         vec![("bits", bits), ("filters", self.filters as u64), ("stretch", 1 << self.base)]
     }
 
-    /// Returns the rate, or 1 if filters overlap, which LevelDB does not write: each could be as large as the block.
+    /// Returns the rate, or 1 if filters overlap, which LevelDB does not write: each could be as
+    /// large as the block.
     fn false_positive_rate(&self) -> f64 {
         let filters = || (0..self.filters).map(|index| self.filter(index));
         let bytes = |filter: Result<&[u8], _>| filter.map_or(0, <[u8]>::len);

@@ -4,7 +4,8 @@
 
 const M: u32 = 0xc6a4_a793;
 
-/// Returns the hash of bytes. `tail` extends one of the last bytes: LevelDB takes it as unsigned, RocksDB as signed.
+/// Returns the hash of bytes. `tail` extends one of the last bytes: LevelDB takes it as unsigned,
+/// RocksDB as signed.
 pub(super) fn hash(bytes: &[u8], tail: fn(u8) -> u32) -> u32 {
     // Both seed their Bloom filters with this number. The length is a `u32` there.
     let mut hash = 0xbc9f_1d34 ^ (bytes.len() as u32).wrapping_mul(M);

@@ -1,7 +1,7 @@
 //! MetroHash64, variant 1.
 //!
-//! Own code: the crate `metrohash` reads words in the order of the processor, so that a big-endian one has other hashes.
-//! Source: `metrohash64.cpp` of <https://github.com/jandrewrogers/MetroHash>.
+//! Own code: the crate `metrohash` reads words in the order of the processor, so that a big-endian
+//! one has other hashes. Source: `metrohash64.cpp` of <https://github.com/jandrewrogers/MetroHash>.
 
 const K0: u64 = 0xD6D0_18F5;
 const K1: u64 = 0xA2AA_033B;
@@ -66,7 +66,8 @@ fn word(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The vector of the source: `MetroHash64::test_seed_0` and `test_seed_1`, as little-endian bytes.
+    /// The vector of the source: `MetroHash64::test_seed_0` and `test_seed_1`, as little-endian
+    /// bytes.
     #[test]
     fn the_hashes_are_those_of_the_source() {
         let key = b"012345678901234567890123456789012345678901234567890123456789012";

@@ -1,11 +1,13 @@
-//! Filters of other systems: read, queried, changed, built and written byte for byte as those systems do.
+//! Filters of other systems: read, queried, changed, built and written byte for byte as those
+//! systems do.
 //!
-//! Each system has its own encoding of keys, so a key says its type: [`Key`]. The filters are values for one thread at a
-//! time, in the layout of the system: an insert takes `&mut self`.
+//! Each system has its own encoding of keys, so a key says its type: [`Key`]. The filters are
+//! values for one thread at a time, in the layout of the system: an insert takes `&mut self`.
 //!
-//! A filter whose format is known only when the program runs is an [`AnyFilter`]: [`read`] finds the format among those
-//! that a [name](Format::named) stands for, [`Format::build`] makes a filter for a capacity and a rate, and [`convert`]
-//! changes the format where both formats have the same hash and the same bits.
+//! A filter whose format is known only when the program runs is an [`AnyFilter`]: [`read`] finds
+//! the format among those that a [name](Format::named) stands for, [`Format::build`] makes a filter
+//! for a capacity and a rate, and [`convert`] changes the format where both formats have the same
+//! hash and the same bits.
 //!
 //! | system | type |
 //! |---|---|

@@ -4,9 +4,10 @@
 //! u8 0x08 (field 1, a varint), varint k, u8 0x1a (field 3, bytes), varint length, words: little-endian
 //! ```
 //!
-//! A `BLOOM_FILTER_UTF8` stream of an ORC file is a message that repeats this one. Older `BLOOM_FILTER` streams have
-//! field 2, which this file does not read. Bytes are hashed by one lane of Murmur3 x64, integers by Thomas Wang's mix.
-//! Source: `BloomFilter.java`, `BloomFilterIO.java` and `Murmur3.java` of `org.apache.orc.util`.
+//! A `BLOOM_FILTER_UTF8` stream of an ORC file is a message that repeats this one. Older
+//! `BLOOM_FILTER` streams have field 2, which this file does not read. Bytes are hashed by one lane
+//! of Murmur3 x64, integers by Thomas Wang's mix. Source: `BloomFilter.java`, `BloomFilterIO.java`
+//! and `Murmur3.java` of `org.apache.orc.util`.
 
 use std::io;
 
@@ -217,8 +218,8 @@ fn hash(bytes: &[u8]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Returns the hash of an integer (`BloomFilter.getLongHash`): Thomas Wang's mix of 64 bits, but shifts to the right
-/// copy the sign.
+/// Returns the hash of an integer (`BloomFilter.getLongHash`): Thomas Wang's mix of 64 bits, but
+/// shifts to the right copy the sign.
 fn hash_of_integer(key: i64) -> u64 {
     let mut hash = (!key).wrapping_add(key << 21);
     hash ^= hash >> 24;

@@ -4,7 +4,8 @@
 //! the bitset: blocks of eight little-endian u32; in a file behind the header of parquet_header.rs
 //! ```
 //!
-//! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of `apache/parquet-format`.
+//! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of
+//! `apache/parquet-format`.
 
 use std::io;
 
@@ -38,9 +39,9 @@ const SALTS: [u32; 8] = [
 
 /// The Bloom filter of a column of a Parquet file.
 ///
-/// Keys: an `i32` for a column of type `INT32`, an `i64` for `INT64`, bytes or strings for `BYTE_ARRAY`, and the bytes of
-/// the plain encoding for all other types. A filter from a file knows the type and refuses other keys; a filter that is
-/// a bitset takes all keys.
+/// Keys: an `i32` for a column of type `INT32`, an `i64` for `INT64`, bytes or strings for
+/// `BYTE_ARRAY`, and the bytes of the plain encoding for all other types. A filter from a file
+/// knows the type and refuses other keys; a filter that is a bitset takes all keys.
 ///
 /// # Examples
 ///
@@ -135,11 +136,13 @@ impl ParquetFilter {
         Ok(Self { header: Vec::new(), rule, bits: BitArray::of_bytes(bytes)? })
     }
 
-    /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with its header.
+    /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with
+    /// its header.
     ///
     /// # Errors
     ///
-    /// [`Error`] if the bytes are not one Bloom filter of a sort that Parquet has so far, or [`Error::Alloc`].
+    /// [`Error`] if the bytes are not one Bloom filter of a sort that Parquet has so far, or
+    /// [`Error::Alloc`].
     ///
     /// # Examples
     ///
@@ -157,7 +160,8 @@ impl ParquetFilter {
             let found = bytes.len() as u64;
             return Err(Error::Trailing { found, expected: found - rest.len() as u64 });
         }
-        // A header of all fields has at most 19 bytes. Bytes that are a header and a bitset are no bitset then.
+        // A header of all fields has at most 19 bytes. Bytes that are a header and a bitset are no
+        // bitset then.
         in_range("the length of the header", header.len() as i64, 1, BLOCK as i64 - 1)?;
         Ok(Self { header: header.to_vec(), ..Self::from_bytes(bitset)? })
     }
@@ -182,7 +186,8 @@ impl ParquetFilter {
         same
     }
 
-    /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and the bitset.
+    /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and
+    /// the bitset.
     ///
     /// # Examples
     ///

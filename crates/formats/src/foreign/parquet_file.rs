@@ -6,8 +6,8 @@
 //! ColumnMetaData: 1 type, 3 path in the schema, 14 offset of the filter, 15 length of it
 //! ```
 //!
-//! All structures are in Thrift's compact protocol. A filter begins with the header of parquet_header.rs. Source:
-//! `parquet.thrift` of `apache/parquet-format`.
+//! All structures are in Thrift's compact protocol. A filter begins with the header of
+//! parquet_header.rs. Source: `parquet.thrift` of `apache/parquet-format`.
 
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
@@ -41,7 +41,8 @@ pub struct ParquetColumn {
     pub row_group: usize,
     /// The path of the column in the schema. A byte that is not UTF-8 is replaced.
     pub path: Vec<String>,
-    /// The type of the keys: [`KeyType::Bytes`] for strings and all other types that are not integers.
+    /// The type of the keys: [`KeyType::Bytes`] for strings and all other types that are not
+    /// integers.
     pub key_type: KeyType,
     /// Where in the file the filter starts.
     pub offset: u64,
@@ -94,7 +95,8 @@ impl ParquetColumn {
     ///
     /// # Errors
     ///
-    /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not have so far.
+    /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not
+    /// have so far.
     ///
     /// # Examples
     ///

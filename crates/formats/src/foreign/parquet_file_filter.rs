@@ -18,8 +18,8 @@ const MAX_LIST: usize = 400;
 
 /// A Parquet file with the Bloom filters of one of its columns.
 ///
-/// The filter contains a key if the Bloom filter of the column does so in any row group. Each row group must have one:
-/// where it is missing, each key may be in the rows. No key can be inserted.
+/// The filter contains a key if the Bloom filter of the column does so in any row group. Each row
+/// group must have one: where it is missing, each key may be in the rows. No key can be inserted.
 ///
 /// # Examples
 ///
@@ -41,14 +41,14 @@ pub struct ParquetFileFilter {
 }
 
 impl ParquetFileFilter {
-    /// Reads the filters of a column. Its name is its path in the schema, joined by dots: `a.b`. Without a name, the file
-    /// must have filters for one column only.
+    /// Reads the filters of a column. Its name is its path in the schema, joined by dots: `a.b`.
+    /// Without a name, the file must have filters for one column only.
     ///
     /// # Errors
     ///
-    /// [`Error::Column`] with the columns that have filters, if the column has none, or if there is no name and several
-    /// columns have filters; [`Error::RowGroup`] if a row group has no filter for the column; and as
-    /// [`ParquetColumn::all`] and [`ParquetColumn::filter`].
+    /// [`Error::Column`] with the columns that have filters, if the column has none, or if there is
+    /// no name and several columns have filters; [`Error::RowGroup`] if a row group has no filter
+    /// for the column; and as [`ParquetColumn::all`] and [`ParquetColumn::filter`].
     ///
     /// # Examples
     ///
@@ -73,7 +73,8 @@ impl ParquetFileFilter {
                 return Err(Error::RowGroup { number: filters.len() as u64 });
             }
             let filter = of.filter(file)?;
-            // Filters of a writer do not overlap. If they did, they could take many times the bytes of the file.
+            // Filters of a writer do not overlap. If they did, they could take many times the bytes
+            // of the file.
             bytes += filter.encoded_len();
             in_range("the bytes of all filters", bytes as i64, 0, file.len() as i64)?;
             filters.push(filter);
@@ -101,8 +102,8 @@ impl ParquetFileFilter {
         &self.column
     }
 
-    /// Returns one filter that contains each key of the column: that of the row group, or the union of those of all row
-    /// groups. Returns `None` if they have several sizes.
+    /// Returns one filter that contains each key of the column: that of the row group, or the union
+    /// of those of all row groups. Returns `None` if they have several sizes.
     pub(super) fn union(&self) -> Result<Option<ParquetFilter>, Error> {
         let Some((first, others)) = self.filters.split_first() else { return Ok(None) };
         let mut union = first.to_bitset()?;

@@ -4,7 +4,8 @@
 //! BloomFilterHeader: 1 number of bytes, 2 algorithm {1 BLOCK}, 3 hash {1 XXHASH}, 4 compression {1 UNCOMPRESSED}
 //! ```
 //!
-//! It is a structure in Thrift's compact protocol. Source: `parquet.thrift` of `apache/parquet-format`.
+//! It is a structure in Thrift's compact protocol. Source: `parquet.thrift` of
+//! `apache/parquet-format`.
 
 use super::cursor::{Cursor, in_range};
 use super::error::Error;

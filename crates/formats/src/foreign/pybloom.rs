@@ -4,7 +4,8 @@
 //! f64 rate, u64 slices, u64 bits per slice, u64 capacity, u64 count, bits: all little-endian
 //! ```
 //!
-//! The digest depends on the number of bits of hash that the slices need. Source: `pybloom.py` of version 4.
+//! The digest depends on the number of bits of hash that the slices need. Source: `pybloom.py` of
+//! version 4.
 
 use std::io;
 
@@ -26,9 +27,10 @@ const MAX_SLICES: i64 = 1074;
 
 /// A `BloomFilter` of pybloom_live 4.
 ///
-/// Keys: strings. The filter counts the inserts that set a bit, and is full when the count is above its capacity.
-/// Version 3 of pybloom_live has MD5 where version 4 has XXH3: if the slices need at most 128 bits of hash. A file has
-/// no version, so a file of version 3 with few slices reads without an error and misses its keys.
+/// Keys: strings. The filter counts the inserts that set a bit, and is full when the count is above
+/// its capacity. Version 3 of pybloom_live has MD5 where version 4 has XXH3: if the slices need at
+/// most 128 bits of hash. A file has no version, so a file of version 3 with few slices reads
+/// without an error and misses its keys.
 ///
 /// # Examples
 ///
@@ -174,7 +176,8 @@ impl PybloomFilter {
         let most = MAX_SLICES.min(i64::MAX / bits_per_slice as i64);
         unsigned_in_range("the number of slices", slices, 1, most)?;
         let rule = Rule { slices, bits_per_slice };
-        // A scalable filter grows by the capacity, so the bits must suffice for it. One percent is left for rounding.
+        // A scalable filter grows by the capacity, so the bits must suffice for it. One percent is
+        // left for rounding.
         let bits = (slices * bits_per_slice) as f64;
         if capacity == 0 || bits_for(capacity as f64, rate) > bits * 1.01 {
             return Err(Error::Size { parameter: "capacity" });
@@ -253,8 +256,9 @@ mod tests {
     use super::{Rule, bloom};
     use crate::foreign::{Error, Filter, Key, PybloomFilter};
 
-    /// The first place of a key, the last one and the sum of all, from `make_hashfuncs` of pybloom_live 4.0.0 with the
-    /// start of each slice added. They cover each digest, each width of a word, and several salts.
+    /// The first place of a key, the last one and the sum of all, from `make_hashfuncs` of
+    /// pybloom_live 4.0.0 with the start of each slice added. They cover each digest, each width of
+    /// a word, and several salts.
     #[test]
     fn places_are_those_of_each_digest() {
         let expected = [
@@ -282,8 +286,8 @@ mod tests {
         }
     }
 
-    /// The answers of `BloomFilter(3, 0.1).add` in pybloom_live 4.0.0: it takes one key more than its capacity. The key
-    /// `1` sets no new bit.
+    /// The answers of `BloomFilter(3, 0.1).add` in pybloom_live 4.0.0: it takes one key more than
+    /// its capacity. The key `1` sets no new bit.
     #[test]
     fn a_filter_is_full_above_its_capacity() {
         let mut filter = PybloomFilter::new(3, 0.1).unwrap();

@@ -53,8 +53,8 @@ pub struct PybloomScalableFilter {
 }
 
 impl PybloomScalableFilter {
-    /// Makes an empty filter as the constructor of `ScalableBloomFilter` does. The scale is its `mode`: each filter has
-    /// the capacity of the one before times the scale.
+    /// Makes an empty filter as the constructor of `ScalableBloomFilter` does. The scale is its
+    /// `mode`: each filter has the capacity of the one before times the scale.
     ///
     /// # Errors
     ///
@@ -103,7 +103,8 @@ impl PybloomScalableFilter {
         });
         let filters: Vec<_> = filters.collect::<Result<_, _>>()?;
         cursor.end()?;
-        // After a filter with a greater rate the next one could need far more bytes than the file has.
+        // After a filter with a greater rate the next one could need far more bytes than the file
+        // has.
         if filters.iter().any(|filter| filter.rate > RATIO) {
             return Err(Error::Size { parameter: "rate" });
         }

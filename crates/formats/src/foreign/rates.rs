@@ -1,11 +1,12 @@
 //! The false-positive rates of filters, estimated from their bits.
 //!
-//! A key that was not inserted is found if all its places are set by chance. The formulas take the hash of a key as
-//! random; the source is Bloom (1970) unless a function names another.
+//! A key that was not inserted is found if all its places are set by chance. The formulas take the
+//! hash of a key as random; the source is Bloom (1970) unless a function names another.
 
 use super::bits::BitArray;
 
-/// The longest period that is counted. The bits of longer ones are hardly ever all set, unless nearly all bits are.
+/// The longest period that is counted. The bits of longer ones are hardly ever all set, unless
+/// nearly all bits are.
 const MAX_PERIOD: u64 = 64;
 
 /// Returns the rate of a filter whose `k` places of a key are independent: `fill^k`.
@@ -15,10 +16,11 @@ pub(super) fn of_places(bits: &BitArray, places: u64, k: u64) -> f64 {
 
 /// Returns the rate of a filter whose `k` places of a key are `first + i step` modulo `places`.
 ///
-/// If the step and `places` have a common divisor, the progression returns to its start after `t` places, where `t` is a
-/// divisor of `places`. That is the case of `φ(t)` of `places` steps. So the rate is `Σ φ(t) / places · fill^min(t, k)` over
-/// all divisors `t` (Dillinger and Manolios 2004, "Bloom filters in probabilistic verification", section 5.2, name the
-/// short progressions as the cause of the loss). In large filters it is `fill^k`.
+/// If the step and `places` have a common divisor, the progression returns to its start after `t`
+/// places, where `t` is a divisor of `places`. That is the case of `φ(t)` of `places` steps. So the
+/// rate is `Σ φ(t) / places · fill^min(t, k)` over all divisors `t` (Dillinger and Manolios 2004,
+/// "Bloom filters in probabilistic verification", section 5.2, name the short progressions as the
+/// cause of the loss). In large filters it is `fill^k`.
 pub(super) fn of_progression(bits: &BitArray, places: u64, k: u64) -> f64 {
     of_progression_in(fill(bits, 0, places), places, k)
 }
@@ -33,9 +35,9 @@ pub(super) fn of_progression_in(fill: f64, places: u64, k: u64) -> f64 {
     rate + (1.0 - share) * power(fill, k)
 }
 
-/// Returns the rate of a filter whose places are all in one block, which the hash chooses: the mean of the rates of the
-/// blocks. `of_block` returns that of the block that starts at a place. (Putze, Sanders and Singler 2007, "Cache-, hash-
-/// and space-efficient Bloom filters".)
+/// Returns the rate of a filter whose places are all in one block, which the hash chooses: the mean
+/// of the rates of the blocks. `of_block` returns that of the block that starts at a place. (Putze,
+/// Sanders and Singler 2007, "Cache-, hash- and space-efficient Bloom filters".)
 pub(super) fn of_blocks(blocks: u64, block_bits: u64, of_block: impl Fn(u64) -> f64) -> f64 {
     let sum: f64 = (0..blocks).map(|block| of_block(block * block_bits)).sum();
     sum / blocks as f64

@@ -21,9 +21,10 @@ use super::rates;
 
 /// A `Bloom` of rbloom.
 ///
-/// The file does not name the hash that the Python program uses. Here bytes and strings are hashed as in rbloom's
-/// documentation, but without pickling: `int.from_bytes(sha256(key).digest()[:16], "big", signed=True)`. For another
-/// hash, use [`contains_hash`](Self::contains_hash) and [`insert_hash`](Self::insert_hash).
+/// The file does not name the hash that the Python program uses. Here bytes and strings are hashed
+/// as in rbloom's documentation, but without pickling: `int.from_bytes(sha256(key).digest()[:16],
+/// "big", signed=True)`. For another hash, use [`contains_hash`](Self::contains_hash) and
+/// [`insert_hash`](Self::insert_hash).
 ///
 /// # Examples
 ///
@@ -113,7 +114,8 @@ impl RbloomFilter {
         let k = cursor.u64_le()?;
         let bits = cursor.rest();
         let rule = Rule { k, bytes: bits.len() as u64 };
-        // A filter for a rate above 1/2 can have no hash functions, or even no bits. It finds each key.
+        // A filter for a rate above 1/2 can have no hash functions, or even no bits. It finds each
+        // key.
         let most = if bits.is_empty() { 0 } else { max_probes(8 * rule.bytes) };
         unsigned_in_range("the number of hash functions", k, 0, most)?;
         Ok(Self { rule, bits: BitArray::of_bytes(bits)? })

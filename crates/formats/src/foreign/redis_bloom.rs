@@ -25,7 +25,8 @@ use super::redis_chunks::{join, split};
 const NON_SCALING: u32 = 8;
 /// The options of all filters: no rounding of sizes (1), hashes of 64 bits (4).
 const OPTIONS: u32 = 1 + 4;
-/// The growth that RedisBloom writes for a filter that does not grow. It is the default of all filters.
+/// The growth that RedisBloom writes for a filter that does not grow. It is the default of all
+/// filters.
 const DEFAULT_GROWTH: u32 = 2;
 /// The most that `EXPANSION` may be.
 const MAX_GROWTH: u32 = 32_768;
@@ -40,9 +41,11 @@ const HEADER: u64 = 20;
 /// The bytes of a sub-filter in the header.
 const SUB_HEADER: u64 = 53;
 
-/// A Bloom filter of RedisBloom: `BF.RESERVE`, `BF.ADD`, `BF.EXISTS`, `BF.SCANDUMP` and `BF.LOADCHUNK`.
+/// A Bloom filter of RedisBloom: `BF.RESERVE`, `BF.ADD`, `BF.EXISTS`, `BF.SCANDUMP` and
+/// `BF.LOADCHUNK`.
 ///
-/// Keys are bytes; a string is its bytes. An insert changes nothing if the filter may already contain the key.
+/// Keys are bytes; a string is its bytes. An insert changes nothing if the filter may already
+/// contain the key.
 ///
 /// # Examples
 ///
@@ -112,8 +115,9 @@ impl Sub {
         // An entry of a filter that grows has more than one bit.
         in_range("the capacity", capacity, 1, if grows { bits } else { i64::MAX })?;
         in_range("the number of items", items, 0, capacity)?;
-        // The bits suffice for the capacity, so that the next sub-filter has at most three times `growth` of the bytes
-        // that are there. RedisBloom drops a fraction of a bit. One percent is left for rounding.
+        // The bits suffice for the capacity, so that the next sub-filter has at most three times
+        // `growth` of the bytes that are there. RedisBloom drops a fraction of a bit. One percent
+        // is left for rounding.
         if (capacity as f64 * self::bits_per_entry(error)).trunc() > bits as f64 * 1.01 {
             return Err(Error::Size { parameter: "capacity" });
         }
@@ -156,8 +160,8 @@ fn hash(key: Key<'_>) -> Result<(u64, u64), Error> {
 }
 
 impl RedisModuleBloomFilter {
-    /// Makes an empty filter as `BF.RESERVE` of RedisBloom 8 does. `expansion` is its `EXPANSION`, by default 2; `None`
-    /// is `NONSCALING`. A rate above 0.25 is taken as 0.25.
+    /// Makes an empty filter as `BF.RESERVE` of RedisBloom 8 does. `expansion` is its `EXPANSION`,
+    /// by default 2; `None` is `NONSCALING`. A rate above 0.25 is taken as 0.25.
     ///
     /// # Errors
     ///
@@ -238,8 +242,8 @@ impl RedisModuleBloomFilter {
         Self::from_bytes(&join(chunks)?)
     }
 
-    /// Returns what `BF.SCANDUMP` returns, except for the 0 at its end: iterators and data. `BF.LOADCHUNK` takes each
-    /// pair.
+    /// Returns what `BF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
+    /// `BF.LOADCHUNK` takes each pair.
     ///
     /// # Examples
     ///
@@ -248,7 +252,8 @@ impl RedisModuleBloomFilter {
         split(self.header(), self.subs.iter().map(|(_, bits)| bits.as_bytes()))
     }
 
-    /// Returns the places of a key in the array of the newest sub-filter, in the order in which RedisBloom computes them.
+    /// Returns the places of a key in the array of the newest sub-filter, in the order in which
+    /// RedisBloom computes them.
     ///
     /// # Errors
     ///

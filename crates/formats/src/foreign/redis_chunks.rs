@@ -1,7 +1,8 @@
 //! RedisBloom: how `SCANDUMP` splits a filter into chunks, and how `LOADCHUNK` joins them.
 //!
-//! Each chunk goes with an iterator. That of the header is 1; each later one is 1 plus the number of bytes of the arrays
-//! so far. A chunk has at most 16 MiB and belongs to one sub-filter. Source: `rebloom.c`, `sb.c` and `cf.c`.
+//! Each chunk goes with an iterator. That of the header is 1; each later one is 1 plus the number
+//! of bytes of the arrays so far. A chunk has at most 16 MiB and belongs to one sub-filter. Source:
+//! `rebloom.c`, `sb.c` and `cf.c`.
 
 use std::borrow::Cow;
 use std::iter;

@@ -5,8 +5,8 @@
 //! u16 bucket size, u16 max iterations, u16 expansion, the tables of the sub-filters: all little-endian
 //! ```
 //!
-//! Sub-filter `j` has `buckets * expansion^j` buckets of one byte a slot. The hash is MurmurHash64A. Source: `src/cf.c`
-//! and `src/cuckoo.c`.
+//! Sub-filter `j` has `buckets * expansion^j` buckets of one byte a slot. The hash is
+//! MurmurHash64A. Source: `src/cf.c` and `src/cuckoo.c`.
 
 use std::borrow::Cow;
 use std::io;
@@ -33,9 +33,11 @@ const MAX_SUBS: usize = 32;
 /// The most sub-filters of a file.
 const MAX_SUBS_READ: i64 = u16::MAX as i64;
 
-/// A cuckoo filter of RedisBloom: `CF.RESERVE`, `CF.ADD`, `CF.DEL`, `CF.EXISTS`, `CF.SCANDUMP` and `CF.LOADCHUNK`.
+/// A cuckoo filter of RedisBloom: `CF.RESERVE`, `CF.ADD`, `CF.DEL`, `CF.EXISTS`, `CF.SCANDUMP` and
+/// `CF.LOADCHUNK`.
 ///
-/// Keys are bytes; a string is its bytes. [`insert`](Filter::insert) is `CF.ADD`: it stores a key again.
+/// Keys are bytes; a string is its bytes. [`insert`](Filter::insert) is `CF.ADD`: it stores a key
+/// again.
 ///
 /// # Examples
 ///
@@ -107,8 +109,8 @@ fn other(hash: u64, fingerprint: u8) -> u64 {
 }
 
 impl RedisModuleCuckooFilter {
-    /// Makes an empty filter as `CF.RESERVE` does by default: buckets of 2, at most 20 moves, all sub-filters of one
-    /// size.
+    /// Makes an empty filter as `CF.RESERVE` does by default: buckets of 2, at most 20 moves, all
+    /// sub-filters of one size.
     ///
     /// # Errors
     ///
@@ -121,7 +123,8 @@ impl RedisModuleCuckooFilter {
         Self::with_options(capacity, 2, 20, 1)
     }
 
-    /// Makes an empty filter as `CF.RESERVE` does with `BUCKETSIZE`, `MAXITERATIONS` and `EXPANSION`.
+    /// Makes an empty filter as `CF.RESERVE` does with `BUCKETSIZE`, `MAXITERATIONS` and
+    /// `EXPANSION`.
     ///
     /// # Errors
     ///
@@ -211,8 +214,8 @@ impl RedisModuleCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`Error`] if RedisBloom does not write such chunks. It writes none for an empty filter, from which none can be
-    /// made.
+    /// [`Error`] if RedisBloom does not write such chunks. It writes none for an empty filter, from
+    /// which none can be made.
     ///
     /// # Examples
     ///
@@ -223,8 +226,9 @@ impl RedisModuleCuckooFilter {
         Self::from_bytes(&join(chunks)?)
     }
 
-    /// Returns what `CF.SCANDUMP` returns, except for the 0 at its end: iterators and data. `CF.LOADCHUNK` takes each
-    /// pair. RedisBloom dumps nothing of an empty filter, so there are no chunks then.
+    /// Returns what `CF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
+    /// `CF.LOADCHUNK` takes each pair. RedisBloom dumps nothing of an empty filter, so there are no
+    /// chunks then.
     ///
     /// # Examples
     ///
@@ -234,7 +238,8 @@ impl RedisModuleCuckooFilter {
         split(self.header(), self.subs.iter().map(Slots::as_bytes)).take(all)
     }
 
-    /// Inserts a key as `CF.ADDNX` does: not if the filter may already contain it. Returns whether it was inserted.
+    /// Inserts a key as `CF.ADDNX` does: not if the filter may already contain it. Returns whether
+    /// it was inserted.
     ///
     /// # Errors
     ///
@@ -274,11 +279,11 @@ impl RedisModuleCuckooFilter {
         Ok(())
     }
 
-    /// Moves the entries of the newest sub-filters into older ones, and drops each that is empty then. Takes time in
-    /// proportion to the filter.
+    /// Moves the entries of the newest sub-filters into older ones, and drops each that is empty
+    /// then. Takes time in proportion to the filter.
     fn compact(&mut self) {
-        // There are many sub-filters only if they have one size. A bucket that is full stays full, so that the search
-        // for a bucket starts where the last one ended.
+        // There are many sub-filters only if they have one size. A bucket that is full stays full,
+        // so that the search for a bucket starts where the last one ended.
         let buckets = if self.expansion == 1 { self.buckets } else { 0 };
         let Ok(mut starts) = usize::try_from(buckets).map_or(Err(AllocError), u16::new_vec_zeroed)
         else {
@@ -292,7 +297,8 @@ impl RedisModuleCuckooFilter {
                     if fingerprint == 0 {
                         continue;
                     }
-                    // An older sub-filter has no more buckets, so that the bucket serves as the hash.
+                    // An older sub-filter has no more buckets, so that the bucket serves as the
+                    // hash.
                     let found = [bucket, other(bucket, fingerprint)].map(|hash| {
                         let start = starts.get_mut((hash % newest.buckets()) as usize);
                         let from = start.as_deref().map_or(0, |&start| start.into());
@@ -322,14 +328,16 @@ impl RedisModuleCuckooFilter {
     }
 }
 
-/// Returns the first sub-filter, from a number on, whose bucket has an empty slot; or any number above all.
+/// Returns the first sub-filter, from a number on, whose bucket has an empty slot; or any number
+/// above all.
 fn first_with_space(subs: &[Slots], hash: u64, from: usize) -> usize {
     let mut rest = subs.iter().skip(from);
     let found = rest.position(|sub| sub.has(hash % sub.buckets(), 0));
     found.map_or(from.max(subs.len()), |found| from + found)
 }
 
-/// Stores a fingerprint by moving others from slot to slot. Returns whether it did; if not, nothing has changed.
+/// Stores a fingerprint by moving others from slot to slot. Returns whether it did; if not, nothing
+/// has changed.
 fn evict(sub: &mut Slots, entry: Entry, bucket_size: usize, max_iterations: u16) -> bool {
     let buckets = sub.buckets();
     let mut bucket = entry.hash % buckets;

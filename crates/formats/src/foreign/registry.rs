@@ -42,16 +42,17 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 /// ```
 pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 
-/// Reads a filter of one of these formats, such as those of [`Format::named`]. No bytes are filters of two formats of one
-/// name, so that their order does not matter; of other formats, the first whose bytes these can be is taken.
+/// Reads a filter of one of these formats, such as those of [`Format::named`]. No bytes are filters
+/// of two formats of one name, so that their order does not matter; of other formats, the first
+/// whose bytes these can be is taken.
 ///
 /// `column` names the column of a Parquet file. With it, the bytes must be such a file.
 ///
 /// # Errors
 ///
-/// If the bytes are a filter of none of the formats, the error of the format whose header they have, as far as that is
-/// known, or that of the first format. [`Error::Column`] and [`Error::RowGroup`] as
-/// [`ParquetFileFilter::from_bytes`].
+/// If the bytes are a filter of none of the formats, the error of the format whose header they
+/// have, as far as that is known, or that of the first format. [`Error::Column`] and
+/// [`Error::RowGroup`] as [`ParquetFileFilter::from_bytes`].
 ///
 /// # Examples
 ///
@@ -118,13 +119,13 @@ fn of_system(format: Format, bytes: &[u8], column: Option<&str>) -> Result<AnyFi
     })
 }
 
-/// Converts a filter into one of another format that contains the same keys. That is possible where both hash a key
-/// alike and have the same bits:
+/// Converts a filter into one of another format that contains the same keys. That is possible where
+/// both hash a key alike and have the same bits:
 ///
 /// * into the format that the filter has: a copy;
 /// * from `parquet:bitset` to `parquet:header` and back;
-/// * from `parquet:file` to `parquet:bitset` or `parquet:header`: the filter of the column. If there are several row
-///   groups, whose filters have one size, it is their union.
+/// * from `parquet:file` to `parquet:bitset` or `parquet:header`: the filter of the column. If
+///   there are several row groups, whose filters have one size, it is their union.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@
 //! format 4: lines of 64 bytes, i8 k, u32 little-endian number of lines
 //! ```
 //!
-//! The hash of format 5 is XXPH3, that of format 4 is like LevelDB's. Source: `table/block_based/filter_policy.cc` and
-//! `util/bloom_impl.h`.
+//! The hash of format 5 is XXPH3, that of format 4 is like LevelDB's. Source:
+//! `table/block_based/filter_policy.cc` and `util/bloom_impl.h`.
 
 use std::io;
 
@@ -35,8 +35,8 @@ const MILLIBITS: [u32; 12] =
 
 /// The Bloom filter of a table of RocksDB.
 ///
-/// Keys are bytes; a string is its bytes. As in RocksDB, a filter of at most 5 bytes contains no key, and one whose trailer
-/// is unknown may contain every key. Ribbon filters are refused.
+/// Keys are bytes; a string is its bytes. As in RocksDB, a filter of at most 5 bytes contains no
+/// key, and one whose trailer is unknown may contain every key. Ribbon filters are refused.
 ///
 /// # Examples
 ///
@@ -138,8 +138,9 @@ impl Rule {
 }
 
 impl RocksDbFilter {
-    /// Makes an empty filter of format 5 for this number of different keys. As in RocksDB, less than 1 bit per key is 1,
-    /// and more than 100 are 100. The filter for no key is empty and takes none.
+    /// Makes an empty filter of format 5 for this number of different keys. As in RocksDB, less
+    /// than 1 bit per key is 1, and more than 100 are 100. The filter for no key is empty and takes
+    /// none.
     ///
     /// # Errors
     ///
@@ -158,8 +159,8 @@ impl RocksDbFilter {
         Self::with_trailer(bytes, [0xff, 0, probes_of_blocks(millibits), 0, 0])
     }
 
-    /// Makes an empty filter of format 4 for this number of different keys: lines of 64 bytes, an odd number of them.
-    /// RocksDB rounds the bits per key. The filter for no key takes none.
+    /// Makes an empty filter of format 4 for this number of different keys: lines of 64 bytes, an
+    /// odd number of them. RocksDB rounds the bits per key. The filter for no key takes none.
     ///
     /// # Errors
     ///
@@ -215,7 +216,8 @@ impl RocksDbFilter {
 
 /// Returns the thousandths of a bit per key.
 fn millibits(bits_per_key: f64) -> Result<u32, Error> {
-    // In this form the condition rejects NaN too. RocksDB makes no filter of less than half a bit per key.
+    // In this form the condition rejects NaN too. RocksDB makes no filter of less than half a bit
+    // per key.
     if bits_per_key >= 0.5 {
         Ok((bits_per_key.clamp(1.0, 100.0) * 1000.0 + 0.500_001) as u32)
     } else {

@@ -1,4 +1,5 @@
-//! An array of fingerprints of one byte, in buckets: the table of the cuckoo filters. 0 is an empty slot.
+//! An array of fingerprints of one byte, in buckets: the table of the cuckoo filters. 0 is an empty
+//! slot.
 
 use core::fmt;
 
@@ -61,12 +62,13 @@ impl Slots {
         self.bucket(bucket).contains(&fingerprint)
     }
 
-    /// Returns the probability that a key which was not inserted is found: one of 255 fingerprints, and a bucket that is
-    /// independent of it. `other` returns the other bucket of a fingerprint.
+    /// Returns the probability that a key which was not inserted is found: one of 255 fingerprints,
+    /// and a bucket that is independent of it. `other` returns the other bucket of a fingerprint.
     ///
-    /// It counts the pairs of a fingerprint and a first bucket that are found. A fingerprint in a bucket is found from
-    /// there and from its other bucket, whose other bucket is this one again. So it counts twice, but only once if the
-    /// other bucket has it too, since that one counts as well.
+    /// It counts the pairs of a fingerprint and a first bucket that are found. A fingerprint in a
+    /// bucket is found from there and from its other bucket, whose other bucket is this one again.
+    /// So it counts twice, but only once if the other bucket has it too, since that one counts as
+    /// well.
     pub(super) fn false_positive_rate(&self, other: impl Fn(u64, u8) -> u64) -> f64 {
         let found = (0..self.buckets()).map(|number| {
             // A fingerprint that is in a bucket several times counts once; 0 is none.

@@ -5,8 +5,8 @@
 //! version 2: i32 2, i32 k, i32 seed, i32 words, words
 //! ```
 //!
-//! The hash is Murmur3 x86 32 with a tail of its own. Source: `BloomFilterImpl.java`, `BloomFilterImplV2.java`,
-//! `BitArray.java` and `Murmur3_x86_32.java`.
+//! The hash is Murmur3 x86 32 with a tail of its own. Source: `BloomFilterImpl.java`,
+//! `BloomFilterImplV2.java`, `BitArray.java` and `Murmur3_x86_32.java`.
 
 use std::io;
 
@@ -120,8 +120,8 @@ impl SparkFilter {
         Self::with_bits(version, capacity, bits)
     }
 
-    /// Makes an empty filter as `create` does from the numbers of keys and bits. The number of bits is rounded up to
-    /// whole words.
+    /// Makes an empty filter as `create` does from the numbers of keys and bits. The number of bits
+    /// is rounded up to whole words.
     ///
     /// # Errors
     ///
@@ -279,8 +279,8 @@ fn max_k(words: u32) -> i64 {
     max_probes(64 * u64::from(words)).min(i32::MAX.into())
 }
 
-/// Returns the hash of Spark (`Murmur3_x86_32.hashUnsafeBytes`): Murmur3 x86 32, but each byte after the whole words
-/// becomes a word of its own, with the sign of the byte.
+/// Returns the hash of Spark (`Murmur3_x86_32.hashUnsafeBytes`): Murmur3 x86 32, but each byte
+/// after the whole words becomes a word of its own, with the sign of the byte.
 fn hash(bytes: &[u8], seed: i32) -> i32 {
     let (words, tail) = bytes.as_chunks::<4>();
     let words = words.iter().map(|&word| u32::from_le_bytes(word));

@@ -1,7 +1,8 @@
 //! Reads Thrift's compact protocol, as far as the metadata of Parquet needs it.
 //!
-//! Each element of a list takes at least one byte, and structures are nested to a limit. So neither a length nor a depth
-//! in the bytes costs more than the bytes that are there. Source: `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
+//! Each element of a list takes at least one byte, and structures are nested to a limit. So neither
+//! a length nor a depth in the bytes costs more than the bytes that are there. Source:
+//! `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
 
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
@@ -31,8 +32,8 @@ impl<'b> Thrift<'b> {
         self.cursor.rest()
     }
 
-    /// Reads a structure. `each` takes the number and the type of a field. It reads the value and returns `true`, or
-    /// returns `false`: then the value is skipped.
+    /// Reads a structure. `each` takes the number and the type of a field. It reads the value and
+    /// returns `true`, or returns `false`: then the value is skipped.
     pub(super) fn fields(
         &mut self,
         mut each: impl FnMut(&mut Self, i64, u8) -> Result<bool, Error>,

@@ -1,8 +1,8 @@
 //! XXPH3, the 64-bit hash of RocksDB: a preview of XXH3, with seed 0.
 //!
-//! It has the secret and the structure of XXH3, but other formulas for short keys, another avalanche, and another
-//! accumulation for long ones. Own code: crates have only the released XXH3. Source: `util/xxph3.h` of RocksDB, which is
-//! XXH3 of xxHash 0.7.2.
+//! It has the secret and the structure of XXH3, but other formulas for short keys, another
+//! avalanche, and another accumulation for long ones. Own code: crates have only the released XXH3.
+//! Source: `util/xxph3.h` of RocksDB, which is XXH3 of xxHash 0.7.2.
 
 const PRIME32_1: u64 = 0x9E37_79B1;
 const PRIME32_2: u64 = 0x85EB_CA77;
@@ -142,8 +142,9 @@ fn read32(bytes: &[u8], place: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// Each length around which the formula changes. The vectors of RocksDB check lengths up to 69, and 10240; the other
-    /// hashes here are those of a second implementation from the same description.
+    /// Each length around which the formula changes. The vectors of RocksDB check lengths up to 69,
+    /// and 10240; the other hashes here are those of a second implementation from the same
+    /// description.
     #[test]
     fn the_hashes_of_all_lengths_are_pinned() {
         let hash = |length: u64| {

@@ -1,8 +1,8 @@
 //! A file that the system writes to the disk while it still grows.
 //!
-//! The system keeps written bytes in memory until a sync. A sync at the end only then begins to use the disk: the time of
-//! the disk is added to the time in which the bytes are computed. So a thread syncs the first bytes while later ones are
-//! written.
+//! The system keeps written bytes in memory until a sync. A sync at the end only then begins to use
+//! the disk: the time of the disk is added to the time in which the bytes are computed. So a thread
+//! syncs the first bytes while later ones are written.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -13,8 +13,8 @@ use crate::save_error::SaveError;
 
 /// Bytes between two syncs. A file of less than two such steps needs no thread.
 ///
-/// MEASURED: a save of 1 GiB runs at 1.01 to 1.25 of the speed of a plain write with a sync at the end, and at 0.72 to
-/// 0.75 without early syncs (ext4, Zen 5).
+/// MEASURED: a save of 1 GiB runs at 1.01 to 1.25 of the speed of a plain write with a sync at the
+/// end, and at 0.72 to 0.75 without early syncs (ext4, Zen 5).
 const STEP: u64 = 64 << 20;
 
 /// A file, and the thread that syncs it.
@@ -25,8 +25,8 @@ pub(crate) struct EarlySync<'f> {
     ask: Option<SyncSender<()>>,
 }
 
-/// Calls `write` with a file of about this length, which is synced from time to time meanwhile. The last sync is left to
-/// the caller.
+/// Calls `write` with a file of about this length, which is synced from time to time meanwhile. The
+/// last sync is left to the caller.
 pub(crate) fn with_early_sync<R>(
     file: &File,
     len: u64,
@@ -42,7 +42,8 @@ pub(crate) fn with_early_sync<R>(
         let thread = thread::Builder::new().spawn_scoped(scope, sync);
         let ask = thread.is_ok().then_some(ask);
         let written = write(&mut EarlySync { file, since: 0, ask });
-        // The system reports an error of the disk to one sync only, so the save must fail with this one.
+        // The system reports an error of the disk to one sync only, so the save must fail with this
+        // one.
         let synced = thread.map_or(Ok(()), |thread| match thread.join() {
             Ok(synced) => synced,
             Err(_) => Err(io::Error::other("the thread that syncs the file panicked")),
@@ -58,7 +59,8 @@ impl Write for EarlySync<'_> {
         let written = self.file.write(bytes)?;
         self.since += written as u64;
         if let Some(ask) = self.ask.as_ref().filter(|_| self.since >= STEP) {
-            // If the last sync has not ended, the next one includes these bytes. If it failed, the save fails at its end.
+            // If the last sync has not ended, the next one includes these bytes. If it failed, the
+            // save fails at its end.
             let _ = ask.try_send(());
             self.since = 0;
         }

@@ -41,8 +41,8 @@ impl File {
     }
 }
 
-/// Lets an open return at once if the path names a pipe, instead of waiting for a writer. A terminal does not become that
-/// of the process. It has no effect on a regular file.
+/// Lets an open return at once if the path names a pipe, instead of waiting for a writer. A
+/// terminal does not become that of the process. It has no effect on a regular file.
 pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     {

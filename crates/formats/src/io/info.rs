@@ -89,7 +89,8 @@ impl Info {
         self.0.kind
     }
 
-    /// Returns the hash algorithm. A filter of another system has its own: then the result means nothing.
+    /// Returns the hash algorithm. A filter of another system has its own: then the result means
+    /// nothing.
     ///
     /// # Examples
     ///
@@ -141,8 +142,8 @@ impl Info {
         self.0.geometry
     }
 
-    /// Returns the number of items that the filter was built for. It is 1 for a filter of another system, whose file does
-    /// not have the number.
+    /// Returns the number of items that the filter was built for. It is 1 for a filter of another
+    /// system, whose file does not have the number.
     ///
     /// # Examples
     ///
@@ -152,8 +153,8 @@ impl Info {
         self.0.capacity
     }
 
-    /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom filter, which does not
-    /// count them, and for a filter of another system.
+    /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom
+    /// filter, which does not count them, and for a filter of another system.
     ///
     /// # Examples
     ///
@@ -190,7 +191,8 @@ impl Info {
     /// use tamis::formats::{Info, write};
     /// use tamis::{BloomFilter, hash::Rapid};
     ///
-    /// let filter = BloomFilter::<str>::builder().bits(999).probes(6).hasher(Rapid::with_seed(1)).build()?;
+    /// let builder = BloomFilter::<str>::builder().bits(999).probes(6).hasher(Rapid::with_seed(1));
+    /// let filter = builder.build()?;
     /// let mut bytes = Vec::new();
     /// write(&filter, &mut bytes)?;
     /// let info = Info::read(&bytes[..])?;

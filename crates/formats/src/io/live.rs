@@ -23,31 +23,34 @@ use crate::options::Options;
 use crate::save_error::SaveError;
 use crate::sizes::geometry::Geometry;
 
-/// A Bloom filter in a file or a `memfd` that several processes use and change at the same time. It dereferences to the
-/// filter.
+/// A Bloom filter in a file or a `memfd` that several processes use and change at the same time. It
+/// dereferences to the filter.
 ///
-/// Possible are [`BloomFilter`](tamis_bloom::BloomFilter), [`BlockedBloomFilter`](tamis_bloom::BlockedBloomFilter), and
-/// [`OnceBloomFilter`](tamis_bloom::OnceBloomFilter) with one word per item (`.words(1)` in its builder). Their inserts
-/// take no lock, so a process that is killed at any moment leaves nothing locked:
+/// Possible are [`BloomFilter`](tamis_bloom::BloomFilter),
+/// [`BlockedBloomFilter`](tamis_bloom::BlockedBloomFilter), and
+/// [`OnceBloomFilter`](tamis_bloom::OnceBloomFilter) with one word per item (`.words(1)` in its
+/// builder). Their inserts take no lock, so a process that is killed at any moment leaves nothing
+/// locked:
 ///
 /// * Every bit that a process set stays set, whether or not it was killed.
-/// * In a once filter, exactly one insert of an item returns `true`, in all processes together; none does if the item is
-///   a false positive. If a process is killed after its insert set the bits, the item stays claimed, even if the process
-///   did no work for it.
-/// * The other filters need locks: a once filter with several words per item is an error, and a cuckoo filter does not
-///   compile.
+/// * In a once filter, exactly one insert of an item returns `true`, in all processes together;
+///   none does if the item is a false positive. If a process is killed after its insert set the
+///   bits, the item stays claimed, even if the process did no work for it.
+/// * The other filters need locks: a once filter with several words per item is an error, and a
+///   cuckoo filter does not compile.
 ///
-/// One word per item needs 12 bits per item at a rate of 1 %, 24 at 0.1 %, 58 at 1e-4 and 3907 at 1e-6: use it down to
-/// about 1e-4.
+/// One word per item needs 12 bits per item at a rate of 1 %, 24 at 0.1 %, 58 at 1e-4 and 3907 at
+/// 1e-6: use it down to about 1e-4.
 ///
-/// The file is marked live: its header has a checksum, its body has none. [`map`](crate::map) refuses it, and
-/// [`load`](crate::load) takes it only with [`Options::live`]. Save the filter, or a snapshot of it, to get an ordinary
-/// file: `save(&*live, path)`. Use another path than that of the live file: `save` replaces a file, and the processes that
-/// have the old one open would go on without it. To keep the live file itself across a crash of the system, call
+/// The file is marked live: its header has a checksum, its body has none. [`map`](crate::map)
+/// refuses it, and [`load`](crate::load) takes it only with [`Options::live`]. Save the filter, or
+/// a snapshot of it, to get an ordinary file: `save(&*live, path)`. Use another path than that of
+/// the live file: `save` replaces a file, and the processes that have the old one open would go on
+/// without it. To keep the live file itself across a crash of the system, call
 /// [`flush`](Self::flush).
 ///
-/// No method gives exclusive access (`&mut`): other processes have access, too. All processes run on one machine: a
-/// network file system does not keep the mappings of several machines equal.
+/// No method gives exclusive access (`&mut`): other processes have access, too. All processes run
+/// on one machine: a network file system does not keep the mappings of several machines equal.
 ///
 /// # Examples
 ///
@@ -131,7 +134,8 @@ impl<F: SavedBloom> Live<F> {
     ) -> Result<File, SaveError> {
         let target = Target::new(path.as_ref())?;
         let header = live_header::<F>(parts, options)?;
-        // Another process may create the file later, which the rename detects. This saves the space of the new one.
+        // Another process may create the file later, which the rename detects. This saves the space
+        // of the new one.
         if target.exists() {
             return Err(io::Error::from(ErrorKind::AlreadyExists).into());
         }
@@ -140,13 +144,14 @@ impl<F: SavedBloom> Live<F> {
         Ok(target.create(file)?)
     }
 
-    /// Opens the file of a filter with these parts, or creates it as [`create_file`](Self::create_file) does. Any number
-    /// of processes may do this at the same time: one creates the file, and the others open it.
+    /// Opens the file of a filter with these parts, or creates it as
+    /// [`create_file`](Self::create_file) does. Any number of processes may do this at the same
+    /// time: one creates the file, and the others open it.
     ///
     /// # Errors
     ///
-    /// As [`create_file`](Self::create_file); and [`SaveError::Existing`] if the file exists and is not a live filter
-    /// with these parts and this normalization.
+    /// As [`create_file`](Self::create_file); and [`SaveError::Existing`] if the file exists and is
+    /// not a live filter with these parts and this normalization.
     ///
     /// # Examples
     ///
@@ -175,11 +180,13 @@ impl<F: SavedBloom> Live<F> {
         }
     }
 
-    /// Turns an empty file into an empty filter: a `memfd`, for example, which is then sealed and shared.
+    /// Turns an empty file into an empty filter: a `memfd`, for example, which is then sealed and
+    /// shared.
     ///
     /// # Errors
     ///
-    /// As [`create_file`](Self::create_file), and [`ErrorKind::AlreadyExists`] if the file is not empty.
+    /// As [`create_file`](Self::create_file), and [`ErrorKind::AlreadyExists`] if the file is not
+    /// empty.
     ///
     /// # Examples
     ///
@@ -207,15 +214,17 @@ impl<F: SavedBloom> Live<F> {
         init(file, &header)
     }
 
-    /// Maps the filter in a live file for reading and writing, in constant time. The file must be open for both.
+    /// Maps the filter in a live file for reading and writing, in constant time. The file must be
+    /// open for both.
     ///
-    /// Every process checks the header and the length of the file. The body of a live file has no checksums.
+    /// Every process checks the header and the length of the file. The body of a live file has no
+    /// checksums.
     ///
     /// # Errors
     ///
-    /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds another filter than
-    /// asked for, if it is not live, if it has a normalization (use [`Options::open_live`] then), or on a
-    /// big-endian processor.
+    /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it
+    /// holds another filter than asked for, if it is not live, if it has a normalization (use
+    /// [`Options::open_live`] then), or on a big-endian processor.
     ///
     /// # Examples
     ///
@@ -234,15 +243,18 @@ impl<F: SavedBloom> Live<F> {
         &self.info
     }
 
-    /// Writes all changes to the disk, and waits for that: each insert that returned before the call, in any process.
+    /// Writes all changes to the disk, and waits for that: each insert that returned before the
+    /// call, in any process.
     ///
-    /// Processes share the filter without it. Only a crash of the system, not of a process, loses changes that were not
-    /// flushed. A crash during the call may leave some of the changed pages on the disk and not others. Bits are only
-    /// set, so the filter then has some of the newer items, and all that were flushed before.
+    /// Processes share the filter without it. Only a crash of the system, not of a process, loses
+    /// changes that were not flushed. A crash during the call may leave some of the changed pages
+    /// on the disk and not others. Bits are only set, so the filter then has some of the newer
+    /// items, and all that were flushed before.
     ///
-    /// It calls [`File::sync_data`] (`fdatasync`), which on Linux writes the pages that are changed through a mapping,
-    /// as `msync` with `MS_SYNC` does, and the caches of the disk. POSIX promises this of `msync` only: on another Unix,
-    /// and on Windows, which writes mapped pages at a time of its own, save the filter instead.
+    /// It calls [`File::sync_data`] (`fdatasync`), which on Linux writes the pages that are changed
+    /// through a mapping, as `msync` with `MS_SYNC` does, and the caches of the disk. POSIX
+    /// promises this of `msync` only: on another Unix, and on Windows, which writes mapped pages at
+    /// a time of its own, save the filter instead.
     ///
     /// # Errors
     ///
@@ -264,8 +276,8 @@ impl<F: SavedBloom> Live<F> {
 }
 
 impl Options {
-    /// Maps the filter in a live file with this normalization, as [`Live::open`] does. Live files are accepted
-    /// whether or not [`live`](Self::live) is set.
+    /// Maps the filter in a live file with this normalization, as [`Live::open`] does. Live files
+    /// are accepted whether or not [`live`](Self::live) is set.
     ///
     /// # Errors
     ///
@@ -390,8 +402,8 @@ fn write_zeros(file: &mut File, len: u64) -> io::Result<()> {
 
 /// Opens a regular file for reading and writing.
 fn open_file(path: &Path) -> Result<File, SaveError> {
-    // Look before the file is opened: to open a device may have effects. Another process may replace the file then, so
-    // look again.
+    // Look before the file is opened: to open a device may have effects. Another process may
+    // replace the file then, so look again.
     if !fs::metadata(path)?.is_file() {
         return Err(SaveError::NotAFile);
     }

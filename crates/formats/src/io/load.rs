@@ -16,14 +16,14 @@ use crate::options::Options;
 
 /// Loads a filter from a file.
 ///
-/// It checks the header and the length of the file before it allocates, and every chunk before it is used. It takes the
-/// memory of the filter, 8 bytes per MiB for the checksums, and 1 MiB.
+/// It checks the header and the length of the file before it allocates, and every chunk before it
+/// is used. It takes the memory of the filter, 8 bytes per MiB for the checksums, and 1 MiB.
 ///
 /// # Errors
 ///
-/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if the file holds another filter than asked for. On
-/// a processor without atomics of 128 bits, a cuckoo filter with buckets of 128 bits is an error; [`load_frozen`] can
-/// load it, unless it is one that grows.
+/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if the file holds another
+/// filter than asked for. On a processor without atomics of 128 bits, a cuckoo filter with buckets
+/// of 128 bits is an error; [`load_frozen`] can load it, unless it is one that grows.
 ///
 /// # Examples
 ///
@@ -50,11 +50,13 @@ pub fn load<F: Saved>(path: impl AsRef<Path>) -> Result<F, LoadError> {
     Options::new().load(path)
 }
 
-/// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`] writes.
+/// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`]
+/// writes.
 ///
 /// # Errors
 ///
-/// As [`load`], but buckets of 128 bits are possible on every processor, except those of a filter that grows.
+/// As [`load`], but buckets of 128 bits are possible on every processor, except those of a filter
+/// that grows.
 ///
 /// # Examples
 ///
@@ -93,7 +95,8 @@ impl Options {
         F::of_body(&header, hasher, load_body(&file, &header)?)
     }
 
-    /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen) does.
+    /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen)
+    /// does.
     ///
     /// # Errors
     ///
@@ -119,8 +122,9 @@ pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
 
 /// Reads what follows the header of a file, with all checks.
 fn load_body<B: Body>(file: &File, header: &Header) -> Result<B, LoadError> {
-    // The file has the length of the filter, but a sparse file takes no space for it. So first ask for the memory of the
-    // filter: a size that the system refuses is an error before the table is read.
+    // The file has the length of the filter, but a sparse file takes no space for it. So first ask
+    // for the memory of the filter: a size that the system refuses is an error before the table is
+    // read.
     let body = B::reserve(header)?;
     let from = &mut file.at(HEADER as u64);
     let table = Table::read(from, header)?;

@@ -16,8 +16,8 @@ use crate::options::Options;
 
 /// A filter in a file that is used in place, for queries only. It dereferences to [`Frozen`].
 ///
-/// All processes of a machine that map the file share its pages. The mapping is private: this process cannot change the
-/// file.
+/// All processes of a machine that map the file share its pages. The mapping is private: this
+/// process cannot change the file.
 ///
 /// # Examples
 ///
@@ -28,21 +28,23 @@ pub struct Mapped<F> {
     info: Info,
 }
 
-/// Maps the filter in a file, in constant time whatever its size. It checks the header and the length of the file. It
-/// does not read the body: [`verify`](Mapped::verify) checks that.
+/// Maps the filter in a file, in constant time whatever its size. It checks the header and the
+/// length of the file. It does not read the body: [`verify`](Mapped::verify) checks that.
 ///
-/// The pages of a file are small: queries of a mapped filter of 1 GiB take 3 to 13 % longer than those of a loaded one.
-/// Where a page is not in memory, the first query of it waits for the disk.
+/// The pages of a file are small: queries of a mapped filter of 1 GiB take 3 to 13 % longer than
+/// those of a loaded one. Where a page is not in memory, the first query of it waits for the disk.
 ///
-/// A [`MapFile`] is the promise that nobody makes the file shorter: an access to a page behind the end of a file kills
-/// the process (SIGBUS). For a sealed `memfd` the system keeps this promise, so it needs no unsafe code. If another
-/// process changes bytes of the file, the answers of the filter may become wrong, and nothing else happens.
+/// A [`MapFile`] is the promise that nobody makes the file shorter: an access to a page behind the
+/// end of a file kills the process (SIGBUS). For a sealed `memfd` the system keeps this promise, so
+/// it needs no unsafe code. If another process changes bytes of the file, the answers of the filter
+/// may become wrong, and nothing else happens.
 ///
 /// # Errors
 ///
-/// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds another filter than
-/// asked for, if it is live, or on a big-endian processor. Linux with `vm.overcommit_memory=2` counts the whole body as
-/// memory of each process that maps it, and may refuse to map it.
+/// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds
+/// another filter than asked for, if it is live, or on a big-endian processor. Linux with
+/// `vm.overcommit_memory=2` counts the whole body as memory of each process that maps it, and may
+/// refuse to map it.
 ///
 /// # Examples
 ///
@@ -71,8 +73,8 @@ pub fn map<F: Mappable>(file: MapFile) -> Result<Mapped<F>, LoadError> {
 }
 
 impl Options {
-    /// Maps the filter in a file with this normalization, as [`map`](crate::map) does. A live file is an error in any
-    /// case.
+    /// Maps the filter in a file with this normalization, as [`map`](crate::map) does. A live file
+    /// is an error in any case.
     ///
     /// # Errors
     ///
@@ -96,7 +98,8 @@ pub(crate) fn header_of(file: &MapFile) -> Result<Header, LoadError> {
     if cfg!(target_endian = "big") {
         return Err(LoadError::BigEndian);
     }
-    // The header is read once, into memory of this process, then checked: another process could change it later.
+    // The header is read once, into memory of this process, then checked: another process could
+    // change it later.
     let len = len_of(file.file())?;
     let Info(header) = Info::read(At::new(file.file(), 0))?;
     header.check_file_len(len)?;

@@ -12,16 +12,16 @@ use crate::layout::header::{HEADER, Header};
 use crate::layout::table::Table;
 use crate::options::Options;
 
-/// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash algorithm and seed. Other
-/// threads may insert meanwhile.
+/// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash algorithm
+/// and seed. Other threads may insert meanwhile.
 ///
 /// It reads the file twice: it checks all bytes, then adds them. It takes 1 MiB of memory.
 ///
 /// # Errors
 ///
-/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if its filter does not fit. The filter is then as
-/// before. Only if the file changes or fails between the two readings, the items of the chunks before the fault may
-/// have been added; no other item is.
+/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if its filter does not fit. The
+/// filter is then as before. Only if the file changes or fails between the two readings, the items
+/// of the chunks before the fault may have been added; no other item is.
 ///
 /// # Examples
 ///
@@ -51,10 +51,11 @@ pub fn merge_from<F: Mergeable>(filter: &F, path: impl AsRef<Path>) -> Result<()
 ///
 /// # Errors
 ///
-/// As [`merge_from`]. After an error in the body, the items of the chunks before the faulty one have been added, whole
-/// or in part: an item of the stream may have some of its bits in the filter, as if other items had set them. This
-/// raises the false-positive rate at most to that of the union. No item of the filter is lost. If this matters, merge
-/// into a filter that can be dropped.
+/// As [`merge_from`]. After an error in the body, the items of the chunks before the faulty one
+/// have been added, whole or in part: an item of the stream may have some of its bits in the
+/// filter, as if other items had set them. This raises the false-positive rate at most to that of
+/// the union. No item of the filter is lost. If this matters, merge into a filter that can be
+/// dropped.
 ///
 /// # Examples
 ///
@@ -77,7 +78,8 @@ pub fn merge_read<F: Mergeable>(filter: &F, from: impl Read) -> Result<(), LoadE
 }
 
 impl Options {
-    /// Adds the items of a Bloom filter in a file with these options, as [`merge_from`](crate::merge_from) does.
+    /// Adds the items of a Bloom filter in a file with these options, as
+    /// [`merge_from`](crate::merge_from) does.
     ///
     /// # Errors
     ///
@@ -98,7 +100,8 @@ impl Options {
         merge_rest(filter, &mut file.at(HEADER as u64), &header)
     }
 
-    /// Adds the items of a Bloom filter in a stream with these options, as [`merge_read`](crate::merge_read) does.
+    /// Adds the items of a Bloom filter in a stream with these options, as
+    /// [`merge_read`](crate::merge_read) does.
     ///
     /// # Errors
     ///

@@ -10,11 +10,12 @@ use crate::io::info::Info;
 use crate::io::load::read_body;
 use crate::options::Options;
 
-/// Reads a filter from a stream: a pipe, a socket, an object store. It takes exactly the bytes of the filter, so that
-/// others may follow.
+/// Reads a filter from a stream: a pipe, a socket, an object store. It takes exactly the bytes of
+/// the filter, so that others may follow.
 ///
-/// It does not trust the sizes in the header: memory grows only as bytes arrive. Large arrays reserve address space at
-/// once, and if the system refuses that, the result is [`LoadError::Alloc`].
+/// It does not trust the sizes in the header: memory grows only as bytes arrive. Large arrays
+/// reserve address space at once, and if the system refuses that, the result is
+/// [`LoadError::Alloc`].
 ///
 /// # Errors
 ///
@@ -28,7 +29,8 @@ use crate::options::Options;
 /// use tamis::{BlockedBloomFilter, BloomFilter, hash::Rapid};
 ///
 /// let one = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
-/// let other = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
+/// let builder = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7));
+/// let other = builder.build()?;
 /// other.insert("a");
 /// let mut bytes = Vec::new();
 /// write(&one, &mut bytes)?;
@@ -45,7 +47,8 @@ pub fn read<F: Saved>(from: impl Read) -> Result<F, LoadError> {
     Options::new().read(from)
 }
 
-/// Reads a filter from a stream for queries only, as [`load_frozen`](crate::load_frozen) does from a file.
+/// Reads a filter from a stream for queries only, as [`load_frozen`](crate::load_frozen) does from
+/// a file.
 ///
 /// # Errors
 ///
@@ -87,7 +90,8 @@ impl Options {
         F::of_body(&header, hasher, read_body(&mut from, &header)?)
     }
 
-    /// Reads a filter for queries only with these options, as [`read_frozen`](crate::read_frozen) does.
+    /// Reads a filter for queries only with these options, as [`read_frozen`](crate::read_frozen)
+    /// does.
     ///
     /// # Errors
     ///

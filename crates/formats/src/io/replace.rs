@@ -1,4 +1,5 @@
-//! Replaces a file, atomically: a temporary file in the same directory is written, synced and renamed.
+//! Replaces a file, atomically: a temporary file in the same directory is written, synced and
+//! renamed.
 //!
 //! | module | its job |
 //! |---|---|
@@ -6,7 +7,8 @@
 //! | `access` | who may read and write: as before |
 //! | `registry` | the files that this process removes if a signal ends it |
 //!
-//! For the program `tamis`, which replaces other files in the same way. Other programs use [`save`](crate::save).
+//! For the program `tamis`, which replaces other files in the same way. Other programs use
+//! [`save`](crate::save).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -41,7 +43,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`SaveError`] if the path is that of a directory, a pipe or a device, or if the system cannot find out.
+    /// [`SaveError`] if the path is that of a directory, a pipe or a device, or if the system
+    /// cannot find out.
     pub fn new(path: &Path) -> Result<Self, SaveError> {
         let path = behind_links(path)?;
         // A rename would replace a device such as /dev/null with a file.
@@ -62,7 +65,8 @@ impl Target {
         self.access.is_some()
     }
 
-    /// Creates a temporary file in the directory, and removes those that killed writers have left there for this file.
+    /// Creates a temporary file in the directory, and removes those that killed writers have left
+    /// there for this file.
     ///
     /// # Errors
     ///
@@ -75,7 +79,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// That of the system. The path has the old file then, unless only the last sync of the directory failed.
+    /// That of the system. The path has the old file then, unless only the last sync of the
+    /// directory failed.
     pub fn replace(&self, file: Temporary) -> io::Result<()> {
         self.keep_access(&file)?;
         file.as_file().sync_all()?;
@@ -84,7 +89,8 @@ impl Target {
         sync_folder(folder)
     }
 
-    /// As [`replace`](Self::replace), without the syncs: a crash of the system may leave an incomplete file.
+    /// As [`replace`](Self::replace), without the syncs: a crash of the system may leave an
+    /// incomplete file.
     ///
     /// # Errors
     ///
@@ -107,7 +113,8 @@ impl Target {
         Ok(file)
     }
 
-    /// Gives the temporary file to those who may access the file that it replaces: as that is now, or as it was.
+    /// Gives the temporary file to those who may access the file that it replaces: as that is now,
+    /// or as it was.
     fn keep_access(&self, file: &Temporary) -> io::Result<()> {
         let now = Access::of(&self.path)?;
         now.as_ref().or(self.access.as_ref()).map_or(Ok(()), |access| access.give(file.as_file()))

@@ -15,35 +15,39 @@ use crate::layout::table::Table;
 use crate::options::Options;
 use crate::save_error::SaveError;
 
-/// Saves a filter to a file, atomically: at every moment, and after a crash at any moment, the path has the old file or
-/// the new one.
+/// Saves a filter to a file, atomically: at every moment, and after a crash at any moment, the path
+/// has the old file or the new one.
 ///
-/// The filter is written to a temporary file in the same directory, `.tamis-NAME-0.tmp` for a file NAME. (It is another
-/// number if several writers save to one path at the same time, and a checksum instead of a long NAME.) The file is synced
-/// to the disk, then renamed, then the directory is synced. A crash can leave the temporary file:
-/// the next save to the same path removes it, where the file system has locks. If the path is a
-/// symbolic link, the file that it points to is replaced. Mappings and other hard links of an
-/// existing file keep the old file.
+/// The filter is written to a temporary file in the same directory, `.tamis-NAME-0.tmp` for a file
+/// NAME. (It is another number if several writers save to one path at the same time, and a checksum
+/// instead of a long NAME.) The file is synced to the disk, then renamed, then the directory is
+/// synced. A crash can leave the temporary file: the next save to the same path removes it, where
+/// the file system has locks. If the path is a symbolic link, the file that it points to is
+/// replaced. Mappings and other hard links of an existing file keep the old file.
 ///
 /// # Access
 ///
-/// A new file gets the usual permissions. A file that replaces another gives nobody access who had none: it has the
-/// permissions, the group and, on Linux, the access control list (POSIX ACL) of the old file. If the process may not set
-/// the group, the permissions of the group are cleared, and others lose those that the group did not have. If it may not
-/// set an access control list, only the owner has access. The owner is kept if the process may set it, as root may;
-/// otherwise the user of the process owns the new file. The set-user-ID, set-group-ID and sticky bits are not kept.
-/// Before the end of the save, the temporary file of an existing file is accessible to the user of the process only.
+/// A new file gets the usual permissions. A file that replaces another gives nobody access who had
+/// none: it has the permissions, the group and, on Linux, the access control list (POSIX ACL) of
+/// the old file. If the process may not set the group, the permissions of the group are cleared,
+/// and others lose those that the group did not have. If it may not set an access control list,
+/// only the owner has access. The owner is kept if the process may set it, as root may; otherwise
+/// the user of the process owns the new file. The set-user-ID, set-group-ID and sticky bits are not
+/// kept. Before the end of the save, the temporary file of an existing file is accessible to the
+/// user of the process only.
 ///
-/// Other threads may insert meanwhile. The file then holds every item whose insert happened before the call. A cuckoo
-/// filter is copied if another thread relocates an item during the save, which is then written a second time: it takes
-/// twice its memory meanwhile.
+/// Other threads may insert meanwhile. The file then holds every item whose insert happened before
+/// the call. A cuckoo filter is copied if another thread relocates an item during the save, which
+/// is then written a second time: it takes twice its memory meanwhile.
 ///
-/// The file contains the seed or key of the hasher. If it is secret, create the file beforehand with narrow permissions.
+/// The file contains the seed or key of the hasher. If it is secret, create the file beforehand
+/// with narrow permissions.
 ///
 /// # Errors
 ///
-/// [`SaveError`] if the path is not that of a file, or if the file cannot be written. An existing file is then as
-/// before, unless only the sync of the directory failed: then the path has the new file, but a crash may undo it.
+/// [`SaveError`] if the path is not that of a file, or if the file cannot be written. An existing
+/// file is then as before, unless only the sync of the directory failed: then the path has the new
+/// file, but a crash may undo it.
 ///
 /// # Examples
 ///
@@ -54,7 +58,8 @@ use crate::save_error::SaveError;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("jobs.tamis");
-/// let jobs = OnceCuckooFilter::<u64>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+/// let builder = OnceCuckooFilter::<u64>::builder().capacity(100).hasher(Rapid::with_seed(7));
+/// let jobs = builder.build()?;
 /// jobs.insert(&17)?;
 /// save(&jobs, &path)?;
 /// assert!(load::<OnceCuckooFilter<u64, Rapid>>(&path)?.contains(&17));
@@ -91,15 +96,16 @@ impl Options {
         if write_lines(file, header_of(filter, self.normalization, &passing), passing)? {
             return Ok(());
         }
-        // The lines were read at different moments. Those of a copy are of one: begin again with it.
+        // The lines were read at different moments. Those of a copy are of one: begin again with
+        // it.
         let still = filter.still().map_err(alloc)?;
         write_lines(file, header_of(filter, self.normalization, &still), still)?;
         Ok(())
     }
 }
 
-/// Writes a file in one pass over the lines: first the body, then what comes before it. Returns whether the file is
-/// complete: `false` if the lines were read at different moments.
+/// Writes a file in one pass over the lines: first the body, then what comes before it. Returns
+/// whether the file is complete: `false` if the lines were read at different moments.
 pub(crate) fn write_lines(
     file: &mut (impl Write + Seek),
     mut header: Header,

@@ -1,4 +1,5 @@
-//! The table of the program `tamis` as lines: this crate keeps it in a file, the program knows what the lines mean.
+//! The table of the program `tamis` as lines: this crate keeps it in a file, the program knows what
+//! the lines mean.
 
 use core::fmt;
 use std::path::Path;
@@ -59,8 +60,8 @@ impl fmt::Debug for TableParts {
 }
 
 impl Options {
-    /// Saves a table, as [`save`](crate::save) saves a filter. `line` returns each line of the body: the directory of
-    /// 24 lines, then those of the shards.
+    /// Saves a table, as [`save`](crate::save) saves a filter. `line` returns each line of the
+    /// body: the directory of 24 lines, then those of the shards.
     ///
     /// # Errors
     ///
@@ -113,12 +114,14 @@ impl Options {
         Ok(target.replace(file)?)
     }
 
-    /// Loads a table. `store` gets each line of the body in order, and returns the number of items in it, or `None` if no
-    /// table has this line. It is not called with a line of a chunk whose checksum is wrong.
+    /// Loads a table. `store` gets each line of the body in order, and returns the number of items
+    /// in it, or `None` if no table has this line. It is not called with a line of a chunk whose
+    /// checksum is wrong.
     ///
     /// # Errors
     ///
-    /// [`LoadError`], also if `store` has returned `None`, or if the sum of the items is another one than in the header.
+    /// [`LoadError`], also if `store` has returned `None`, or if the sum of the items is another
+    /// one than in the header.
     ///
     /// # Examples
     ///

@@ -67,8 +67,8 @@ impl Whole {
 }
 
 impl Options {
-    /// Saves a filter of another system in a file of Tamis, as [`save`](crate::save) saves a filter of Tamis: atomically,
-    /// with checksums and with the normalization. The filter is copied.
+    /// Saves a filter of another system in a file of Tamis, as [`save`](crate::save) saves a filter
+    /// of Tamis: atomically, with checksums and with the normalization. The filter is copied.
     ///
     /// # Errors
     ///
@@ -104,7 +104,8 @@ impl Options {
         Ok(target.replace(file)?)
     }
 
-    /// Writes the file of a filter of another system to a stream. See [`save_foreign`](Self::save_foreign).
+    /// Writes the file of a filter of another system to a stream. See
+    /// [`save_foreign`](Self::save_foreign).
     ///
     /// # Errors
     ///
@@ -118,13 +119,14 @@ impl Options {
         write_source(to, self.header_of_foreign(whole.geometry), whole)
     }
 
-    /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has made. Its bytes are
-    /// those that were saved.
+    /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has
+    /// made. Its bytes are those that were saved.
     ///
     /// # Errors
     ///
-    /// As [`load`](crate::load), and [`LoadError::Foreign`] if the bytes are not a filter of the format in the header. Of
-    /// a Parquet file with the filters of several columns use [`load_foreign_column`](Self::load_foreign_column).
+    /// As [`load`](crate::load), and [`LoadError::Foreign`] if the bytes are not a filter of the
+    /// format in the header. Of a Parquet file with the filters of several columns use
+    /// [`load_foreign_column`](Self::load_foreign_column).
     ///
     /// # Examples
     ///
@@ -137,7 +139,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// As [`load_foreign`](Self::load_foreign), also if the file holds something other than a Parquet file.
+    /// As [`load_foreign`](Self::load_foreign), also if the file holds something other than a
+    /// Parquet file.
     ///
     /// # Examples
     ///
@@ -190,7 +193,8 @@ impl Options {
     fn load_any_column(&self, path: &Path, column: Option<&str>) -> Result<AnyFilter, LoadError> {
         let (file, header) = open(path)?;
         let sizes = self.expect_foreign(&header)?;
-        // A sparse file takes no space for its length, so the memory comes before the table is read.
+        // A sparse file takes no space for its length, so the memory comes before the table is
+        // read.
         let mut bytes = Vec::new();
         reserve(&mut bytes, sizes.len())?;
         unwrap(&mut file.at(HEADER as u64), &header, sizes, bytes, column)
@@ -198,7 +202,8 @@ impl Options {
 
     /// Returns the header, without the checksum of the table.
     fn header_of_foreign(&self, geometry: Geometry) -> Header {
-        // FORMAT: layout 32: the hash is that of the other system, so the fields of a hash are always the same.
+        // FORMAT: layout 32: the hash is that of the other system, so the fields of a hash are
+        // always the same.
         let hasher = Rapid::with_seed(0);
         Header {
             kind: Kind::Foreign,

@@ -17,14 +17,15 @@ use crate::save_error::SaveError;
 
 /// Writes a filter to a stream: a pipe, a socket, an object store. The bytes are those of a file.
 ///
-/// It first copies the filter, since the checksums come before the body; a filter takes twice its memory meanwhile.
-/// Other threads may insert during the copy: the stream then holds every item whose insert happened before the call.
-/// [`save`](crate::save) copies only a cuckoo filter in which another thread relocates an item.
+/// It first copies the filter, since the checksums come before the body; a filter takes twice its
+/// memory meanwhile. Other threads may insert during the copy: the stream then holds every item
+/// whose insert happened before the call. [`save`](crate::save) copies only a cuckoo filter in
+/// which another thread relocates an item.
 ///
 /// # Errors
 ///
-/// [`SaveError`] if the copy cannot be allocated, or if `to` returns an error; a part of the bytes may then have been
-/// written. A reader detects that.
+/// [`SaveError`] if the copy cannot be allocated, or if `to` returns an error; a part of the bytes
+/// may then have been written. A reader detects that.
 ///
 /// # Examples
 ///
@@ -47,7 +48,8 @@ pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
     Options::new().write(filter, to)
 }
 
-/// Returns the number of bytes that a filter takes in a file or a stream, as it is now: some filters grow.
+/// Returns the number of bytes that a filter takes in a file or a stream, as it is now: some
+/// filters grow.
 ///
 /// # Examples
 ///

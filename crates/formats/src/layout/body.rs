@@ -1,4 +1,5 @@
-//! The body of a file, chunk by chunk: from the lines of a filter to bytes, and back with all checks.
+//! The body of a file, chunk by chunk: from the lines of a filter to bytes, and back with all
+//! checks.
 
 use core::ops::Range;
 use std::io::{self, Read};
@@ -50,8 +51,8 @@ pub(crate) fn reserve(lines: u64) -> Result<Lines, LoadError> {
         .map_err(|error| LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) })
 }
 
-/// Calls `on_chunk` with each chunk of a body. Returns whether these are all chunks: `false` if the lines do not belong
-/// together.
+/// Calls `on_chunk` with each chunk of a body. Returns whether these are all chunks: `false` if the
+/// lines do not belong together.
 pub(crate) fn for_each_chunk(
     header: &Header,
     source: &mut impl Source,
@@ -65,7 +66,8 @@ pub(crate) fn for_each_chunk(
     Ok(true)
 }
 
-/// Allocates memory for the longest chunk of a body, or returns the number of bytes that are missing.
+/// Allocates memory for the longest chunk of a body, or returns the number of bytes that are
+/// missing.
 fn buffer_for(header: &Header) -> Result<Vec<[u8; LINE_BYTES]>, u64> {
     let lines = header.lines().min(LINES as u64);
     let mut buffer = Vec::new();
@@ -77,8 +79,8 @@ fn buffer_for(header: &Header) -> Result<Vec<[u8; LINE_BYTES]>, u64> {
 
 /// Reads a body and checks it. Calls `store` with each line, after all checks of its chunk.
 ///
-/// After an error, `store` has been called for all lines of the chunks before the faulty one. The number of items is
-/// checked at the end.
+/// After an error, `store` has been called for all lines of the chunks before the faulty one. The
+/// number of items is checked at the end.
 pub(crate) fn read(
     from: &mut impl Read,
     header: &Header,
@@ -93,7 +95,8 @@ pub(crate) fn read(
     })
 }
 
-/// Reads a body into lines, at least those of the header, and checks it. After an error, their content is arbitrary.
+/// Reads a body into lines, at least those of the header, and checks it. After an error, their
+/// content is arbitrary.
 fn read_into(
     from: &mut impl Read,
     header: &Header,
@@ -114,8 +117,8 @@ fn read_into(
     check_items(header, items)
 }
 
-/// Reads a body as [`read`] does. `items_in` checks the lines of a chunk, and returns the number of items in them.
-/// `store` gets the chunk then.
+/// Reads a body as [`read`] does. `items_in` checks the lines of a chunk, and returns the number of
+/// items in them. `store` gets the chunk then.
 pub(crate) fn read_chunks(
     from: &mut impl Read,
     header: &Header,

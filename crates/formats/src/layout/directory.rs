@@ -19,7 +19,8 @@ pub trait Entry: Sized {
     /// The name of the number in the header that is the sum of all lines.
     const LINES: &'static str;
 
-    /// Reads and checks a line of the directory. Words that the entry does not use are checked by the caller.
+    /// Reads and checks a line of the directory. Words that the entry does not use are checked by
+    /// the caller.
     fn of_words(header: &Header, number: u32, words: Words) -> Result<Self, LoadError>;
 
     /// Returns the line of the directory.
@@ -28,8 +29,8 @@ pub trait Entry: Sized {
     /// Returns the number of lines of the array, at least 1.
     fn lines(&self) -> u64;
 
-    /// Returns the number of items in consecutive lines, from line `first` of the array on, or the number of a line
-    /// that has a bit that no item can set.
+    /// Returns the number of items in consecutive lines, from line `first` of the array on, or the
+    /// number of a line that has a bit that no item can set.
     fn items_in(&self, first: u64, lines: impl Iterator<Item = Words>) -> Result<u64, u64>;
 
     /// Checks the number of items in the whole array.
@@ -42,7 +43,8 @@ pub struct Arrays<E>(pub(crate) Vec<(E, Lines)>);
 
 impl<E: Entry> Body for Arrays<E> {
     fn reserve(header: &Header) -> Result<Self, LoadError> {
-        // A size that the system refuses is an error now. The arrays are reserved one by one when their lines arrive.
+        // A size that the system refuses is an error now. The arrays are reserved one by one when
+        // their lines arrive.
         drop(Lines::reserve(header)?);
         Ok(Self(Vec::new()))
     }
@@ -74,7 +76,8 @@ struct Open<E> {
 }
 
 impl<E: Entry> Filling<E> {
-    /// Checks and stores the lines of a chunk, from line `line` of the body on. Returns the number of items in them.
+    /// Checks and stores the lines of a chunk, from line `line` of the body on. Returns the number
+    /// of items in them.
     fn take(&mut self, header: &Header, mut line: u64, bytes: &Bytes) -> Result<u64, LoadError> {
         let mut bytes = bytes;
         if line == 0 {
@@ -119,7 +122,8 @@ impl<E: Entry> Filling<E> {
 }
 
 impl<E: Entry> Open<E> {
-    /// Checks and stores lines. Returns the number of items in them, or which of the lines no filter has.
+    /// Checks and stores lines. Returns the number of items in them, or which of the lines no
+    /// filter has.
     fn take(&mut self, bytes: &Bytes) -> Result<u64, u64> {
         let found = self.entry.items_in(self.filled, bytes.iter().map(words_of));
         let found = found.map_err(|line| line - self.filled)?;

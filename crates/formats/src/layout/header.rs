@@ -1,4 +1,5 @@
-//! The header of a file: from bytes and back, with all checks of one header. Every loader uses this validator.
+//! The header of a file: from bytes and back, with all checks of one header. Every loader uses this
+//! validator.
 
 use core::fmt;
 
@@ -136,7 +137,8 @@ impl Header {
     ///
     /// `bytes` has less than 256 bytes if the file is shorter.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        // What the file is comes first, so that the message about a foreign file is not one about its length.
+        // What the file is comes first, so that the message about a foreign file is not one about
+        // its length.
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
         if !MAGIC.starts_with(magic) {
             return Err(LoadError::Magic { found: magic.to_vec() });
@@ -157,7 +159,8 @@ impl Header {
         if found != expected {
             return Err(LoadError::HeaderChecksum { found, expected });
         }
-        // The bytes are those that were written. From here on, a fault is one of the program that wrote them.
+        // The bytes are those that were written. From here on, a fault is one of the program that
+        // wrote them.
         let header = Self::of_fields(bytes)?;
         header.check_lengths(bytes)?;
         header.check_record(bytes)?;
@@ -205,7 +208,8 @@ impl Header {
             return Err(LoadError::Capacity { found: capacity });
         }
         if kind == Kind::Foreign {
-            // The hash and the capacity are matters of the other system, so these fields have one value.
+            // The hash and the capacity are matters of the other system, so these fields have one
+            // value.
             require("hash algorithm", u32_at(bytes, at::ALGORITHM).into(), 1)?;
             require("seed", u64_at(bytes, at::KEY), 0)?;
             require("capacity", capacity, 1)?;

@@ -49,8 +49,9 @@ impl LineCheck {
         }
     }
 
-    /// Returns the number of fingerprints in consecutive lines (0 in a Bloom filter), from line `first` on. Returns the
-    /// number of a line as an error if a bit is set in it that no item can set.
+    /// Returns the number of fingerprints in consecutive lines (0 in a Bloom filter), from line
+    /// `first` on. Returns the number of a line as an error if a bit is set in it that no item can
+    /// set.
     pub(crate) fn items_in(
         &self,
         first: u64,

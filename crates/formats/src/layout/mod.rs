@@ -1,4 +1,5 @@
-//! The parts of a file as bytes, each with its checks: the only validator. This wing knows no types of filters.
+//! The parts of a file as bytes, each with its checks: the only validator. This wing knows no types
+//! of filters.
 //!
 //! | file | job |
 //! |---|---|

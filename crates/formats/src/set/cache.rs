@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Keeps values by number. When a new value exceeds the budget, it drops the values whose last use is longest ago.
+/// Keeps values by number. When a new value exceeds the budget, it drops the values whose last use
+/// is longest ago.
 pub(super) struct Cache<V> {
     budget: u64,
     /// The sum of the bytes of all values.
@@ -44,8 +45,9 @@ impl<V> Cache<V> {
         Some(Arc::clone(&kept.value))
     }
 
-    /// Keeps a value, unless it is larger than the budget, or one of this number is kept. Returns the values that this
-    /// drops, so that the caller can free their memory after it releases a lock.
+    /// Keeps a value, unless it is larger than the budget, or one of this number is kept. Returns
+    /// the values that this drops, so that the caller can free their memory after it releases a
+    /// lock.
     #[must_use = "free the memory after the lock is released"]
     pub(super) fn put(&mut self, number: usize, value: Arc<V>, bytes: u64) -> Vec<Arc<V>> {
         let mut dropped = Vec::new();

@@ -17,15 +17,18 @@ use crate::error::LoadError;
 use crate::io::file::File;
 use crate::options::Options;
 
-/// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the most recently used ones.
+/// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the
+/// most recently used ones.
 ///
-/// All threads can query a set by `&self`. No lock is held while a filter is loaded, so two threads that need the same
-/// filter at the same time may both load it.
+/// All threads can query a set by `&self`. No lock is held while a filter is loaded, so two threads
+/// that need the same filter at the same time may both load it.
 ///
-/// [`open`](Self::open) loads filters: each is checked, and takes memory of this process. [`map`](Self::map) maps them:
-/// a filter is there in constant time, and all processes that map the file share its pages.
+/// [`open`](Self::open) loads filters: each is checked, and takes memory of this process.
+/// [`map`](Self::map) maps them: a filter is there in constant time, and all processes that map the
+/// file share its pages.
 ///
-/// The file stays open. If it is replaced, as [`SetWriter`](crate::SetWriter) does, the set still has the old filters.
+/// The file stays open. If it is replaced, as [`SetWriter`](crate::SetWriter) does, the set still
+/// has the old filters.
 ///
 /// # Examples
 ///
@@ -45,13 +48,14 @@ where
 {
     /// Opens a set, and reads and checks its index. Each filter is checked when it is loaded.
     ///
-    /// The filters that the set keeps in memory take at most `budget` bytes. In addition, a query holds the filter that it
-    /// uses: one in each thread that queries. A filter larger than the budget is loaded for each query.
+    /// The filters that the set keeps in memory take at most `budget` bytes. In addition, a query
+    /// holds the filter that it uses: one in each thread that queries. A filter larger than the
+    /// budget is loaded for each query.
     ///
     /// # Errors
     ///
-    /// [`SetError`] if the file cannot be read, if the trailer, the index or the first header is wrong, or if the set has
-    /// a normalization.
+    /// [`SetError`] if the file cannot be read, if the trailer, the index or the first header is
+    /// wrong, or if the set has a normalization.
     ///
     /// # Examples
     ///
@@ -62,9 +66,10 @@ where
 
     /// Opens a set whose filters are mapped instead of loaded. It reads and checks the index.
     ///
-    /// A filter is mapped when a query needs it. This checks its header and its length, and reads no byte of its body:
-    /// [`verify`](Self::verify) checks that. The mappings that the set keeps have at most `budget` bytes. Each filter is
-    /// a mapping of its own, and the system limits their number (Linux: 65,530 by default, `vm.max_map_count`).
+    /// A filter is mapped when a query needs it. This checks its header and its length, and reads
+    /// no byte of its body: [`verify`](Self::verify) checks that. The mappings that the set keeps
+    /// have at most `budget` bytes. Each filter is a mapping of its own, and the system limits
+    /// their number (Linux: 65,530 by default, `vm.max_map_count`).
     ///
     /// A [`MapFile`] is the promise that nobody makes the file shorter; see [`map`](crate::map()).
     ///
@@ -104,7 +109,8 @@ where
     ///
     /// # Errors
     ///
-    /// [`SetError`] if there is no filter of this number, or if it cannot be loaded. The other filters can be used.
+    /// [`SetError`] if there is no filter of this number, or if it cannot be loaded. The other
+    /// filters can be used.
     ///
     /// # Examples
     ///
@@ -120,14 +126,16 @@ where
         Ok(loaded)
     }
 
-    /// Returns the numbers of the filters that may contain the item, in ascending order. It hashes the item once.
+    /// Returns the numbers of the filters that may contain the item, in ascending order. It hashes
+    /// the item once.
     ///
-    /// It queries the filters in memory first, then loads the others. So if the budget is a part of the set, that part
-    /// of the filters is not loaded again in the next call.
+    /// It queries the filters in memory first, then loads the others. So if the budget is a part of
+    /// the set, that part of the filters is not loaded again in the next call.
     ///
     /// # Errors
     ///
-    /// [`SetError`] if a filter cannot be loaded. [`get`](Self::get) can still query the other filters.
+    /// [`SetError`] if a filter cannot be loaded. [`get`](Self::get) can still query the other
+    /// filters.
     ///
     /// # Examples
     ///
@@ -142,7 +150,8 @@ where
             .map_or(Ok(Vec::new()), |hasher| self.which_hash(hasher.hash_item(item)))
     }
 
-    /// Returns the numbers of the filters that may contain the item of this hash, as [`which`](Self::which) does.
+    /// Returns the numbers of the filters that may contain the item of this hash, as
+    /// [`which`](Self::which) does.
     ///
     /// # Errors
     ///
@@ -179,8 +188,8 @@ where
         Ok(found)
     }
 
-    /// Returns for each item, owned or borrowed, the numbers of the filters that may contain it, in ascending order. It
-    /// uses each filter once, for all items.
+    /// Returns for each item, owned or borrowed, the numbers of the filters that may contain it, in
+    /// ascending order. It uses each filter once, for all items.
     ///
     /// # Errors
     ///
@@ -211,8 +220,8 @@ where
         self.which_hashes(&hashes)
     }
 
-    /// Returns for each hash the numbers of the filters that may contain its item, as [`which_many`](Self::which_many)
-    /// does.
+    /// Returns for each hash the numbers of the filters that may contain its item, as
+    /// [`which_many`](Self::which_many) does.
     ///
     /// # Errors
     ///
@@ -245,7 +254,8 @@ where
 
     /// Calls `visit` with each filter: first those in memory, then the others, each loaded.
     fn for_each(&self, mut visit: impl FnMut(usize, &SetFilter<T>)) -> Result<(), SetError> {
-        // In one order from first to last, each filter would be dropped shortly before it is needed.
+        // In one order from first to last, each filter would be dropped shortly before it is
+        // needed.
         let (held, others): (Vec<usize>, Vec<usize>) = {
             let cache = self.cache();
             (0..self.len()).partition(|number| cache.holds(*number))
@@ -314,11 +324,13 @@ impl<T: ?Sized> FilterSet<T> {
         self.info.name(filter)
     }
 
-    /// Checks all bytes of a filter, as a load does, and keeps nothing: for a set whose filters are mapped.
+    /// Checks all bytes of a filter, as a load does, and keeps nothing: for a set whose filters are
+    /// mapped.
     ///
     /// # Errors
     ///
-    /// [`SetError`] if there is no filter of this number, if it cannot be read, or if a byte is wrong.
+    /// [`SetError`] if there is no filter of this number, if it cannot be read, or if a byte is
+    /// wrong.
     ///
     /// # Examples
     ///
@@ -337,8 +349,8 @@ impl<T: ?Sized> FilterSet<T> {
         &self.info
     }
 
-    /// Returns the hash function of all filters, or `None` if there is no filter. Filters that are added to the set have
-    /// the same.
+    /// Returns the hash function of all filters, or `None` if there is no filter. Filters that are
+    /// added to the set have the same.
     ///
     /// # Examples
     ///
@@ -348,8 +360,8 @@ impl<T: ?Sized> FilterSet<T> {
         self.hasher.as_ref()
     }
 
-    /// Returns the memory of the filters that the set keeps, in bytes: that of the mappings, if they are mapped. It is at
-    /// most the budget.
+    /// Returns the memory of the filters that the set keeps, in bytes: that of the mappings, if
+    /// they are mapped. It is at most the budget.
     ///
     /// # Examples
     ///
@@ -411,7 +423,8 @@ impl Options {
         self.set_of(SetInfo::open(path)?, None, budget)
     }
 
-    /// Opens a set of filters that has this normalization, whose filters are mapped, as [`FilterSet::map`] does.
+    /// Opens a set of filters that has this normalization, whose filters are mapped, as
+    /// [`FilterSet::map`] does.
     ///
     /// # Errors
     ///

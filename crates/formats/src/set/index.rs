@@ -1,4 +1,5 @@
-//! The index of a set: where each filter is, and its name. From bytes and back, with all checks of an index.
+//! The index of a set: where each filter is, and its name. From bytes and back, with all checks of
+//! an index.
 
 use core::fmt;
 use core::ops::Range;
@@ -56,7 +57,8 @@ impl Index {
         if found != expected {
             return Err(SetError::IndexChecksum { found, expected });
         }
-        // Each filter has an entry of at least 32 bytes in the index, so its number limits this allocation.
+        // Each filter has an entry of at least 32 bytes in the index, so its number limits this
+        // allocation.
         let filters = bytes.len() / ENTRY;
         let mut entries = Vec::with_capacity(filters.min(trailer.filters as usize));
         let (mut at, mut end) = (0, 0);

@@ -51,7 +51,8 @@ impl SetInfo {
     ///
     /// # Errors
     ///
-    /// [`SetError`] if the file cannot be read, or if the trailer, the index or the first header is wrong.
+    /// [`SetError`] if the file cannot be read, or if the trailer, the index or the first header is
+    /// wrong.
     ///
     /// # Examples
     ///
@@ -171,7 +172,8 @@ impl SetInfo {
     ///
     /// # Errors
     ///
-    /// [`SetError`] if there is no filter of this number, if its header cannot be read, or if the header is wrong.
+    /// [`SetError`] if there is no filter of this number, if its header cannot be read, or if the
+    /// header is wrong.
     ///
     /// # Examples
     ///
@@ -228,7 +230,8 @@ impl SetInfo {
         Ok(self.at(place.offset).take(place.len))
     }
 
-    /// Returns a reader of what follows the header of a filter. The length of the filter is that of the entry.
+    /// Returns a reader of what follows the header of a filter. The length of the filter is that of
+    /// the entry.
     pub(super) fn rest(&self, place: Place) -> impl Read {
         self.at(place.offset + HEADER as u64).take(place.len - HEADER as u64)
     }

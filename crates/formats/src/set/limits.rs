@@ -9,5 +9,6 @@ pub(super) const ENTRY: usize = 32;
 /// The longest name in bytes.
 pub(super) const MAX_NAME: usize = 65_535;
 
-/// The number of bytes that the smallest filter and its zeros take: a header with a table, and one line.
+/// The number of bytes that the smallest filter and its zeros take: a header with a table, and one
+/// line.
 pub(super) const SMALLEST: u64 = 2 * ALIGN;

@@ -21,8 +21,8 @@ use crate::layout::header::HEADER;
 use crate::options::Options;
 use crate::save_error::SaveError;
 
-/// Writes a set of filters to a stream: a pipe, a socket, an object store. [`SetWriter`](crate::SetWriter) writes a
-/// file.
+/// Writes a set of filters to a stream: a pipe, a socket, an object store.
+/// [`SetWriter`](crate::SetWriter) writes a file.
 ///
 /// # Examples
 ///
@@ -72,15 +72,17 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         Options::new().set_stream(to)
     }
 
-    /// Writes a filter. A name is any bytes, at most 65,535, and no two filters have the same. The filter is copied
-    /// first, as [`write()`](crate::write()) does.
+    /// Writes a filter. A name is any bytes, at most 65,535, and no two filters have the same. The
+    /// filter is copied first, as [`write()`](crate::write()) does.
     ///
-    /// All filters of a set have the same hash algorithm and the same seed or key, so that a query hashes an item once.
+    /// All filters of a set have the same hash algorithm and the same seed or key, so that a query
+    /// hashes an item once.
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if the name or the hash is refused, the copy cannot be allocated, or `to` returns an error. If
-    /// nothing was written, the set is as before. If `to` failed, nothing more can be written to this set.
+    /// [`SetSaveError`] if the name or the hash is refused, the copy cannot be allocated, or `to`
+    /// returns an error. If nothing was written, the set is as before. If `to` failed, nothing more
+    /// can be written to this set.
     ///
     /// # Examples
     ///
@@ -94,15 +96,16 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         self.push(name.as_ref(), hash, |to| options.write(filter, to))
     }
 
-    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters to a set, or to leave
-    /// some out. The filter is not loaded, and no item is needed.
+    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters
+    /// to a set, or to leave some out. The filter is not loaded, and no item is needed.
     ///
     /// It reads the filter twice: it checks all bytes, then copies them.
     ///
     /// # Errors
     ///
-    /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if it has another
-    /// normalization; and as [`add`](Self::add). If nothing was written, the set is as before.
+    /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if
+    /// it has another normalization; and as [`add`](Self::add). If nothing was written, the set is
+    /// as before.
     ///
     /// # Examples
     ///
@@ -190,8 +193,8 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         self.filters == 0
     }
 
-    /// Writes the index, flushes, and returns the stream. A set that is dropped before has no index: a reader refuses
-    /// it.
+    /// Writes the index, flushes, and returns the stream. A set that is dropped before has no
+    /// index: a reader refuses it.
     ///
     /// # Errors
     ///

@@ -15,8 +15,8 @@ use crate::options::Options;
 
 /// Writes a set of filters to a file, filter by filter, and moves the file to its path at the end.
 ///
-/// [`finish`](Self::finish) is atomic, as [`save`](crate::save) is: until it returns, the path has the old file or none.
-/// A writer that is dropped before removes its temporary file.
+/// [`finish`](Self::finish) is atomic, as [`save`](crate::save) is: until it returns, the path has
+/// the old file or none. A writer that is dropped before removes its temporary file.
 ///
 /// # Examples
 ///
@@ -57,7 +57,8 @@ impl<T: ?Sized> SetWriter<T> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if the path is not that of a file, or if the temporary file cannot be created.
+    /// [`SetSaveError`] if the path is not that of a file, or if the temporary file cannot be
+    /// created.
     ///
     /// # Examples
     ///
@@ -82,11 +83,11 @@ impl<T: ?Sized> SetWriter<T> {
         self.set.add(name, filter)
     }
 
-    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters to a set, or to leave
-    /// some out. The filter is not loaded, and no item is needed.
+    /// Writes a filter of another set, with its name, byte for byte as it is there: to add filters
+    /// to a set, or to leave some out. The filter is not loaded, and no item is needed.
     ///
-    /// It reads the filter twice: it checks all bytes, then copies them. The other set may be the one that
-    /// [`finish`](Self::finish) replaces.
+    /// It reads the filter twice: it checks all bytes, then copies them. The other set may be the
+    /// one that [`finish`](Self::finish) replaces.
     ///
     /// # Errors
     ///
@@ -101,7 +102,8 @@ impl<T: ?Sized> SetWriter<T> {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("segments.set");
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7));
+    /// let filter = builder.build()?;
     /// filter.insert("ash");
     /// let mut set = SetWriter::create(&path)?;
     /// set.add("00.sst", &filter)?;
@@ -158,8 +160,9 @@ impl<T: ?Sized> SetWriter<T> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if a write or a sync failed. An existing file is then as before, unless only the sync of the
-    /// directory failed: then the path has the new file, but a crash may undo it.
+    /// [`SetSaveError`] if a write or a sync failed. An existing file is then as before, unless
+    /// only the sync of the directory failed: then the path has the new file, but a crash may undo
+    /// it.
     ///
     /// # Examples
     ///
@@ -187,7 +190,8 @@ impl Options {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("segments.set");
     /// let options = Options::new().normalization(Normalization::new("url-v1")?);
-    /// let filter = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7)).build()?;
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7));
+    /// let filter = builder.build()?;
     /// let mut set: SetWriter<str> = options.create_set(&path)?;
     /// set.add("00.sst", &filter)?;
     /// set.finish()?;

@@ -33,7 +33,8 @@ pub struct ForeignSizes {
 }
 
 impl ForeignSizes {
-    /// Returns the sizes of a filter with this number of bytes, or `None` if a file would have more than 2^64 bits.
+    /// Returns the sizes of a filter with this number of bytes, or `None` if a file would have more
+    /// than 2^64 bits.
     pub(crate) fn new(format: Format, len: u64) -> Option<Self> {
         (len <= MAX_LEN).then_some(Self { format, len })
     }

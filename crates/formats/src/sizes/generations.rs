@@ -103,7 +103,8 @@ impl GenerationSizes {
         }
     }
 
-    /// Returns the number of buckets of the first generation. Each further one has twice as many as the one before it.
+    /// Returns the number of buckets of the first generation. Each further one has twice as many as
+    /// the one before it.
     ///
     /// # Examples
     ///

@@ -1,4 +1,5 @@
-//! The sizes of the filter in a file: from the numbers of a header and back, and what they require of the body.
+//! The sizes of the filter in a file: from the numbers of a header and back, and what they require
+//! of the body.
 
 use tamis_bloom::{
     self as bloom, BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter,
@@ -25,7 +26,8 @@ use crate::sizes::window::WindowSizes;
 /// use tamis::formats::{Geometry, Info, write};
 /// use tamis::{BloomFilter, hash::Rapid};
 ///
-/// let filter = BloomFilter::<str>::builder().bits(1000).probes(6).hasher(Rapid::with_seed(1)).build()?;
+/// let builder = BloomFilter::<str>::builder().bits(1000).probes(6).hasher(Rapid::with_seed(1));
+/// let filter = builder.build()?;
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 /// assert_eq!(Info::read(&bytes[..])?.geometry(), Geometry::Bloom(filter.geometry()));
@@ -57,7 +59,8 @@ impl Geometry {
             numbers;
         let geometry = match kind {
             Kind::Bloom => {
-                // In the classic layout the bits of an item lie anywhere: there is no number of words.
+                // In the classic layout the bits of an item lie anywhere: there is no number of
+                // words.
                 require("words", u64::from(words), 0)?;
                 BloomFilter::<()>::builder().bits(size).probes(probes).geometry()
             }
@@ -135,7 +138,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of arrays in the body, each with a line of the directory, or 0 if there is no directory.
+    /// Returns the number of arrays in the body, each with a line of the directory, or 0 if there
+    /// is no directory.
     pub(crate) const fn arrays(self) -> u32 {
         match self {
             Self::Bloom(_)

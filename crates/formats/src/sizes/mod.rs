@@ -1,4 +1,5 @@
-//! The sizes of a filter: from the numbers of a header, with all checks, and back. This wing knows no bytes.
+//! The sizes of a filter: from the numbers of a header, with all checks, and back. This wing knows
+//! no bytes.
 //!
 //! | file | job |
 //! |---|---|

@@ -40,8 +40,8 @@ pub(crate) const fn require(
     if found == expected { Ok(()) } else { Err(LoadError::Field { field, found, expected }) }
 }
 
-/// Checks that a number of bits is one of whole lines: a builder rounds it up. The error names the whole lines below, at
-/// least one.
+/// Checks that a number of bits is one of whole lines: a builder rounds it up. The error names the
+/// whole lines below, at least one.
 pub(crate) fn require_lines(size: u64) -> Result<(), LoadError> {
     require("size", size, (size - size % LINE_BITS).max(LINE_BITS))
 }

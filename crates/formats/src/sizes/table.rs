@@ -29,8 +29,8 @@ pub struct TableSizes {
 }
 
 impl TableSizes {
-    /// Returns the sizes of a table with this number of lines in all shards, or `None` if a shard would have none, or a
-    /// file would have more than 2^64 bits.
+    /// Returns the sizes of a table with this number of lines in all shards, or `None` if a shard
+    /// would have none, or a file would have more than 2^64 bits.
     ///
     /// # Examples
     ///
@@ -58,8 +58,9 @@ impl TableSizes {
         SLOTS * self.lines
     }
 
-    /// Returns the least and the greatest number of items that shards with these lines take before they grow: each takes
-    /// 24 of 25 slots, rounded down, and the slots depend on the bits of a rest.
+    /// Returns the least and the greatest number of items that shards with these lines take before
+    /// they grow: each takes 24 of 25 slots, rounded down, and the slots depend on the bits of a
+    /// rest.
     pub(crate) const fn capacities(self) -> (u64, u64) {
         // No overflow: there are fewer than 2^54 lines.
         let (fewest, most) = (FEWEST_SLOTS * self.lines * 24 / 25, self.slots() * 24 / 25);

@@ -12,7 +12,8 @@ use crate::sizes::numbers::{Numbers, require, require_lines, require_range};
 /// The fewest and the most live generations.
 const GENERATIONS: [u64; 2] = [2, 16];
 
-/// The most rotations, so that a loaded filter has as many before it. At one per nanosecond they take a year.
+/// The most rotations, so that a loaded filter has as many before it. At one per nanosecond they
+/// take a year.
 const MAX_ROTATIONS: u64 = (1 << 55) - 1;
 
 /// The most items that a generation counts.
@@ -168,8 +169,8 @@ impl WindowSizes {
         if self.span == 0 { None } else { Some(Duration::from_nanos(self.span)) }
     }
 
-    /// Returns the end of the current generation, in the time that the program passes to the filter; `None` if it has
-    /// not passed any, or if it is a window of items.
+    /// Returns the end of the current generation, in the time that the program passes to the
+    /// filter; `None` if it has not passed any, or if it is a window of items.
     ///
     /// # Examples
     ///

@@ -58,7 +58,8 @@ impl Bytes {
             .sum_header()
     }
 
-    /// Checks that every loader refuses the bytes with this error, and that its message contains the text.
+    /// Checks that every loader refuses the bytes with this error, and that its message contains
+    /// the text.
     #[track_caller]
     pub(crate) fn refused<F: Ways>(&self, error: &str, text: &str) {
         let folder = tempfile::tempdir().unwrap();

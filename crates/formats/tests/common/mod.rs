@@ -95,7 +95,8 @@ pub(crate) fn small_once_cuckoo() -> OnceCuckoo {
     filled(builder.hasher(Rapid::with_seed(5)).build().unwrap(), 30)
 }
 
-/// Makes an empty slice with this number of items, the first or the second of a filter of unequal layouts.
+/// Makes an empty slice with this number of items, the first or the second of a filter of unequal
+/// layouts.
 fn slice(once: bool, number: usize, items: u64) -> (SliceSizes, Lines) {
     let (bits, probes, words, capacity) = [(512, 4, 1, 30), (1024, 6, 2, 60)][number];
     let geometry = if once {
@@ -112,7 +113,8 @@ fn slice(once: bool, number: usize, items: u64) -> (SliceSizes, Lines) {
 
 macro_rules! two_slices {
     ($($function:ident $name:ident $once:literal)*) => {$(
-        /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to 20.
+        /// Returns a filter of two slices of unequal layouts. The first has the numbers from 0 to
+        /// 20.
         pub(crate) fn $function<S: StableHasher + HashItem<u64>>(hasher: S) -> $name<u64, S> {
             use tamis_bloom::raw;
             let growth = Growth {
@@ -190,8 +192,8 @@ pub(crate) fn map_file(path: &Path) -> MapFile {
     unsafe { MapFile::new(File::open(path).unwrap()) }
 }
 
-/// Returns the verdict of each loader on a file: what `Debug` prints of the error, or an empty text. Where a type cannot
-/// be mapped, the last verdict is that of a load for queries.
+/// Returns the verdict of each loader on a file: what `Debug` prints of the error, or an empty
+/// text. Where a type cannot be mapped, the last verdict is that of a load for queries.
 pub(crate) fn verdicts<F: Ways>(path: &Path, bytes: &[u8]) -> [String; 3] {
     let text = |error: LoadError| format!("{error:?}");
     #[cfg(feature = "serde")]
@@ -216,7 +218,8 @@ pub(crate) fn verdicts<F: Ways>(path: &Path, bytes: &[u8]) -> [String; 3] {
     ]
 }
 
-/// Saves the filter and reads it back in every way. All have the same answers, and the same bytes when saved again.
+/// Saves the filter and reads it back in every way. All have the same answers, and the same bytes
+/// when saved again.
 pub(crate) fn check_round_trip<F: Ways>(filter: &F)
 where
     F::Hasher: HashItem<u64>,
@@ -278,7 +281,8 @@ where
         mapped.contains_hashes(hashes.iter().copied(), |_, hit| several.push(hit));
         assert!(several == answers, "map gives other answers to many");
     }
-    // The options are those of the file, so that the plain functions refuse a file with a normalization.
+    // The options are those of the file, so that the plain functions refuse a file with a
+    // normalization.
     if *options == Options::new() {
         assert!(load_frozen::<F>(&path).is_ok() && read_frozen::<F>(bytes).is_ok());
     }

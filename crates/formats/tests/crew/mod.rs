@@ -69,7 +69,8 @@ impl Drop for Process {
     }
 }
 
-/// Words that all processes of a test share: one for the barrier, one line per process, and a bit per item and process.
+/// Words that all processes of a test share: one for the barrier, one line per process, and a bit
+/// per item and process.
 pub(crate) struct Board {
     lines: Lines,
     processes: usize,
@@ -97,15 +98,16 @@ impl Board {
     /// Waits until all processes have called this `round` times.
     pub(crate) fn wait(&self, round: u64) {
         let arrivals = self.lines.word(0);
-        // ORDERING: AcqRel and Acquire, as for every barrier: what a process did before it happens before what any
-        // process does after it.
+        // ORDERING: AcqRel and Acquire, as for every barrier: what a process did before it happens
+        // before what any process does after it.
         arrivals.fetch_add(1, Ordering::AcqRel);
         until(|| arrivals.load(Ordering::Acquire) >= round * self.processes as u64);
     }
 
     /// Returns the number that a process has published.
     pub(crate) fn number_of(&self, process: usize) -> u64 {
-        // ORDERING: Acquire, pairs with the Release in `publish`: the inserts before it are visible here.
+        // ORDERING: Acquire, pairs with the Release in `publish`: the inserts before it are visible
+        // here.
         self.lines[1 + process].words[0].load(Ordering::Acquire)
     }
 
@@ -115,7 +117,8 @@ impl Board {
         self.lines[1 + process].words[0].store(number, Ordering::Release);
     }
 
-    /// Records that an insert of a process returned `true` for an item. Returns whether that was recorded before.
+    /// Records that an insert of a process returned `true` for an item. Returns whether that was
+    /// recorded before.
     pub(crate) fn won(&self, process: usize, item: u64) -> bool {
         let (word, bit) = self.place(process, item);
         // ORDERING: Relaxed, the record is read after the process ended.
@@ -128,7 +131,8 @@ impl Board {
         (first * 8 + (item / 64) as usize, 1 << (item % 64))
     }
 
-    /// Returns the numbers of items for which no process, one process, and several processes got `true`.
+    /// Returns the numbers of items for which no process, one process, and several processes got
+    /// `true`.
     pub(crate) fn winners(&self, items: u64) -> Winners {
         let mut winners = Winners::default();
         for item in 0..items {
@@ -155,7 +159,8 @@ pub(crate) struct Winners {
     pub(crate) several: u64,
 }
 
-/// Waits for a condition. A process that the others wait for may have failed, so this panics after two minutes.
+/// Waits for a condition. A process that the others wait for may have failed, so this panics after
+/// two minutes.
 pub(crate) fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {

@@ -1,4 +1,5 @@
-//! A second reader of the format: slow, written from `spec/v1.md`, without the code of the crates of Tamis.
+//! A second reader of the format: slow, written from `spec/v1.md`, without the code of the crates
+//! of Tamis.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -26,8 +27,8 @@ pub(crate) struct Reader {
     body: Vec<u8>,
 }
 
-/// A slice of kinds 6 and 7, or a generation of kind 10: its first byte in the body, its bits or buckets, and what is in
-/// the fields for probes and words, or slots and bits.
+/// A slice of kinds 6 and 7, or a generation of kind 10: its first byte in the body, its bits or
+/// buckets, and what is in the fields for probes and words, or slots and bits.
 struct Array {
     at: u64,
     buckets: u64,
@@ -340,7 +341,8 @@ impl Reader {
         self.body[bit as usize / 8] >> (bit % 8) & 1 == 1
     }
 
-    /// The slots of a bucket, bit by bit. A bucket of 32 bits follows the one before it, as bits do.
+    /// The slots of a bucket, bit by bit. A bucket of 32 bits follows the one before it, as bits
+    /// do.
     fn slots(&self, bucket: u64) -> Vec<u64> {
         let slot = |slot| {
             let first = bucket * self.bucket_bits() + slot * self.words;

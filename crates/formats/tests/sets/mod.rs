@@ -1,5 +1,5 @@
-//! What several tests of sets need: small sets, and an encoder of the index and the trailer that shares no code with the
-//! library.
+//! What several tests of sets need: small sets, and an encoder of the index and the trailer that
+//! shares no code with the library.
 
 #![allow(dead_code, reason = "each test uses a part")]
 

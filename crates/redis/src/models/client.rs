@@ -1,5 +1,5 @@
-//! A client of the shard: what it sends, and what it makes of the replies. The decisions are those of `round.rs` and
-//! `search.rs`, unless a defect is planted.
+//! A client of the shard: what it sends, and what it makes of the replies. The decisions are those
+//! of `round.rs` and `search.rs`, unless a defect is planted.
 
 use super::shard::{Command, GENERATIONS};
 use super::{Defect, FALSELY_LOST, LOOP, MISSED, UNTAGGED};

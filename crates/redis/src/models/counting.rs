@@ -73,8 +73,8 @@ fn a_generation_is_closed_at_its_capacity() {
     }
 }
 
-/// The rate of a generation whose shards are closed as the simulation shows stays below its plan: the
-/// mean over the distribution of the late items, computed exactly.
+/// The rate of a generation whose shards are closed as the simulation shows stays below its plan:
+/// the mean over the distribution of the late items, computed exactly.
 #[test]
 fn the_rate_stays_below_the_request_for_any_clients() {
     for rate in [1e-1, 1e-2, 1e-4, 1e-6, 1e-9] {

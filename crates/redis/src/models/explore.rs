@@ -1,4 +1,5 @@
-//! Explores every order of events, depth first. A state that was explored before is not explored again.
+//! Explores every order of events, depth first. A state that was explored before is not explored
+//! again.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -55,7 +56,8 @@ pub(super) fn explore<M: Model>(world: &M) -> Result<Explored, Violation> {
     Ok(Explored { orders, states: seen.len() })
 }
 
-/// Returns the orders of all events from here on. `seen`: this number for each state, or `None` while it is explored.
+/// Returns the orders of all events from here on. `seen`: this number for each state, or `None`
+/// while it is explored.
 fn visit<M: Model>(world: &M, seen: &mut HashMap<u64, Option<u128>>) -> Result<u128, Violation> {
     let state = fingerprint(world);
     match seen.get(&state) {
@@ -87,8 +89,8 @@ const fn violation(message: &'static str) -> Violation {
     Violation { message, events: Vec::new() }
 }
 
-/// Returns a number that no other of ten million states has, with a probability of 99.9997 %. If two had one, a state
-/// would not be explored.
+/// Returns a number that no other of ten million states has, with a probability of 99.9997 %. If
+/// two had one, a state would not be explored.
 fn fingerprint(world: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     world.hash(&mut hasher);

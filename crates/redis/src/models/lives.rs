@@ -1,5 +1,5 @@
-//! Every order of the commands of clients that create, use and delete filters of one name, with clients
-//! that are killed at any moment. The commands are those of `create.rs`, `destroy.rs` and
+//! Every order of the commands of clients that create, use and delete filters of one name, with
+//! clients that are killed at any moment. The commands are those of `create.rs`, `destroy.rs` and
 //! `life.rs`, and the scripts of `lives.rs`.
 
 use std::collections::BTreeMap;

@@ -18,10 +18,11 @@ pub(super) enum Command {
     Tag(u32),
     /// Reads the tag and sets the bits.
     Set(u32),
-    /// Reads the tag and sets the bits, unless the generation is gone. If it is open and the item new,
-    /// closes it and creates the next.
+    /// Reads the tag and sets the bits, unless the generation is gone. If it is open and the item
+    /// new, closes it and creates the next.
     Count(u32),
-    /// Closes a generation and creates the next. The reply has the state `Closed` if there is a next one.
+    /// Closes a generation and creates the next. The reply has the state `Closed` if there is a
+    /// next one.
     Grow(u32),
     /// Of a planted defect: creates the next generation.
     Create(u32),
@@ -43,14 +44,16 @@ const NO_KEY: Key = Key { state: State::Gone, items: 0 };
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Shard {
     keys: [Key; GENERATIONS as usize],
-    /// The inserts that set bits in a key which was open, and that were the first: their verdict is `true`.
+    /// The inserts that set bits in a key which was open, and that were the first: their verdict is
+    /// `true`.
     winners: u16,
     /// The inserts that set bits in a key with a tag, and that were the first.
     stored: u16,
 }
 
 impl Shard {
-    /// Returns a shard that has grown up to a generation. `present`: whether generation 0 has item 0.
+    /// Returns a shard that has grown up to a generation. `present`: whether generation 0 has item
+    /// 0.
     pub(super) fn new(open: u32, present: bool) -> Self {
         let mut keys = [NO_KEY; GENERATIONS as usize];
         for (number, key) in (0..=open).zip(&mut keys) {
@@ -149,7 +152,8 @@ impl Shard {
         self.winners & insert(client, number) != 0
     }
 
-    /// Returns whether an insert was the first to set bits in a part of the filter, and these are still there.
+    /// Returns whether an insert was the first to set bits in a part of the filter, and these are
+    /// still there.
     pub(super) const fn is_stored(&self, client: usize, number: usize) -> bool {
         self.stored & insert(client, number) != 0
     }

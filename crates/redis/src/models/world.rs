@@ -246,8 +246,8 @@ impl World {
             && self.clients.iter().any(|client| client.results().any(verdict))
     }
 
-    /// Checks what new clients with a guess find: item 0, if it is there, and that another item is new, unless a part of
-    /// the filter is gone.
+    /// Checks what new clients with a guess find: item 0, if it is there, and that another item is
+    /// new, unless a part of the filter is gone.
     fn recovers(&self, guess: u32) -> Result<(), &'static str> {
         let mut after = Self::new(0, &[guess; 2]).query(0).insert(1, &[FRESH]);
         after.shard = self.shard.clone();
@@ -305,7 +305,8 @@ impl Model for World {
         self.settle()
     }
 
-    /// Lets clients go on until each waits for the server, unless they may be late: nobody else sees when they do.
+    /// Lets clients go on until each waits for the server, unless they may be late: nobody else
+    /// sees when they do.
     fn settle(&mut self) -> Result<(), &'static str> {
         let next = |world: &Self| {
             (0..).zip(&world.clients).find_map(|(number, client)| own(number, client))

@@ -42,8 +42,8 @@ pub(crate) async fn open_shard(filter: Call<'_>, window: Window, shard: u32) -> 
     find(filter, window, shard, &[]).await.map(|_| ())
 }
 
-/// Deletes the list of a shard of a life, and the keys of its epochs. Keys of a shard whose list is gone
-/// expire.
+/// Deletes the list of a shard of a life, and the keys of its epochs. Keys of a shard whose list is
+/// gone expire.
 pub(crate) async fn delete_shard(
     access: Access<'_>,
     life: Identity,

@@ -144,8 +144,8 @@ pub(crate) fn keys(name: &Name, life: Identity, shard: u32, epochs: &Epochs) -> 
 
 /// Finds out whether a key is lost that was missing. Without an error it is read again.
 ///
-/// The list has no tag, but its node says whether the slot moves. A move may have ended since the key
-/// was missed, so only the second miss in a row counts. `missed`: whether this is the second.
+/// The list has no tag, but its node says whether the slot moves. A move may have ended since the
+/// key was missed, so only the second miss in a row counts. `missed`: whether this is the second.
 ///
 /// # Errors
 ///

@@ -113,8 +113,8 @@ list = ARGV[1] .. string.format(' 0:%.0f:0', now)
 redis.call('SET', KEYS[1], list)
 return list";
 
-/// Creates the next generation of the newest epoch, and returns the new list in an array. If the list
-/// is another, returns only that.
+/// Creates the next generation of the newest epoch, and returns the new list in an array. If the
+/// list is another, returns only that.
 ///
 /// `KEYS`: the list, the bits of the next generation. `ARGV`: the list, the list with the next
 /// generation, the tag, its position, until when the bits are kept.

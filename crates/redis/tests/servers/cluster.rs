@@ -55,8 +55,9 @@ fn a_failover_loses_what_was_not_confirmed() {
     inserts_go_on_when_a_master_is_killed(&mut cluster);
 }
 
-/// Three threads insert the same items while slots move to another node and some of them back: those of shards, and a part
-/// of the empty ones. Valkey waits for the replicas each time it changes a slot.
+/// Three threads insert the same items while slots move to another node and some of them back:
+/// those of shards, and a part of the empty ones. Valkey waits for the replicas each time it
+/// changes a slot.
 fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     let builder = builder(cluster, "moving").capacity(200_000).shards(SHARDS);
     builder.create().unwrap();
@@ -105,8 +106,9 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     eprintln!("{moved} shards moved, {inserted} items inserted meanwhile");
 }
 
-/// A master is killed after its replica has lost the connection. Inserts that replicas have confirmed survive. Those that
-/// they have not are lost, if they were on this master, and no others.
+/// A master is killed after its replica has lost the connection. Inserts that replicas have
+/// confirmed survive. Those that they have not are lost, if they were on this master, and no
+/// others.
 fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let builder = builder(cluster, "unconfirmed").capacity(1000).shards(64);
     let fast = builder.create().unwrap();
@@ -160,7 +162,8 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     eprintln!("{} of {} unconfirmed inserts were lost", lost.len(), second.len());
 }
 
-/// Inserts go on while a master is replaced. Those on their way have no verdict; none that was confirmed is lost.
+/// Inserts go on while a master is replaced. Those on their way have no verdict; none that was
+/// confirmed is lost.
 fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
     let builder = builder(cluster, "going on").capacity(100_000).shards(64);
     let builder = builder.timeout(Duration::from_secs(2));

@@ -25,8 +25,8 @@ fn pair() -> Option<(Server, Server)> {
     Some((master, replica))
 }
 
-/// Many tasks insert while the replica is stopped. None is confirmed, and each has its verdict: a task that waits does
-/// not hold the others up.
+/// Many tasks insert while the replica is stopped. None is confirmed, and each has its verdict: a
+/// task that waits does not hold the others up.
 #[test]
 fn a_stopped_replica_confirms_nothing_and_costs_no_verdict() {
     let Some((master, replica)) = pair() else { return };

@@ -16,7 +16,8 @@ fn absent() -> Vec<u64> {
     (1 << 40..(1 << 40) + 30_000).collect()
 }
 
-/// A filter in Redis, its copy, and the file of the copy give the same answers, the false positives included.
+/// A filter in Redis, its copy, and the file of the copy give the same answers, the false positives
+/// included.
 #[test]
 fn a_saved_copy_gives_the_same_answers() {
     let Some(server) = Server::start() else { return };
@@ -76,7 +77,8 @@ fn a_pushed_filter_is_added() {
     assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
     assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(18));
 
-    // What fills a generation lets it grow; a copy of several generations goes to another filter of the same sizes.
+    // What fills a generation lets it grow; a copy of several generations goes to another filter of
+    // the same sizes.
     let many: Vec<u64> = (10_000..60_000).collect();
     assert!(filter.insert_many(&many).iter().all(Result::is_ok));
     let copy = filter.pull().unwrap();
@@ -112,7 +114,8 @@ fn a_local_filter_answers_repeats() {
     assert_eq!(front.contains(&4), Ok(false));
     assert_eq!(first.insert(&4), Ok(true));
     assert_eq!(front.contains(&4), Ok(true));
-    // All of them are known here now: no command is sent, so they are answered without a server, too.
+    // All of them are known here now: no command is sent, so they are answered without a server,
+    // too.
     drop(server);
     assert_eq!(front.insert_many([1_u64, 2, 3, 4]), vec![Ok(false); 4]);
     assert_eq!((front.insert(&4), front.contains(&4)), (Ok(false), Ok(true)));
@@ -143,7 +146,8 @@ fn a_local_filter_answers_repeats() {
     assert_eq!(error, Error::Mismatch { field: "hash or seed" });
 }
 
-/// Bits on their way expire, so a server may evict them. A push that returns `Ok` has added all of them.
+/// Bits on their way expire, so a server may evict them. A push that returns `Ok` has added all of
+/// them.
 #[test]
 fn a_push_whose_bits_were_evicted_is_an_error() {
     let Some(server) = Server::start() else { return };

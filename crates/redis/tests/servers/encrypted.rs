@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::harness::Server;
 
-/// The environment variable with the address for a client in a process of its own. The file with the certificates of the
-/// authorities that it trusts is in the environment, and is read once.
+/// The environment variable with the address for a client in a process of its own. The file with
+/// the certificates of the authorities that it trusts is in the environment, and is read once.
 const ADDRESS: &str = "TAMIS_REDIS_ENCRYPTED";
 
 /// The name of the test that is the client in other processes.

@@ -15,8 +15,8 @@ fn builder(server: &Server) -> Builder {
     builder.timeout(Duration::from_millis(300)).deadline(Duration::from_secs(1))
 }
 
-/// An insert without a reply is not repeated: the server executes it once, and the next insert of the item returns
-/// `false`.
+/// An insert without a reply is not repeated: the server executes it once, and the next insert of
+/// the item returns `false`.
 #[test]
 fn an_insert_without_a_reply_has_no_verdict() {
     let Some(server) = Server::start() else { return };
@@ -121,8 +121,8 @@ fn a_shard_that_cannot_grow_takes_items() {
     assert!(matches!(made, Err(Error::Refused { .. })), "{made:?}");
     let Some(with) = Server::start() else { return };
     let filter = builder(&with).create().unwrap();
-    // Growth is a write of a new key, which a server without memory refuses; so are inserts. A user without the
-    // right to run scripts can insert.
+    // Growth is a write of a new key, which a server without memory refuses; so are inserts. A user
+    // without the right to run scripts can insert.
     let user = ["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-eval"];
     with.command(&user);
     let url = format!("redis://limited:pw@127.0.0.1:{}/", with.port());
@@ -138,8 +138,8 @@ fn a_shard_that_cannot_grow_takes_items() {
     assert!(limited.contains_many(&more).unwrap().iter().all(|found| *found));
 }
 
-/// A shard is full, and the script that inserts an item must not create the next key: the item has its
-/// verdict all the same.
+/// A shard is full, and the script that inserts an item must not create the next key: the item has
+/// its verdict all the same.
 #[test]
 fn a_growth_that_fails_costs_no_verdict() {
     let Some(server) = Server::start() else { return };

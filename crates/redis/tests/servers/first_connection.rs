@@ -1,5 +1,5 @@
-//! The first connection: what no waiting heals is an error at once. A client that waited would return another error, after
-//! its deadline of a day.
+//! The first connection: what no waiting heals is an error at once. A client that waited would
+//! return another error, after its deadline of a day.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +22,8 @@ fn reason(address: &str) -> String {
     }
 }
 
-/// Answers each connection with some bytes, which depend on the first byte that it reads, and hangs up. Returns the port.
+/// Answers each connection with some bytes, which depend on the first byte that it reads, and hangs
+/// up. Returns the port.
 fn answer(bytes: impl Fn(u8) -> Option<&'static [u8]> + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -64,7 +65,8 @@ fn what_no_waiting_heals_is_an_error_at_once() {
     assert!(missing.contains("NOAUTH"), "{missing}");
 }
 
-/// A server that expects encryption hangs up on a plain client without a word, and answers TLS with an alert.
+/// A server that expects encryption hangs up on a plain client without a word, and answers TLS with
+/// an alert.
 #[test]
 fn encryption_on_one_side_only_is_said() {
     let encrypted =

@@ -56,7 +56,8 @@ fn processor_time_is_that_of_the_server() {
     assert!(server.cpu_seconds() > before);
 }
 
-/// Without `redis-server`, a test is skipped, unless the environment requires it or names another program.
+/// Without `redis-server`, a test is skipped, unless the environment requires it or names another
+/// program.
 #[test]
 fn a_missing_server_is_an_error_only_if_it_is_required() {
     let empty = tempfile::tempdir().unwrap();

@@ -76,7 +76,8 @@ fn a_runtime_that_stood_still_finds_the_end() {
     }
 }
 
-/// A server that hangs does not close its connections. One that is idle is asked first, so nothing was sent.
+/// A server that hangs does not close its connections. One that is idle is asked first, so nothing
+/// was sent.
 #[test]
 fn an_idle_connection_to_a_server_that_hangs_sends_nothing() {
     let Some(server) = start() else { return };

@@ -11,7 +11,8 @@ use tamis_redis::{Error, RedisBloomFilter};
 
 use crate::harness::{Cluster, Server};
 
-/// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the compiler, an hour.
+/// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the
+/// compiler, an hour.
 const STORM: Duration =
     Duration::from_secs(if option_env!("TAMIS_LONG").is_some() { 3600 } else { 20 });
 
@@ -130,7 +131,8 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
         let copy = filter.pull().unwrap();
         assert!(items.iter().all(|item| copy.contains(item)));
     }
-    // Its shard is filled far beyond the open generation. Each item that counts tries to grow it, once.
+    // Its shard is filled far beyond the open generation. Each item that counts tries to grow it,
+    // once.
     let before = errors(&cluster.nodes[from], "TRYAGAIN");
     let more: Vec<u64> = (9000..40_000).collect();
     let results = filter.insert_many(&more);
@@ -153,7 +155,8 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     assert!(filter.figures().unwrap().generations > generations);
 }
 
-/// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the move are named.
+/// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the
+/// move are named.
 fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
     let builder = builder(cluster, "gone").capacity(2000).shards(1);
     let filter = builder.create().unwrap();
@@ -174,8 +177,8 @@ fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
     assert_eq!(filter.insert(&1), Err(lost.clone()));
     assert_eq!(filter.contains(&1), Err(lost.clone()));
     assert_eq!(filter.pull().unwrap_err(), lost);
-    // The new owner has the slot, and another node still believes that it imports it, as after a failover in the
-    // middle of a move: its keys may be there.
+    // The new owner has the slot, and another node still believes that it imports it, as after a
+    // failover in the middle of a move: its keys may be there.
     let builder = builder.clone();
     builder.destroy().unwrap();
     builder.create().unwrap();
@@ -204,7 +207,8 @@ impl Random {
     }
 }
 
-/// All shards move key by key between all masters, while clients insert, query, open and copy a filter that grows.
+/// All shards move key by key between all masters, while clients insert, query, open and copy a
+/// filter that grows.
 #[test]
 fn a_storm_of_moves_loses_nothing() {
     let Some(cluster) = Cluster::start() else { return };

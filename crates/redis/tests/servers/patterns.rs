@@ -1,6 +1,8 @@
-//! Patterns of clients: however short they live, a filter is as large, and its rate as low, as with one client.
+//! Patterns of clients: however short they live, a filter is as large, and its rate as low, as with
+//! one client.
 //!
-//! A client that lives for a few inserts cannot find out by its own inserts that a generation is full.
+//! A client that lives for a few inserts cannot find out by its own inserts that a generation is
+//! full.
 
 use std::future::{Future, poll_fn};
 use std::io::{BufRead, BufReader};
@@ -25,7 +27,8 @@ const RATE: f64 = 1e-4;
 /// The clients that run at once.
 const AT_ONCE: usize = 8;
 
-/// What a process is given that inserts items and waits to be killed: an address, the first item, and their number.
+/// What a process is given that inserts items and waits to be killed: an address, the first item,
+/// and their number.
 const ROLE: &str = "TAMIS_REDIS_KILLED";
 
 /// The name of the test that is such a process.
@@ -58,7 +61,8 @@ impl Pattern {
         (client * self.items..(client + 1) * self.items).collect()
     }
 
-    /// Creates a filter, lets the clients insert their items, and compares it with a filter of one client.
+    /// Creates a filter, lets the clients insert their items, and compares it with a filter of one
+    /// client.
     fn run(self, insert: impl AsyncFn(AsyncRedisBloomFilter<u64>, Vec<u64>, u64)) {
         let Some(server) = Server::start() else { return };
         self.create(&server, "many");
@@ -118,7 +122,8 @@ fn short_lived_clients_do_not_overfill_a_filter() {
     }
 }
 
-/// Each client drops its insert at some point: before the reply, after it, or before the shard has grown.
+/// Each client drops its insert at some point: before the reply, after it, or before the shard has
+/// grown.
 #[test]
 fn aborted_clients_do_not_overfill_a_filter() {
     let clients = if LONG { 20_000 } else { 1500 };
@@ -177,7 +182,8 @@ fn insert_and_wait(role: &str) {
     }
 }
 
-/// Items that are inserted again and again make no bits, so nobody needs to count bits because of them.
+/// Items that are inserted again and again make no bits, so nobody needs to count bits because of
+/// them.
 #[test]
 fn repeated_items_are_seldom_counted() {
     const ITEMS: u64 = 500;

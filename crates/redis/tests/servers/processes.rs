@@ -1,4 +1,5 @@
-//! Four processes insert the same URLs at once: each URL has one winner, whatever the filter goes through meanwhile.
+//! Four processes insert the same URLs at once: each URL has one winner, whatever the filter goes
+//! through meanwhile.
 
 use std::env;
 use std::fs;
@@ -27,8 +28,8 @@ const ROUND: usize = 10_000;
 /// The URLs that a process inserts with one call.
 const BATCH: usize = 2000;
 
-/// What a process of the crew is given: the address of the server, the name of the filter, its number, and a file for its
-/// winners.
+/// What a process of the crew is given: the address of the server, the name of the filter, its
+/// number, and a file for its winners.
 const ROLE: &str = "TAMIS_REDIS_CREW";
 
 /// The name of the test that is the crew in other processes.
@@ -38,8 +39,8 @@ fn url(number: usize) -> String {
     format!("https://host{}.example/articles/{}/{number}.html", number % 997, number / 100)
 }
 
-/// Inserts all URLs, and writes the numbers of those it won. In a process that is none of the crew, runs the whole race
-/// on one server.
+/// Inserts all URLs, and writes the numbers of those it won. In a process that is none of the crew,
+/// runs the whole race on one server.
 #[test]
 fn crew() {
     let Ok(role) = env::var(ROLE) else {
@@ -124,7 +125,8 @@ pub(crate) fn race(address: &str, name: &str, capacity: u64, grows: bool) {
         shares.push(numbers.len());
     }
     assert_eq!(winners.iter().filter(|count| **count > 1).count(), 0, "two winners: {shares:?}");
-    // A URL without a winner was a false positive when it was inserted. The rate is that of a full filter at most.
+    // A URL without a winner was a false positive when it was inserted. The rate is that of a full
+    // filter at most.
     let lost = winners.iter().filter(|count| **count == 0).count() as u64;
     let predicted = RATE * URLS as f64;
     let most = Poisson::new(predicted).unwrap().inverse_cdf(1.0 - 1e-9);

@@ -90,7 +90,8 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
     }
 }
 
-/// Makes a filter one whose client was killed after it had created this number of keys. Returns its life.
+/// Makes a filter one whose client was killed after it had created this number of keys. Returns its
+/// life.
 fn unfinished(server: &Server, keys: u32) -> String {
     let Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
     let creating = String::from_utf8(ready).unwrap().replace("\"ready\":true", "\"ready\":false");
@@ -108,7 +109,8 @@ fn unfinished(server: &Server, keys: u32) -> String {
     life
 }
 
-/// What a deletion that was killed has left, and what a late command has written, the next one removes.
+/// What a deletion that was killed has left, and what a late command has written, the next one
+/// removes.
 #[test]
 fn a_deletion_removes_every_life() {
     let Some(server) = Server::start() else { return };

@@ -7,7 +7,8 @@ use tamis_redis::RedisBloomFilter;
 
 use crate::harness::Cluster;
 
-/// Instead of replicas that hang, the masters are asked, and the replicas are left alone for a while.
+/// Instead of replicas that hang, the masters are asked, and the replicas are left alone for a
+/// while.
 #[test]
 fn masters_answer_for_replicas_that_hang() {
     let Some(cluster) = Cluster::start() else { return };
@@ -27,7 +28,8 @@ fn masters_answer_for_replicas_that_hang() {
         assert_eq!(reader.contains_many(&items), Ok(vec![true; 1000]));
     }
     cluster.nodes[3..].iter().for_each(|replica| replica.signal(Signal::CONT));
-    // Only the first call has asked them, if any: one command per shard, and one per node that waited for a connection.
+    // Only the first call has asked them, if any: one command per shard, and one per node that
+    // waited for a connection.
     let more = asked() - before;
     assert!(more <= u64::from(filter.shards()), "{more}");
 }

@@ -46,8 +46,8 @@ fn a_filter_grows_and_loses_nothing() {
     assert!(other.insert_many(&items).iter().all(|new| *new == Ok(false)));
     let absent: Vec<u64> = (1 << 40..(1 << 40) + 200_000).collect();
     let hits = other.contains_many(&absent).unwrap().iter().filter(|found| **found).count();
-    // POWER: a rate of 1.2e-3 gives at most 200 hits with a probability of 0.5 %, and one of 6.7e-4, as is predicted,
-    // more than 200 with one of 1e-8.
+    // POWER: a rate of 1.2e-3 gives at most 200 hits with a probability of 0.5 %, and one of
+    // 6.7e-4, as is predicted, more than 200 with one of 1e-8.
     assert!(hits <= 200, "{hits}");
 }
 

@@ -10,12 +10,12 @@ use crate::line::{LINE_BYTES, Line};
 const SMALL_PAGE: usize = 1 << 12;
 const HUGE_PAGE: usize = 1 << 21;
 
-/// The least number of lines that is mapped: four huge pages. A core's own cache and TLB cover most of a smaller
-/// filter.
+/// The least number of lines that is mapped: four huge pages. A core's own cache and TLB cover most
+/// of a smaller filter.
 pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 
-/// The least number of lines that is mapped if the pages are to be placed when they are written: 128 KiB. The allocator
-/// writes the zeros of an aligned array itself.
+/// The least number of lines that is mapped if the pages are to be placed when they are written:
+/// 128 KiB. The allocator writes the zeros of an aligned array itself.
 pub(super) const MIN_RESERVED: usize = (128 << 10) / LINE_BYTES;
 
 /// The lines of a huge page.
@@ -27,8 +27,8 @@ const LINES_PER_THREAD: usize = (1 << 26) / LINE_BYTES;
 /// The most threads that touch: more would not zero memory faster.
 const MAX_THREADS: usize = 8;
 
-/// Maps `count` lines of zeros, and touches none of them. At least [`MIN`] lines are aligned to a huge page, and in huge
-/// pages.
+/// Maps `count` lines of zeros, and touches none of them. At least [`MIN`] lines are aligned to a
+/// huge page, and in huge pages.
 pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
     let bytes = count.checked_mul(LINE_BYTES)?;
     if count < MIN {
@@ -38,16 +38,16 @@ pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
     // Whole huge pages, and one more: the system aligns a mapping to a small page only.
     let mapped = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
     let mut mapping = MmapOptions::new().len(mapped).map_anon().ok()?;
-    // Skip to the first huge page, and ask for huge pages from there on, before anything is touched. If the system
-    // has none, small pages serve as well: an error is no failure.
+    // Skip to the first huge page, and ask for huge pages from there on, before anything is
+    // touched. If the system has none, small pages serve as well: an error is no failure.
     let start = mapping.as_ptr().align_offset(HUGE_PAGE);
     let _ = mapping.advise_range(Advice::HugePage, start, bytes.next_multiple_of(HUGE_PAGE));
     let lines = NonNull::from(&mut mapping[start..start + bytes]).cast();
     Some((lines, mapping))
 }
 
-/// Writes to every page of the memory, in parallel where it is large. The first write to a page makes the system zero
-/// and place it.
+/// Writes to every page of the memory, in parallel where it is large. The first write to a page
+/// makes the system zero and place it.
 pub(super) fn touch(memory: &mut [Line]) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = (memory.len() / LINES_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
@@ -65,19 +65,20 @@ pub(super) fn touch(memory: &mut [Line]) {
     });
 }
 
-/// Gives all pages of an anonymous mapping back to the system: its bytes are zero then. Returns whether the system did
-/// it.
+/// Gives all pages of an anonymous mapping back to the system: its bytes are zero then. Returns
+/// whether the system did it.
 pub(super) fn give_back(mapping: &MmapMut) -> bool {
-    // SAFETY: the mapping is private and backed by no file, so its bytes become zero. They are words that threads access
-    // by atomic operations only, and zero is a valid word: to other threads it is as if this one had stored zeros.
+    // SAFETY: the mapping is private and backed by no file, so its bytes become zero. They are
+    // words that threads access by atomic operations only, and zero is a valid word: to other
+    // threads it is as if this one had stored zeros.
     unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) }.is_ok()
 }
 
 fn touch_chunk(chunk: &mut [Line]) {
     // One write per small page: the system may not have given huge ones.
     for line in chunk.iter_mut().step_by(SMALL_PAGE / LINE_BYTES) {
-        // SAFETY: the pointer comes from a mutable reference. The write is volatile because the compiler could
-        // otherwise remove it: it knows that the memory is zero already.
+        // SAFETY: the pointer comes from a mutable reference. The write is volatile because the
+        // compiler could otherwise remove it: it knows that the memory is zero already.
         unsafe { core::ptr::from_mut(line).cast::<u8>().write_volatile(0) };
     }
 }
@@ -141,7 +142,8 @@ mod tests {
         assert_eq!(memory[0].words[0].load(Ordering::Relaxed), 1);
     }
 
-    /// The test process runs other tests too, so it may grow by some megabytes meanwhile, but not by a gigabyte.
+    /// The test process runs other tests too, so it may grow by some megabytes meanwhile, but not
+    /// by a gigabyte.
     #[test]
     fn reserved_memory_takes_no_pages_until_it_is_written() {
         const LINES: usize = (1 << 30) / LINE_BYTES;

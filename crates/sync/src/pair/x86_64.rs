@@ -16,8 +16,9 @@ impl Proof {
         (has!("avx") && has!("cmpxchg16b")).then_some(Self(()))
     }
 
-    /// Loads 128 bits. x86 moves no later access before a load, so every load is an Acquire; since every write here is a
-    /// locked instruction, it is also a SeqCst load. The compiler moves no memory access across the assembly.
+    /// Loads 128 bits. x86 moves no later access before a load, so every load is an Acquire; since
+    /// every write here is a locked instruction, it is also a SeqCst load. The compiler moves no
+    /// memory access across the assembly.
     ///
     /// # Safety
     ///
@@ -57,9 +58,10 @@ impl Proof {
         _: Ordering,
     ) -> Result<u128, u128> {
         let (low, high, equal): (u64, u64, u64);
-        // SAFETY: the caller vouches for the address; a `Word` may be written through a shared reference; and `self`
-        // proves that the processor has the instruction. It takes the low half of `new` from rbx, which the compiler
-        // reserves: the first and the last instruction swap it in and restore it.
+        // SAFETY: the caller vouches for the address; a `Word` may be written through a shared
+        // reference; and `self` proves that the processor has the instruction. It takes the low
+        // half of `new` from rbx, which the compiler reserves: the first and the last instruction
+        // swap it in and restore it.
         unsafe {
             asm!(
                 "xchg {saved}, rbx",

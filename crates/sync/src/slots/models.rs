@@ -5,8 +5,8 @@ use crate::model::{Mutant, check, must_fail_with};
 use crate::thread::{Arc, spawn};
 use crate::{Ordering, Word};
 
-/// One thread sets a value, another publishes it if it is set, each after a write of its own. A reader that finds the
-/// value in the list finds both writes.
+/// One thread sets a value, another publishes it if it is set, each after a write of its own. A
+/// reader that finds the value in the list finds both writes.
 fn publication() {
     let shared = Arc::new((Slots::new(0), [Word::new(0), Word::new(0)]));
     let setter = {

@@ -1,13 +1,13 @@
-//! loom models of `Swap`: what a pin sees while another thread replaces the value, and planted bugs that the models must
-//! find.
+//! loom models of `Swap`: what a pin sees while another thread replaces the value, and planted bugs
+//! that the models must find.
 //!
-//! They need `--cfg crossbeam_loom` together with `--cfg tamis_loom`, so that loom sees the atomics of crossbeam's epochs
-//! too: `cargo xtask model` sets both. On x86-64 a pin is a compare-exchange and a compiler fence. Under loom the fence is
-//! a real one, as on other processors. It publishes the new value even if the swap in `replace` were Relaxed, so no model
-//! can find that bug.
+//! They need `--cfg crossbeam_loom` together with `--cfg tamis_loom`, so that loom sees the atomics
+//! of crossbeam's epochs too: `cargo xtask model` sets both. On x86-64 a pin is a compare-exchange
+//! and a compiler fence. Under loom the fence is a real one, as on other processors. It publishes
+//! the new value even if the swap in `replace` were Relaxed, so no model can find that bug.
 //!
-//! A panic inside of a model would run destructors of crossbeam outside of loom and end the process. So a model records a
-//! violation, and reports it when loom has explored all executions.
+//! A panic inside of a model would run destructors of crossbeam outside of loom and end the
+//! process. So a model records a violation, and reports it when loom has explored all executions.
 
 use alloc::string::String;
 use alloc::sync::Arc as StdArc;
@@ -25,8 +25,8 @@ use crate::{Ordering, Word};
 const WRITTEN: u64 = 1;
 const DROPPED: u64 = 2;
 
-/// The states of the first and of the second value. They outlive the values, so that a thread can look at the state of a
-/// value that was dropped.
+/// The states of the first and of the second value. They outlive the values, so that a thread can
+/// look at the state of a value that was dropped.
 type States = StdArc<[Word; 2]>;
 
 struct Value {
@@ -60,7 +60,8 @@ const UNFINISHED: &str = "a pin saw a value before its contents";
 const FREED: &str = "a pinned value was dropped";
 const OLD: &str = "a pin saw a value that was replaced before";
 
-/// One thread replaces the value, another looks at it. Explores every interleaving with at most two preemptions.
+/// One thread replaces the value, another looks at it. Explores every interleaving with at most two
+/// preemptions.
 fn a_pin_sees_a_whole_value(at_least: usize, look: Look) {
     let violation = StdArc::new(Mutex::new(None));
     let record = StdArc::clone(&violation);

@@ -1,9 +1,10 @@
-//! Bytes that no system wrote: a reader refuses them, or makes a filter that works, without a panic, a long loop or much
-//! memory.
+//! Bytes that no system wrote: a reader refuses them, or makes a filter that works, without a
+//! panic, a long loop or much memory.
 
 use tamis_formats::foreign::{Error, Filter, Key};
 
-/// The most bytes that a filter has after an insert: a reader that trusts a wrong number makes more.
+/// The most bytes that a filter has after an insert: a reader that trusts a wrong number makes
+/// more.
 const MOST: u64 = 1 << 27;
 
 /// Uses a filter that was read from damaged bytes.
@@ -25,7 +26,8 @@ pub(crate) fn exercise(filter: &mut impl Filter) {
     assert_eq!(filter.to_bytes().len() as u64, length);
 }
 
-/// Reads all prefixes of the bytes. `short` says whether the format knows its length, so that all are refused.
+/// Reads all prefixes of the bytes. `short` says whether the format knows its length, so that all
+/// are refused.
 pub(crate) fn truncate<F: Filter>(bytes: &[u8], read: fn(&[u8]) -> Result<F, Error>, short: bool) {
     for end in 0..bytes.len() {
         match read(&bytes[..end]) {

@@ -136,7 +136,8 @@ fn what_a_system_does_not_make_is_refused() {
             assert!(is_size(error.clone()) || matches!(error, Error::Alloc { .. }), "{format}");
         }
     }
-    // Rates that the system cannot keep: LevelDB has 2^32 hashes, and the legacy format of RocksDB short progressions.
+    // Rates that the system cannot keep: LevelDB has 2^32 hashes, and the legacy format of RocksDB
+    // short progressions.
     for (format, capacity, rate) in [
         (Format::LevelDbFilter, 10_000_000, 0.002),
         (Format::RocksDbLegacy, 1000, 0.001),
@@ -156,8 +157,9 @@ fn filled(mut filter: AnyFilter, count: u64) -> AnyFilter {
     filter
 }
 
-/// LevelDB and RocksDB know bits per key only. The numbers were computed from the formulas by another program. Filters of
-/// these sizes keep the rate, up to the deviation of 20,000 random keys.
+/// LevelDB and RocksDB know bits per key only. The numbers were computed from the formulas by
+/// another program. Filters of these sizes keep the rate, up to the deviation of 20,000 random
+/// keys.
 #[test]
 fn bits_per_key_are_the_least_that_keep_the_rate() {
     const KEYS: u64 = 20_000;
@@ -177,8 +179,9 @@ fn bits_per_key_are_the_least_that_keep_the_rate() {
             };
             assert_eq!(built.parameters()[0], ("bits", bits), "{format} {rate}");
             let found = filled(built, KEYS).false_positive_rate();
-            // The last step of LevelDB and of the legacy format is a whole bit. At the lowest rate, few blocks with many keys
-            // have most of the false positives: the standard deviation is 10 % of the rate.
+            // The last step of LevelDB and of the legacy format is a whole bit. At the lowest rate,
+            // few blocks with many keys have most of the false positives: the standard deviation is
+            // 10 % of the rate.
             let most = if rate < 0.001 { 1.3 } else { 1.05 };
             assert!((0.5 * rate..most * rate).contains(&found), "{format} {rate}: {found}");
         }

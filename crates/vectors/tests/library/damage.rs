@@ -5,7 +5,8 @@ use tamis_formats::foreign::{Filter, Key};
 
 use crate::System;
 
-/// The systems whose files end where the filter ends. A part of such a file can be a smaller filter.
+/// The systems whose files end where the filter ends. A part of such a file can be a smaller
+/// filter.
 const WITHOUT_LENGTH: [&str; 5] = ["go_cuckoo", "leveldb", "parquet", "rbloom", "rocksdb"];
 
 /// The length up to which each shorter part of a file is read.

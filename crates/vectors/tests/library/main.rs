@@ -1,7 +1,9 @@
-//! `tamis-formats` reads, answers, writes and builds the filters of other systems as those systems do.
+//! `tamis-formats` reads, answers, writes and builds the filters of other systems as those systems
+//! do.
 //!
-//! For each vector: inserted keys are found; of the absent range exactly the listed keys are; what was read is written
-//! with the same bytes; and where the manifest says so, parameters and keys alone give the same bytes.
+//! For each vector: inserted keys are found; of the absent range exactly the listed keys are; what
+//! was read is written with the same bytes; and where the manifest says so, parameters and keys
+//! alone give the same bytes.
 
 mod bits_and_blooms;
 mod broken;

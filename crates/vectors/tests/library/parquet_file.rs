@@ -1,4 +1,5 @@
-//! Whole Parquet files as filters: those of the writers, and files with several columns and row groups.
+//! Whole Parquet files as filters: those of the writers, and files with several columns and row
+//! groups.
 
 use std::fs;
 
@@ -76,7 +77,8 @@ fn list(count: usize, kind: u8, to: &mut Vec<u8>) {
     varint(count as u64, to);
 }
 
-/// Returns a file with the metadata that a reader of Bloom filters needs, in Thrift's compact protocol.
+/// Returns a file with the metadata that a reader of Bloom filters needs, in Thrift's compact
+/// protocol.
 fn file(row_groups: &[Vec<Column<'_>>]) -> Vec<u8> {
     let (mut file, mut metadata) = (b"PAR1".to_vec(), vec![0x49]);
     list(row_groups.len(), 12, &mut metadata);
@@ -217,7 +219,8 @@ fn each_row_group_must_have_a_filter() {
     }
 }
 
-/// Row groups that share the bytes of one filter: memory for all of them would be a multiple of the file.
+/// Row groups that share the bytes of one filter: memory for all of them would be a multiple of the
+/// file.
 #[test]
 fn filters_that_overlap_are_refused() {
     let group = |key| vec![(&["id"][..], Some(with_key(1 << 14, key)))];

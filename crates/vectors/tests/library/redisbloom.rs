@@ -208,7 +208,8 @@ fn damaged_redisbloom_filters_are_refused_or_work() {
     }
 }
 
-/// RedisBloom refuses the first three too. The last ones would let an insert allocate far more than the file has.
+/// RedisBloom refuses the first three too. The last ones would let an insert allocate far more than
+/// the file has.
 #[test]
 fn redisbloom_headers_that_contradict_themselves_are_refused() {
     // 64 bits for 10 items at an error of 0.05, which take 5 hash functions.

@@ -1,4 +1,5 @@
-//! Filters of a format that is known only when the program runs: every vector by the name of its system.
+//! Filters of a format that is known only when the program runs: every vector by the name of its
+//! system.
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -26,11 +27,11 @@ const SYSTEMS: [&str; 13] = [
 /// The filter block of a table of LevelDB. A bare `leveldb` is a filter.
 const BLOCK: &str = "table_bpk10";
 
-/// The least probability of a number of false positives, on each side. The vectors do not change, so no run fails by
-/// chance.
+/// The least probability of a number of false positives, on each side. The vectors do not change,
+/// so no run fails by chance.
 ///
-/// POWER: with the 10,000 queries of a vector, it finds with a probability of 0.9 a rate of 1 % that is half or double as
-/// estimated, and one of 10 % that is 0.83 or 1.17 times as estimated.
+/// POWER: with the 10,000 queries of a vector, it finds with a probability of 0.9 a rate of 1 %
+/// that is half or double as estimated, and one of 10 % that is 0.83 or 1.17 times as estimated.
 const ALPHA: f64 = 1e-5;
 
 /// Returns all vectors that are Bloom or cuckoo filters, and their formats as the manifests say.
@@ -143,7 +144,8 @@ fn the_parameters_are_those_of_the_manifests() {
             ("iterations", info("Max iterations")),
         ] {
             let expected = expected.filter(|_| vector.name() != BLOCK);
-            // Spark version 1 has no seed, and the options of a filter without growth have no expansion.
+            // Spark version 1 has no seed, and the options of a filter without growth have no
+            // expansion.
             if let (Some(expected), Some(found)) = (expected, parameter(name)) {
                 assert_eq!(found, expected, "{}: {name}", vector.name());
                 compared += 1;
@@ -162,8 +164,8 @@ fn the_rates_are_those_that_were_measured() {
         let (queries, found) =
             (vector.absent().len() as u64, vector.numbers("false_positives").len() as u64);
         checked += 1;
-        // The keys differ in their last digits, which the hash of LevelDB does not spread over so small an array: the mean
-        // over all starts and steps is 7.3 %, and the system found 9.8 %.
+        // The keys differ in their last digits, which the hash of LevelDB does not spread over so
+        // small an array: the mean over all starts and steps is 7.3 %, and the system found 9.8 %.
         if vector.name() == "bpk5_n100" {
             assert!((0.07..0.08).contains(&rate) && found == 976, "{rate}");
             continue;

@@ -68,7 +68,8 @@ fn filters_are_built_with_the_bytes_of_the_system() {
     for (system, _) in crate::SYSTEMS {
         let mut of_system = 0;
         for vector in vectors(system).iter().filter(|vector| vector.reproduce() == "bytes") {
-            // Guava 31.1 computes another number of hash functions for 7 keys; the filter is built as by 33.6.
+            // Guava 31.1 computes another number of hash functions for 7 keys; the filter is built
+            // as by 33.6.
             if vector.name() == "long_m64_n7_p00219" {
                 continue;
             }

@@ -1,7 +1,8 @@
-//! The program `tamis` reads, answers, wraps and unwraps the filters of other systems, and builds and changes them.
+//! The program `tamis` reads, answers, wraps and unwraps the filters of other systems, and builds
+//! and changes them.
 //!
-//! For each vector: `query` prints the inserted keys, and of the absent range exactly the listed ones; `convert` wraps
-//! and unwraps it byte for byte; a wrapped filter gives the same answers.
+//! For each vector: `query` prints the inserted keys, and of the absent range exactly the listed
+//! ones; `convert` wraps and unwraps it byte for byte; a wrapped filter gives the same answers.
 
 mod build;
 mod change;
@@ -58,7 +59,8 @@ fn lines<'k, K: IntoIterator<Item = &'k OwnedKey>>(keys: K) -> String {
     keys.into_iter().map(|key| record(key) + "\n").collect()
 }
 
-/// The name of the format by which a vector is read. The bytes of a filter block can be those of a filter.
+/// The name of the format by which a vector is read. The bytes of a filter block can be those of a
+/// filter.
 fn format(vector: &Vector) -> &str {
     match vector.system.as_str() {
         "leveldb" if !vector.param("container").is_null() => "leveldb:block",
@@ -134,7 +136,8 @@ fn every_vector_is_queried_wrapped_and_unwrapped() {
     assert_eq!(count, 106);
 }
 
-/// The filters of a Parquet file, and the same file wrapped, answer as the bitset alone; `convert` takes it out.
+/// The filters of a Parquet file, and the same file wrapped, answer as the bitset alone; `convert`
+/// takes it out.
 #[test]
 fn parquet_files_are_queried_by_their_column() {
     let folder = Folder::new();

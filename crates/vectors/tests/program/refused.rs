@@ -1,4 +1,5 @@
-//! What the program refuses of filters of other systems: each time with exit code 2, one line, and the reason.
+//! What the program refuses of filters of other systems: each time with exit code 2, one line, and
+//! the reason.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! A collector at the end of a channel. It inserts items in batches, which is faster in filters larger than the caches,
-//! but no item waits until a batch is full.
+//! A collector at the end of a channel. It inserts items in batches, which is faster in filters
+//! larger than the caches, but no item waits until a batch is full.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -15,8 +15,8 @@ const BATCH: usize = 256;
 
 /// Receives events until all senders are gone, and passes on each event and whether it was new.
 ///
-/// Waits only for the first event of a batch, and adds the events that are already in the channel. If the filter
-/// consumed the channel's iterator instead, it would wait for a full batch.
+/// Waits only for the first event of a batch, and adds the events that are already in the channel.
+/// If the filter consumed the channel's iterator instead, it would wait for a full batch.
 fn collect(
     seen: &BlockedBloomFilter<u64>,
     events: &Receiver<u64>,

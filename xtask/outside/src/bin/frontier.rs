@@ -1,5 +1,5 @@
-//! A crawl frontier on rayon, generic over the type of filter. Workers claim all links of a round in parallel, and the
-//! worker whose claim returns `true` fetches the page.
+//! A crawl frontier on rayon, generic over the type of filter. Workers claim all links of a round
+//! in parallel, and the worker whose claim returns `true` fetches the page.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -25,7 +25,8 @@ where
     let mut fetched = Vec::new();
     while !round.is_empty() {
         let found = round.par_iter().flat_map_iter(|url| links_of(url));
-        // Exactly one of all concurrent claims of a URL returns `true`. A full filter ends the crawl.
+        // Exactly one of all concurrent claims of a URL returns `true`. A full filter ends the
+        // crawl.
         let next = found.filter_map(|url| match claimed.try_insert(url.as_str()) {
             Ok(true) => Some(Ok(url)),
             Ok(false) => None,
@@ -38,7 +39,8 @@ where
     Ok(fetched)
 }
 
-/// Creates an empty frontier of any type. With the rate 1e-6 one new URL in a million is mistaken for a seen one.
+/// Creates an empty frontier of any type. With the rate 1e-6 one new URL in a million is mistaken
+/// for a seen one.
 fn frontier<F>() -> Result<F, BuildError>
 where
     F: WithRate<Item = str, Hasher: Default>,
@@ -50,7 +52,8 @@ fn check(kind: &str, fetched: &[String]) {
     let distinct: HashSet<&str> = fetched.iter().map(String::as_str).collect();
     println!("{kind}: {} of {PAGES} pages fetched", fetched.len());
     assert_eq!(distinct.len(), fetched.len(), "{kind}: a page was fetched twice");
-    // A page is lost to a false positive with probability 1e-6. Pages that only it links to are then lost, too.
+    // A page is lost to a false positive with probability 1e-6. Pages that only it links to are
+    // then lost, too.
     assert!(fetched.len() as u64 + 100 > PAGES, "{kind}: pages were lost");
 }
 

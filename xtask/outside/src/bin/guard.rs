@@ -1,5 +1,6 @@
-//! A web service with a filter in front of a slow store. A request for a key that the filter does not contain never
-//! reaches the store, and `/metrics` exports the figures of the filter while other requests run.
+//! A web service with a filter in front of a slow store. A request for a key that the filter does
+//! not contain never reaches the store, and `/metrics` exports the figures of the filter while
+//! other requests run.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,7 +20,8 @@ use tower::ServiceExt as _;
 const KEYS: u64 = 100_000;
 const TASKS: u64 = 8;
 const REQUESTS_PER_TASK: u64 = 1000;
-/// Cache lines that are read per figure. A scrape takes microseconds, independent of the size of the filter.
+/// Cache lines that are read per figure. A scrape takes microseconds, independent of the size of
+/// the filter.
 const SAMPLE: u64 = 500;
 
 struct Guarded {
@@ -46,7 +48,8 @@ async fn value(
     guarded.read_store(key).await.ok_or(StatusCode::NOT_FOUND)
 }
 
-/// Returns the figures in the text format of Prometheus, each sampled figure with its standard error.
+/// Returns the figures in the text format of Prometheus, each sampled figure with its standard
+/// error.
 async fn metrics(State(guarded): State<Arc<Guarded>>) -> String {
     let filter = &guarded.may_be_in;
     let mut text = String::new();

@@ -10,7 +10,8 @@ use crate::tidy::syntax::is_test;
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) line: usize,
-    /// The segments as written. The first is `crate`, `self`, `super`, a name, or empty if the path starts with `::`.
+    /// The segments as written. The first is `crate`, `self`, `super`, a name, or empty if the path
+    /// starts with `::`.
     pub(super) path: Vec<String>,
     pub(super) kind: Kind,
 }
@@ -69,7 +70,8 @@ impl Collector {
         self.push(ident.span(), path, Kind::Import { name, reexport });
     }
 
-    /// Adds the paths in the tokens of a macro. Inside the braces of `use a::b::{…}` the prefix is `a::b`.
+    /// Adds the paths in the tokens of a macro. Inside the braces of `use a::b::{…}` the prefix is
+    /// `a::b`.
     fn push_tokens(&mut self, tokens: TokenStream, prefix: &[String]) {
         let mut tokens = tokens.into_iter().peekable();
         let mut path: Vec<String> = prefix.to_vec();
@@ -185,7 +187,8 @@ impl<'ast> Visit<'ast> for Collector {
         if item.ident.is_none() {
             return self.visit_macro(&item.mac);
         }
-        // In the body of `macro_rules!` only paths that start with `crate` do not depend on the caller.
+        // In the body of `macro_rules!` only paths that start with `crate` do not depend on the
+        // caller.
         let others = self.uses.len();
         self.push_tokens(item.mac.tokens.clone(), &[]);
         let own = self.uses.split_off(others);

@@ -12,7 +12,8 @@ use crate::rotating::state::Ring;
 
 const HALF: &str = "the copy has the state of another time than the end of its generation";
 
-// A copy has the items that are in the window at its end, and no others, also not in its spare: copy ‖ rotate, rotate.
+// A copy has the items that are in the window at its end, and no others, also not in its spare:
+// copy ‖ rotate, rotate.
 
 type Copy = fn(&Ring) -> Ring;
 
@@ -66,8 +67,8 @@ fn mutant_a_copy_that_keeps_one_generation_too_many() {
     });
 }
 
-// The loads of the bits may be Relaxed since the copy takes upkeep, before and after: a copy that reads a zero comes after
-// the clearing, by the lock.
+// The loads of the bits may be Relaxed since the copy takes upkeep, before and after: a copy that
+// reads a zero comes after the clearing, by the lock.
 
 #[test]
 fn mutant_a_copy_under_upkeep_that_is_freed_relaxed() {
@@ -76,7 +77,8 @@ fn mutant_a_copy_under_upkeep_that_is_freed_relaxed() {
     });
 }
 
-// A copy waits for upkeep: copy ‖ advance over two generations. The state and the end of its generation are of one moment.
+// A copy waits for upkeep: copy ‖ advance over two generations. The state and the end of its
+// generation are of one moment.
 
 type Numbers = fn(&Rotating) -> (u64, u64);
 

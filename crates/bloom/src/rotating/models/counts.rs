@@ -108,7 +108,8 @@ fn model_a_generation_ends_once() {
     check(107, Some(3), || a_generation_ends_once(insert_new));
 }
 
-/// A thread that has waited for upkeep does not look whether the generation that it found full has ended.
+/// A thread that has waited for upkeep does not look whether the generation that it found full has
+/// ended.
 #[test]
 fn mutant_no_look_at_the_locked_state() {
     fn insert(filter: &Rotating, pattern: Pattern) {

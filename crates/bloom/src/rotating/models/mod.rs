@@ -1,9 +1,9 @@
-//! loom models of the rotating filter: the claims of the protocol under every interleaving, and planted bugs that the
-//! models must find.
+//! loom models of the rotating filter: the claims of the protocol under every interleaving, and
+//! planted bugs that the models must find.
 //!
-//! As in the models of the bits, a property is a function that takes the operation under test. The filters have one place,
-//! one stripe and two live generations. The minimum of executions that a model must explore is about half of what it
-//! explores now.
+//! As in the models of the bits, a property is a function that takes the operation under test. The
+//! filters have one place, one stripe and two live generations. The minimum of executions that a
+//! model must explore is about half of what it explores now.
 
 mod claims;
 mod copies;

@@ -1,4 +1,5 @@
-//! Claim 7 under loom: time passes once, and after an `advance` the thread finds nothing that is too old.
+//! Claim 7 under loom: time passes once, and after an `advance` the thread finds nothing that is
+//! too old.
 
 use tamis_sync::model::{check, must_fail, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
@@ -11,8 +12,8 @@ use crate::rotating::clock::Clock;
 use crate::rotating::plan::Plan;
 use crate::rotating::state::{LOCK, Ring};
 
-// Claim 7: advance ‖ advance, to the same time, two generations later. Together they rotate twice, and the first that
-// returns has forgotten what is old.
+// Claim 7: advance ‖ advance, to the same time, two generations later. Together they rotate twice,
+// and the first that returns has forgotten what is old.
 
 pub(super) const LENGTH: u64 = 10;
 
@@ -31,7 +32,8 @@ fn advance_first(filter: &Rotating, now: u64, reached: &Word) -> u64 {
     rotations
 }
 
-/// The steps of [`Ring::advance_now`] with a clock, a moment before upkeep is free, and an ordering.
+/// The steps of [`Ring::advance_now`] with a clock, a moment before upkeep is free, and an
+/// ordering.
 fn advance_by(ring: &Ring, mut clock: Clock, now: u64, reached: &Word, release: Ordering) -> u64 {
     let ended = clock.read(now, LENGTH).unwrap();
     for _ in 0..ended {
@@ -63,8 +65,8 @@ fn time_passes_once(first: First, second: Advance) {
     let reached = Arc::new(Word::new(0));
     let (other, reaches) = (Arc::clone(&filter), Arc::clone(&reached));
     let thread = spawn(move || first(&other, now, &reaches));
-    // Orders nothing, but makes loom run the other thread up to here: later stores of this thread to the words of the time
-    // would hide its loads of them from loom's reduction.
+    // Orders nothing, but makes loom run the other thread up to here: later stores of this thread
+    // to the words of the time would hide its loads of them from loom's reduction.
     let _ = reached.load(Ordering::Relaxed);
     let mine = second(&filter, now);
     assert!(!contains(&filter, Y), "{FOUND}");
@@ -105,7 +107,8 @@ fn mutant_wake_is_stored_relaxed() {
     must_fail_in_time(FOUND, relaxed, advance);
 }
 
-/// An old `wake` and a new `wait`, while the other thread still has upkeep: this one would return without an Acquire.
+/// An old `wake` and a new `wait`, while the other thread still has upkeep: this one would return
+/// without an Acquire.
 #[test]
 fn mutant_wait_is_loaded_relaxed() {
     fn relaxed(filter: &Rotating, now: u64) -> u64 {

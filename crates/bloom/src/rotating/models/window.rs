@@ -22,7 +22,8 @@ fn with_a_forgotten_item() -> Arc<Rotating> {
     Arc::new(filter)
 }
 
-// Claims 3 and 4: insert ‖ rotate ‖ query. The query misses no item in the window, and finds no forgotten one.
+// Claims 3 and 4: insert ‖ rotate ‖ query. The query misses no item in the window, and finds no
+// forgotten one.
 
 fn a_query_sees_the_window(filter: &Arc<Rotating>, publish: Ordering, contains: Query) {
     let flag = Arc::new(Word::new(0));
@@ -113,14 +114,14 @@ fn mutant_upkeep_without_a_lock() {
     must_fail_with(Mutant::NoLock, UNORDERED, || check(1, Some(3), a_forgotten_item_is_not_found));
 }
 
-// Claims 1 and 2: late writer ‖ rotate, rotate, clear. While the writer holds its stripe, there is at most one rotation
-// after its choice, and its bits stay.
+// Claims 1 and 2: late writer ‖ rotate, rotate, clear. While the writer holds its stripe, there is
+// at most one rotation after its choice, and its bits stay.
 
 fn a_late_writer_is_waited_for(rotate: Rotate, loads_first: bool) {
     let filter = Arc::new(new());
     let rotator = Arc::clone(&filter);
-    // The rotations in the order of the execution, which loom does not see: a load of the state may be stale, and an RMW
-    // would be a writer of the state without upkeep.
+    // The rotations in the order of the execution, which loom does not see: a load of the state may
+    // be stale, and an RMW would be a writer of the state without upkeep.
     let rotated = std::sync::Arc::new(Mutex::new(0));
     let counter = std::sync::Arc::clone(&rotated);
     let thread = spawn(move || {

@@ -78,7 +78,8 @@ impl Before {
         Ok(hasher.clone())
     }
 
-    /// Copies the files that are kept. Returns the bytes of their filters, and the sum of their false-positive rates.
+    /// Copies the files that are kept. Returns the bytes of their filters, and the sum of their
+    /// false-positive rates.
     pub(super) fn copy(&self, to: &mut SetWriter<[u8]>) -> Result<(u64, f64), SetSaveError> {
         let (mut bytes, mut rates) = (0, 0.0);
         let Some(set) = &self.set else { return Ok((bytes, rates)) };

@@ -55,7 +55,8 @@ pub(super) fn replaced(path: &Path) -> Error {
 }
 
 impl NewArgs {
-    /// Returns an error if an option asks for a created filter: this command creates none of another system.
+    /// Returns an error if an option asks for a created filter: this command creates none of
+    /// another system.
     fn require_none(&self) -> Result<(), Error> {
         let given = [
             ("--kind", self.kind.is_some()),

@@ -1,8 +1,10 @@
-//! Saves a filter while records are added to it and at the end: never with a record that nobody has taken.
+//! Saves a filter while records are added to it and at the end: never with a record that nobody has
+//! taken.
 //!
-//! Each save happens between two chunks (see the gate of the pipeline), and after the reader of the output has taken
-//! all of it, so the filter contains the records that were printed, and no others. While a run is held (see `ending`),
-//! a signal ends it here: with a save, if the reader goes on taking bytes.
+//! Each save happens between two chunks (see the gate of the pipeline), and after the reader of the
+//! output has taken all of it, so the filter contains the records that were printed, and no others.
+//! While a run is held (see `ending`), a signal ends it here: with a save, if the reader goes on
+//! taking bytes.
 
 use core::time::Duration;
 use std::io::{Read, Write};
@@ -24,15 +26,17 @@ use crate::units::counted;
 /// The time without a byte taken after which a line says what the program waits for.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The time without a byte taken after which the program does not save, if a signal has come or an interval has passed.
-/// A reader that works takes bytes more often; and whoever sends a signal waits for the end.
+/// The time without a byte taken after which the program does not save, if a signal has come or an
+/// interval has passed. A reader that works takes bytes more often; and whoever sends a signal
+/// waits for the end.
 const STALL: Duration = Duration::from_secs(1);
 
 /// The saves of one run.
 pub(in crate::commands) struct Keeper<'k> {
     output: &'k Packed<Outlet<'k>>,
     save: &'k (dyn Fn() -> Result<(), Error> + Sync),
-    /// The file of the filter. There is none for a filter in a server, which has each record at once.
+    /// The file of the filter. There is none for a filter in a server, which has each record at
+    /// once.
     filter: Option<&'k Path>,
     /// Whether a save waits until the reader has taken all.
     waits: bool,
@@ -61,7 +65,8 @@ impl<'k> Keeper<'k> {
         Self { output, save, filter, waits, gate: Gate::default(), news: Mutex::default() }
     }
 
-    /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a signal.
+    /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a
+    /// signal.
     pub(in crate::commands) fn run<R: Read + Send>(
         &self,
         inputs: Vec<Input<R>>,
@@ -75,7 +80,8 @@ impl<'k> Keeper<'k> {
             let mut watch = Keeping { keeper: self, screen: &mut *screen };
             pipeline::run(inputs, self.output, records, decider, &self.gate, &mut watch)
         };
-        // With `-o FILE`, what is printed counts only at the end, and a signal before that changes nothing.
+        // With `-o FILE`, what is printed counts only at the end, and a signal before that changes
+        // nothing.
         let (done, hold) = if at_end {
             (run()?, ending::hold())
         } else {
@@ -223,7 +229,8 @@ impl<'k> Keeper<'k> {
         Ok(())
     }
 
-    /// Says what the filter does not have because nobody has read it; or what a server has although nobody has.
+    /// Says what the filter does not have because nobody has read it; or what a server has although
+    /// nobody has.
     fn say_unsaved(&self) {
         let Some(filter) = self.filter else {
             return screen::warn(
@@ -261,9 +268,9 @@ impl Watch for Keeping<'_, '_> {
     }
 
     fn failed(&mut self, error: &Error) {
-        // If the input is wrong at some record, or a filter of another system refuses it, all records before it were
-        // printed, and nothing after it was decided.
-        // After any other error the filter may contain records that were not printed.
+        // If the input is wrong at some record, or a filter of another system refuses it, all
+        // records before it were printed, and nothing after it was decided. After any other error
+        // the filter may contain records that were not printed.
         let at_record = matches!(
             error,
             Error::Read { .. }

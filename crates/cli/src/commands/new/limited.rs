@@ -1,9 +1,10 @@
 //! Stops `tamis new` before the record that a filter has no room for.
 //!
-//! Nothing that is not printed may be inserted, and a filter of bits cannot remove items. The shards insert the records of
-//! several chunks at the same time, so they decide a chunk only if all records under way have room, even if all are new.
-//! From the first chunk on that may go beyond, chunks are decided one by one and in input order. A cuckoo filter refuses
-//! items itself, and nobody knows which one is the first, so all its chunks are decided so.
+//! Nothing that is not printed may be inserted, and a filter of bits cannot remove items. The
+//! shards insert the records of several chunks at the same time, so they decide a chunk only if all
+//! records under way have room, even if all are new. From the first chunk on that may go beyond,
+//! chunks are decided one by one and in input order. A cuckoo filter refuses items itself, and
+//! nobody knows which one is the first, so all its chunks are decided so.
 
 use core::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -54,7 +55,8 @@ impl<'f> Limited<'f> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides a chunk in input order, while no other is decided. Returns the first record that has no room, and why.
+    /// Decides a chunk in input order, while no other is decided. Returns the first record that has
+    /// no room, and why.
     fn decide_in_order(&self, batch: Batch<'_>) -> Option<(u32, Why)> {
         let Some(room) = self.room else { return self.decide_each(batch) };
         let Batch { entries, fresh, .. } = batch;
@@ -81,7 +83,8 @@ impl<'f> Limited<'f> {
         None
     }
 
-    /// The same for a filter that refuses items itself: nothing after the first such item is inserted.
+    /// The same for a filter that refuses items itself: nothing after the first such item is
+    /// inserted.
     fn decide_each(&self, Batch { entries, fresh, .. }: Batch<'_>) -> Option<(u32, Why)> {
         entries.iter().find_map(|entry| {
             let mut refused = None;
@@ -122,7 +125,8 @@ impl Decider for Limited<'_> {
         if !one_by_one {
             self.sharded.decide(chunk, failed);
         }
-        // When a chunk enters here, all chunks before it are decided, and the number of items is exact for them.
+        // When a chunk enters here, all chunks before it are decided, and the number of items is
+        // exact for them.
         let Some(mut refused) = self.exit.enter(chunk.turn) else { return };
         if !one_by_one {
             let Batch { entries, fresh, .. } = chunk.batch();

@@ -1,7 +1,7 @@
 //! A filter as 64 shards, so that records are decided in input order.
 //!
-//! All copies of a record belong to one shard, which decides them in order. Different shards use the filter at the same
-//! time.
+//! All copies of a record belong to one shard, which decides them in order. Different shards use
+//! the filter at the same time.
 
 use crate::Error;
 use crate::dedup::{Fill, Filters, Shard};

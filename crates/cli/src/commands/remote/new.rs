@@ -1,4 +1,5 @@
-//! `tamis new` on a filter in Redis: the records of which this run is the first, among all runs on all machines.
+//! `tamis new` on a filter in Redis: the records of which this run is the first, among all runs on
+//! all machines.
 
 use std::time::Instant;
 
@@ -37,7 +38,8 @@ pub(in crate::commands) fn new(
     records.most = Some(args.chunk.unwrap_or(CLAIMED));
     let (file, _) = output::open(None)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
-    // Nothing is saved, because the server has everything. A signal ends the run after what was inserted is printed.
+    // Nothing is saved, because the server has everything. A signal ends the run after what was
+    // inserted is printed.
     let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(()));
     let keeper = Keeper::new(&output, &save, None, false);
     let done = keeper.run(inputs.list, &records, &Claim::new(&filter), &mut screen, None)?;
@@ -77,7 +79,8 @@ impl NewArgs {
         }
     }
 
-    /// Opens the filter, or creates it. The options that are given must be those of a filter that exists.
+    /// Opens the filter, or creates it. The options that are given must be those of a filter that
+    /// exists.
     fn open_remote(&self, address: &Address, records: &Records) -> Result<Filter, Error> {
         let asked = address.builder(&self.server, self.records.quiet);
         let mut asked = asked.normalization(records.key.form.saved());

@@ -1,4 +1,5 @@
-//! `tamis which --verify`: reads the files that an index names, and finds which of them have the keys.
+//! `tamis which --verify`: reads the files that an index names, and finds which of them have the
+//! keys.
 
 use core::mem;
 use std::collections::{BTreeMap, HashMap};
@@ -32,7 +33,8 @@ pub(super) struct Verified {
     unread: u64,
 }
 
-/// Reads each file that `named` has for a key, once for all of its keys. `raw`: compressed files are read as they are.
+/// Reads each file that `named` has for a key, once for all of its keys. `raw`: compressed files
+/// are read as they are.
 pub(super) fn verify(
     set: &FilterSet<[u8]>,
     keys: &[&[u8]],
@@ -48,7 +50,8 @@ pub(super) fn verify(
     let Some(hasher) = set.hasher() else { return Verified::default() };
     let all: Vec<usize> = files.keys().copied().collect();
 
-    // Each worker takes one file after another. If there are fewer files than threads, several threads share a file.
+    // Each worker takes one file after another. If there are fewer files than threads, several
+    // threads share a file.
     let workers = records.threads.min(files.len()).max(1);
     let records = Records { threads: records.threads / workers, ..records.clone() };
     let verified = Verified { found: vec![Vec::new(); keys.len()], ..Verified::default() };
@@ -79,7 +82,8 @@ pub(super) fn verify(
     verified
 }
 
-/// How many files are named for a key that is in none of them, if the rates of all are as those of `some`.
+/// How many files are named for a key that is in none of them, if the rates of all are as those of
+/// `some`.
 fn expected(set: &FilterSet<[u8]>, some: &[usize]) -> f64 {
     let filters = some.iter().filter_map(|file| set.get(*file).ok());
     let sum: f64 = filters.map(|filter| filter.false_positive_rate()).sum();
@@ -200,7 +204,8 @@ impl<R: Read> Read for UntilFound<'_, R> {
     }
 }
 
-/// Opens a file of the index. A pipe or a device has other records than when it was indexed, or waits for ever.
+/// Opens a file of the index. A pipe or a device has other records than when it was indexed, or
+/// waits for ever.
 fn open(path: &Path, raw: bool) -> Result<Input<Lazy>, Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
     match path.metadata() {

@@ -1,18 +1,21 @@
-//! The arithmetic of a shard's items: the tag of an item, its two positions, and how often two items are confused.
+//! The arithmetic of a shard's items: the tag of an item, its two positions, and how often two
+//! items are confused.
 //!
-//! A shard has `N` positions, the same number for the whole run. The table knows an item by its position `X` and its
-//! tag `T`. They give a second position, `g(T) − X` modulo `N`, where `g` maps a tag to a number below `N`. The second
-//! position of the second position is the first: `g(T) − (g(T) − X) = X`. So the tag and either position give the other
-//! one, and two items are confused if and only if they have equal tags and the same two positions.
+//! A shard has `N` positions, the same number for the whole run. The table knows an item by its
+//! position `X` and its tag `T`. They give a second position, `g(T) − X` modulo `N`, where `g` maps
+//! a tag to a number below `N`. The second position of the second position is the first: `g(T) −
+//! (g(T) − X) = X`. So the tag and either position give the other one, and two items are confused
+//! if and only if they have equal tags and the same two positions.
 //!
-//! Position and tag are the two digits of one number, `⌊h · N · TAGS / M⌋`. Here `h` is what the choice of the shard
-//! leaves of the hash: one of `M = 2^58` numbers. Of the `K = N · TAGS` values of that number, value `v` comes from `k`
-//! hashes, where `k(v)` is `M / K` rounded down or up. With `f` for the fractional part of `M / K`, a part `f` of them
-//! is rounded up. So two items of a shard have
+//! Position and tag are the two digits of one number, `⌊h · N · TAGS / M⌋`. Here `h` is what the
+//! choice of the shard leaves of the hash: one of `M = 2^58` numbers. Of the `K = N · TAGS` values
+//! of that number, value `v` comes from `k` hashes, where `k(v)` is `M / K` rounded down or up.
+//! With `f` for the fractional part of `M / K`, a part `f` of them is rounded up. So two items of a
+//! shard have
 //!
 //! - equal positions and tags with probability `Σ k(v)² / M² = 1 / K + f · (1 − f) · K / M²`;
-//! - equal tags, and each the second position of the other, with at most this probability: by Cauchy and Schwarz,
-//!   `Σ k(v) · k(w) ≤ Σ k(v)²` if `v ↦ w` is a permutation.
+//! - equal tags, and each the second position of the other, with at most this probability: by
+//!   Cauchy and Schwarz, `Σ k(v) · k(w) ≤ Σ k(v)²` if `v ↦ w` is a permutation.
 
 use tamis::hash::fastrange;
 
@@ -44,7 +47,8 @@ impl Positions {
     /// Returns the item with this hash.
     #[inline]
     pub(super) fn item(self, hash: u64) -> Item {
-        // `split::shard` maps the low 32 bits to a range, from their high end. This is what is left of them.
+        // `split::shard` maps the low 32 bits to a range, from their high end. This is what is left
+        // of them.
         let low = (hash as u32).wrapping_mul(SHARDS);
         let left = hash >> 32 << 32 | u64::from(low);
         let digits = u128::from(left) * u128::from(self.0);
@@ -67,7 +71,8 @@ impl Positions {
     }
 }
 
-/// The probability that two of `hashes` numbers, mapped to `values` by [`fastrange`], are mapped to the same value.
+/// The probability that two of `hashes` numbers, mapped to `values` by [`fastrange`], are mapped to
+/// the same value.
 fn equal_digits(values: f64, hashes: f64) -> f64 {
     let up = (hashes / values).fract();
     1.0 / values + up * (1.0 - up) * values / (hashes * hashes)
@@ -95,7 +100,8 @@ mod tests {
             prop_assert_eq!(positions.item_at(other, tag), Item { tag, positions: [at, other] });
         }
 
-        /// Position and tag are digits of one number, and the shard's bits are not among those that choose it.
+        /// Position and tag are digits of one number, and the shard's bits are not among those that
+        /// choose it.
         #[test]
         fn position_and_tag_are_digits(count in 1_u64..1 << 26, hash in any::<u64>(), shard in 0..SHARDS) {
             let hash = hash & !0xFC00_0000 | u64::from(shard) << 26;
@@ -131,13 +137,15 @@ mod tests {
         assert!((confusion * 2.0_f64.powi(54) - 1.0).abs() < 1e-6, "{confusion:e}");
     }
 
-    /// The number of pairs of equal tags among items of one shard and position, as `tag` computes it from the hash.
+    /// The number of pairs of equal tags among items of one shard and position, as `tag` computes
+    /// it from the hash.
     fn equal_tags(tag: impl Fn(u64) -> u32) -> u64 {
         const POSITION: u64 = 1_234_567;
         let hasher = Rapid::with_seed(11);
         let mut tags: Vec<u32> = (0..1_u64 << 22)
             .map(|number| {
-                // The first 23 bits are the position, and the 6 highest ones of the low half are the shard.
+                // The first 23 bits are the position, and the 6 highest ones of the low half are
+                // the shard.
                 let random = hasher.hash_item(&number);
                 tag(POSITION << 41 | random >> 23 & !0xFC00_0000 | 37 << 26)
             })
@@ -147,8 +155,8 @@ mod tests {
         runs.map(|run| (run.len() as u64) * (run.len() as u64 - 1) / 2).sum()
     }
 
-    /// With equal positions, tags are equal as often as the probability of a confusion says. In this shard and position
-    /// there are 2^35 hashes for 2^32 tags.
+    /// With equal positions, tags are equal as often as the probability of a confusion says. In
+    /// this shard and position there are 2^35 hashes for 2^32 tags.
     #[test]
     fn equal_tags_are_as_frequent_as_stated() {
         const ALPHA: f64 = 1e-6;
@@ -161,7 +169,8 @@ mod tests {
             stated.cdf(pairs) > ALPHA / 2.0 && stated.sf(pairs.saturating_sub(1)) > ALPHA / 2.0
         };
         assert!(likely(equal_tags(|hash| positions.item(hash).tag)));
-        // The test rejects tags from bits that the choice of the shard or of the position has used up.
+        // The test rejects tags from bits that the choice of the shard or of the position has used
+        // up.
         assert!(!likely(equal_tags(|hash| fastrange(hash << 23, TAGS) as u32 + 1)));
         assert!(!likely(equal_tags(|hash| fastrange(hash, TAGS) as u32 + 1)));
     }

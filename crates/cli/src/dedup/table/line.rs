@@ -1,8 +1,8 @@
 //! One line of a table: sixteen words that hold as many slots as their bits allow.
 //!
-//! A slot is a tag of 32 bits and a rest of a few bits. A tag of 0 marks an empty slot. The tags are the first words of
-//! the line, so that one vector comparison finds a tag; the rests are packed behind them. Fewer bits in a rest leave
-//! place for more slots:
+//! A slot is a tag of 32 bits and a rest of a few bits. A tag of 0 marks an empty slot. The tags
+//! are the first words of the line, so that one vector comparison finds a tag; the rests are packed
+//! behind them. Fewer bits in a rest leave place for more slots:
 //!
 //! | bits of a rest | 20 to 24 | 15 to 19 | 11 to 14 | 8 to 10 | 5 to 7 | 3 to 4 | 1 to 2 | 0 |
 //! |---|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -43,7 +43,8 @@ impl Layout {
     /// Returns the number of occupied slots, which are the first ones.
     #[inline]
     pub(super) fn count(self, line: &Line) -> u32 {
-        // All words, not only the tags: the compiler turns a loop of constant length into vector instructions.
+        // All words, not only the tags: the compiler turns a loop of constant length into vector
+        // instructions.
         (0..WORDS).map(|slot| u32::from(slot < self.slots && line[slot as usize] != 0)).sum()
     }
 
@@ -71,8 +72,9 @@ impl Layout {
         (1 << self.bits) - 1
     }
 
-    /// The two words that contain the rest of a slot. If one word contains it, the other is any word: no bit of that is
-    /// used. (Rests end with the line, so the word after the last is never needed.)
+    /// The two words that contain the rest of a slot. If one word contains it, the other is any
+    /// word: no bit of that is used. (Rests end with the line, so the word after the last is never
+    /// needed.)
     #[inline]
     const fn words(self, slot: u32) -> [usize; 2] {
         let word = self.first_bit(slot) / 32;
@@ -91,8 +93,8 @@ impl Layout {
     }
 }
 
-/// Returns whether a word of the line is equal to this tag. If it is none of the tags but a part of a rest, a slot with
-/// this tag may be missing.
+/// Returns whether a word of the line is equal to this tag. If it is none of the tags but a part of
+/// a rest, a slot with this tag may be missing.
 #[inline]
 pub(super) fn contains(line: &Line, tag: u32) -> bool {
     line.iter().fold(false, |found, &word| found | (word == tag))

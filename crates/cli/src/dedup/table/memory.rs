@@ -1,7 +1,7 @@
 //! The memory of a table: lines of zeros, directly from the system.
 //!
-//! Tables double at any time. In the allocator's heap the freed tables would leave gaps that are too small for the next
-//! ones; pages of their own go back to the system at once.
+//! Tables double at any time. In the allocator's heap the freed tables would leave gaps that are
+//! too small for the next ones; pages of their own go back to the system at once.
 
 use memmap2::MmapMut;
 use zerocopy::FromBytes;
@@ -14,8 +14,8 @@ pub(super) struct Memory(MmapMut);
 impl Memory {
     /// Allocates `lines` lines of zeros. Returns `None` if the allocation failed.
     ///
-    /// Huge pages are not asked for. MEASURED: with them 10^8 lines take 8.5 and 8.1 s, without them 8.2 and 8.7 s (one
-    /// thread, Zen 5).
+    /// Huge pages are not asked for. MEASURED: with them 10^8 lines take 8.5 and 8.1 s, without
+    /// them 8.2 and 8.7 s (one thread, Zen 5).
     pub(super) fn zeroed(lines: u64) -> Option<Self> {
         let bytes = usize::try_from(lines).ok()?.checked_mul(size_of::<Line>())?;
         MmapMut::map_anon(bytes).ok().map(Self)

@@ -1,8 +1,9 @@
 //! The union of two tables of one shard, without the hashes of their items.
 //!
-//! A slot and the number of its bucket give a tag and a position, which is all that a table knows of an item. Tables with
-//! the same number of positions take the same items for the same, however often each of them has doubled. So the union
-//! has exactly the items of both tables, and gives the answers of one table that got all of them.
+//! A slot and the number of its bucket give a tag and a position, which is all that a table knows
+//! of an item. Tables with the same number of positions take the same items for the same, however
+//! often each of them has doubled. So the union has exactly the items of both tables, and gives the
+//! answers of one table that got all of them.
 
 use core::mem;
 
@@ -10,7 +11,8 @@ use super::{Place, Table};
 use crate::Error;
 
 impl Table {
-    /// Whether both tables have the same number of positions, as all tables of the same first size do.
+    /// Whether both tables have the same number of positions, as all tables of the same first size
+    /// do.
     pub(in crate::dedup) fn is_like(&self, other: &Self) -> bool {
         self.positions.0 == other.positions.0
     }
@@ -46,8 +48,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The union of two tables that have grown differently is the union of two sets, also where items are confused:
-        /// there are few positions and tags.
+        /// The union of two tables that have grown differently is the union of two sets, also where
+        /// items are confused: there are few positions and tags.
         #[test]
         fn the_union_is_that_of_two_sets(
             lines in 1_u64..20,

@@ -1,6 +1,7 @@
 //! A table as lines of a file, and back with all checks.
 //!
-//! A line of a file is eight words of 64 bits, with the words of a table's line as their halves, low half first.
+//! A line of a file is eight words of 64 bits, with the words of a table's line as their halves,
+//! low half first.
 
 use super::Table;
 use super::line::{Layout, Line};
@@ -36,8 +37,8 @@ impl Table {
         })
     }
 
-    /// Builds an empty table with the lines and the rests of a directory, which will get its items line by line.
-    /// Returns `None` if no table has such fields.
+    /// Builds an empty table with the lines and the rests of a directory, which will get its items
+    /// line by line. Returns `None` if no table has such fields.
     pub(in crate::dedup) fn of_fields(fields: [u64; FIELDS]) -> Option<Result<Self, Error>> {
         let [lines, items, bits] = fields;
         if lines == 0 || bits > MAX_BITS || u64::from(lines.leading_zeros()) <= bits {
@@ -50,7 +51,8 @@ impl Table {
         Some(Self::of_size(size))
     }
 
-    /// Writes a line of the table, and returns the number of items in it. Returns `None` if no table has such a line.
+    /// Writes a line of the table, and returns the number of items in it. Returns `None` if no
+    /// table has such a line.
     pub(in crate::dedup) fn set_words(&mut self, line: u64, words: &Words) -> Option<u32> {
         let found: Line = core::array::from_fn(|half| {
             let word = words[half / 2];
@@ -102,7 +104,8 @@ mod tests {
             prop_assert_eq!(again.fields(), table.fields());
         }
 
-        /// A line is accepted only if it is the line of its slots: the first ones, with tags, and no bit elsewhere.
+        /// A line is accepted only if it is the line of its slots: the first ones, with tags, and
+        /// no bit elsewhere.
         #[test]
         fn other_lines_are_refused(bits in 0..=24_u32, slots in 0..16_u32, tag in 1..=u32::MAX, at in 0..512_u32) {
             let layout = Layout::of_bits(bits);
@@ -115,8 +118,8 @@ mod tests {
             let fields = [1, 0, u64::from(bits)];
             let mut table = Table::of_fields(fields).expect("valid").expect("small");
             prop_assert_eq!(table.set_words(0, &words(&line)), Some(slots));
-            // Where the flipped bit is: in the tag of an occupied slot or the next one, in the rest of an occupied
-            // slot, or where no bit may be set.
+            // Where the flipped bit is: in the tag of an occupied slot or the next one, in the rest
+            // of an occupied slot, or where no bit may be set.
             let in_tags = at < 32 * (slots + 1).min(layout.slots);
             let rests = 32 * layout.slots..32 * layout.slots + bits * slots;
             line[(at / 32) as usize] ^= 1 << (at % 32);

@@ -1,7 +1,8 @@
 //! The first size of each shard's table, computed from what a run promises.
 //!
-//! The number of positions decides how often items are confused. It is chosen once and does not change when a table
-//! doubles. So a table has enough positions from the start, for the items that it may hold later.
+//! The number of positions decides how often items are confused. It is chosen once and does not
+//! change when a table doubles. So a table has enough positions from the start, for the items that
+//! it may hold later.
 
 use super::item::Positions;
 use super::line::{Layout, Line};
@@ -12,13 +13,14 @@ use crate::dedup::shard::items_per_shard;
 use crate::memory::{check, left};
 use crate::pipeline::SHARDS;
 
-/// The highest probability that two items of a run are confused. With it, 10^8 items, which are 5·10^15 pairs, lose
-/// 0.005 items, and an item that follows 5·10^8 others is lost with a probability of 5·10^-10: half of what is promised.
+/// The highest probability that two items of a run are confused. With it, 10^8 items, which are
+/// 5·10^15 pairs, lose 0.005 items, and an item that follows 5·10^8 others is lost with a
+/// probability of 5·10^-10: half of what is promised.
 const CONFUSION: f64 = 1e-18;
 
-/// The part of the slots that is filled before a table doubles. With 0.98 tables take 2 % less memory. MEASURED: 10
-/// million URLs, 5.5 million of them distinct, take 0.75 s of CPU without a capacity and 0.68 s with it; at 0.98, 0.81
-/// and 0.70 s; at 0.99, 0.85 and 0.71 s (Zen 5).
+/// The part of the slots that is filled before a table doubles. With 0.98 tables take 2 % less
+/// memory. MEASURED: 10 million URLs, 5.5 million of them distinct, take 0.75 s of CPU without a
+/// capacity and 0.68 s with it; at 0.98, 0.81 and 0.70 s; at 0.99, 0.85 and 0.71 s (Zen 5).
 const LOAD: f64 = 0.96;
 
 /// The lines of the smallest first table if the capacity is not known: one page.
@@ -26,11 +28,12 @@ const UNKNOWN_LINES: f64 = 64.0;
 /// The bits of a rest in it, so that there are 8.4 million positions.
 const UNKNOWN_BITS: u32 = 17;
 
-/// The standard deviations by which a table has room for more than its part of a known capacity. With 4, one run in 500
-/// has a table that doubles.
+/// The standard deviations by which a table has room for more than its part of a known capacity.
+/// With 4, one run in 500 has a table that doubles.
 const SPARE: f64 = 4.0;
 
-/// The smallest table, in bytes, before whose allocation the memory available is read, which takes some microseconds.
+/// The smallest table, in bytes, before whose allocation the memory available is read, which takes
+/// some microseconds.
 const LARGE: u64 = 4 << 20;
 
 /// The size of a table.
@@ -67,7 +70,8 @@ impl Size {
         Memory::zeroed(self.lines).ok_or(Error::Allocation { needed })
     }
 
-    /// The size after the next doubling: a bit of each rest becomes a bit of the number of its line.
+    /// The size after the next doubling: a bit of each rest becomes a bit of the number of its
+    /// line.
     pub(super) fn doubled(self) -> Result<Self, Error> {
         let bits = self.layout.bits.checked_sub(1).ok_or(Error::Outgrown)?;
         Ok(Self { lines: 2 * self.lines, layout: Layout::of_bits(bits) })
@@ -99,11 +103,12 @@ impl Sizes {
         self.0[shard]
     }
 
-    /// The expected number of items that were taken for others, if the tables contain these numbers of items, in the
-    /// order of the shards.
+    /// The expected number of items that were taken for others, if the tables contain these numbers
+    /// of items, in the order of the shards.
     ///
-    /// A new item is lost if the table confuses it with one that it contains. So the expectation is the number of pairs
-    /// times the probability for a pair, however often the table has doubled in the meantime.
+    /// A new item is lost if the table confuses it with one that it contains. So the expectation is
+    /// the number of pairs times the probability for a pair, however often the table has doubled in
+    /// the meantime.
     pub(in crate::dedup) fn lost(&self, items: impl Iterator<Item = u64>) -> f64 {
         let lost = items.zip(&self.0).map(|(items, size)| {
             let items = items as f64;
@@ -127,9 +132,9 @@ fn known(items: u64) -> Size {
     sizes.find(enough).expect("one line of the last layout has enough positions")
 }
 
-/// The first table of a shard if the capacity is not known. From each shard to the next it is larger by a factor of
-/// `2^(1/64)`, so the tables double one after the other. If all doubled at the same time, half of all memory would be
-/// empty then.
+/// The first table of a shard if the capacity is not known. From each shard to the next it is
+/// larger by a factor of `2^(1/64)`, so the tables double one after the other. If all doubled at
+/// the same time, half of all memory would be empty then.
 fn unknown(shard: u32) -> Size {
     let lines = UNKNOWN_LINES * (f64::from(shard) / f64::from(SHARDS)).exp2();
     Size { lines: lines as u64, layout: Layout::of_bits(UNKNOWN_BITS) }

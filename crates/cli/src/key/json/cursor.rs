@@ -27,8 +27,8 @@ impl<'a> Cursor<'a> {
         self.at = place;
     }
 
-    /// Skips white space and returns the first byte of the next token, or 0 at the end of the text. No token begins
-    /// with 0.
+    /// Skips white space and returns the first byte of the next token, or 0 at the end of the text.
+    /// No token begins with 0.
     pub(super) fn peek(&mut self) -> u8 {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;
@@ -41,8 +41,8 @@ impl<'a> Cursor<'a> {
         self.at += 1;
     }
 
-    /// Returns whether an array or object has one more element or member. Steps over the comma before it, or over the
-    /// closing bracket.
+    /// Returns whether an array or object has one more element or member. Steps over the comma
+    /// before it, or over the closing bracket.
     pub(super) fn more(&mut self) -> bool {
         let (step, more) = match self.peek() {
             b',' => (1, true),
@@ -94,7 +94,8 @@ impl<'a> Cursor<'a> {
                     depth -= 1;
                     self.at += 1;
                 }
-                // Inside brackets only brackets and strings matter, so other tokens are skipped byte by byte.
+                // Inside brackets only brackets and strings matter, so other tokens are skipped
+                // byte by byte.
                 _ if depth > 0 => self.at += 1,
                 _ => _ = self.token(),
             }
@@ -118,7 +119,8 @@ pub(super) fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Decodes a string in quotes. Returns `None` if it contains a lone surrogate, which stands for no character.
+/// Decodes a string in quotes. Returns `None` if it contains a lone surrogate, which stands for no
+/// character.
 pub(super) fn decoded(string: &[u8]) -> Option<Cow<'_, [u8]>> {
     if memchr(b'\\', string).is_none() {
         return string.get(1..string.len().saturating_sub(1)).map(Cow::Borrowed);

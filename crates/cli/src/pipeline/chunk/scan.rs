@@ -195,7 +195,8 @@ impl Chunk<'_> {
             self.stop = Some(Stop { record: number, why });
             return false;
         }
-        // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is decided or printed.
+        // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is
+        // decided or printed.
         if record.len() as u64 > rules.max_record {
             self.stop = Some(Stop { record: number, why: rules.too_long(record) });
             return false;
@@ -213,8 +214,8 @@ impl Chunk<'_> {
             Ok(key) => {
                 let hash = hash(key);
                 counts[split::shard(hash, SHARDS) as usize] += 1;
-                // The number fits in 32 bits: all ends of records in a chunk come from its last read, which has at most
-                // 2^30 bytes.
+                // The number fits in 32 bits: all ends of records in a chunk come from its last
+                // read, which has at most 2^30 bytes.
                 self.entries.push(Entry { hash, record: number as u32 });
                 self.fresh.push(false);
             }
@@ -274,7 +275,8 @@ impl Chunk<'_> {
         self.line_ends = [crlf, (self.ends.len() as u64).saturating_sub(crlf + unended)];
     }
 
-    /// Sorts the entries by shard. A counting sort is stable, so each shard sees its entries in input order.
+    /// Sorts the entries by shard. A counting sort is stable, so each shard sees its entries in
+    /// input order.
     fn sort(&mut self, counts: [usize; SHARDS as usize]) {
         // The counts give the place where each shard's entries begin.
         let mut next = [0; SHARDS as usize];

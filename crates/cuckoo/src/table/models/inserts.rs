@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use super::*;
 
-// An insert into full buckets relocates two other copies: 3 → 2, then 0 → 3. Another thread queries one of them, or
-// fills the empty slot.
+// An insert into full buckets relocates two other copies: 3 → 2, then 0 → 3. Another thread queries
+// one of them, or fills the empty slot.
 
-/// The fingerprints and buckets of the copies at the start. Buckets 0, 1 and 3 are full; bucket 2 has one empty slot.
-/// The copies in bucket 1 can go only to 0, the second in 0 to 3, and the first in 3 to 2.
+/// The fingerprints and buckets of the copies at the start. Buckets 0, 1 and 3 are full; bucket 2
+/// has one empty slot. The copies in bucket 1 can go only to 0, the second in 0 to 3, and the first
+/// in 3 to 2.
 const IN_ONE: [(u64, u64); 2] = [(NEAR[0], 1), (NEAR[1], 1)];
 const IN_ZERO: [(u64, u64); 2] = [(NEAR[2], 0), (FAR[0], 0)];
 const IN_THREE: [(u64, u64); 2] = [(NEAR[3], 3), (FAR[1], 3)];

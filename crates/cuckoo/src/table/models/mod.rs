@@ -1,10 +1,11 @@
-//! loom models of the table: what the filters guarantee under every interleaving, and the bugs that the models must
-//! find. A child module of `table`, because the bugs use its private parts.
+//! loom models of the table: what the filters guarantee under every interleaving, and the bugs that
+//! the models must find. A child module of `table`, because the bugs use its private parts.
 //!
-//! Each property is a function of the operation that it checks. A test `model_*` runs it with the operation of this
-//! crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and must fail with the message of the property.
-//! The first argument of `check` is the minimum number of executions that the model must explore, about half of what it
-//! explores now. The second is a bound on preemptions, given only where the unbounded model takes hours.
+//! Each property is a function of the operation that it checks. A test `model_*` runs it with the
+//! operation of this crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and must
+//! fail with the message of the property. The first argument of `check` is the minimum number of
+//! executions that the model must explore, about half of what it explores now. The second is a
+//! bound on preemptions, given only where the unbounded model takes hours.
 
 use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};

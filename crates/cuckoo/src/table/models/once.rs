@@ -3,7 +3,8 @@
 use super::super::LOCK;
 use super::*;
 
-// Exactly one of two concurrent inserts returns `Ok(true)`, even if the item is relocated meanwhile.
+// Exactly one of two concurrent inserts returns `Ok(true)`, even if the item is relocated
+// meanwhile.
 
 const NOT_ONE: &str = "not exactly one insert returned true";
 
@@ -47,8 +48,8 @@ fn mutant_without_the_lock() {
     must_fail_with(Mutant::NoLock, NOT_ONE, || check(1, None, || exactly_one_is_new(false)));
 }
 
-// After `Ok(false)`, a query finds the item, even if it is relocated and back. The insert that returned `Ok(false)` saw
-// a copy, but the insert of that copy need not happen before the query.
+// After `Ok(false)`, a query finds the item, even if it is relocated and back. The insert that
+// returned `Ok(false)` saw a copy, but the insert of that copy need not happen before the query.
 
 const KNOWN: &str = "an item was missed after its insert returned false";
 
@@ -96,7 +97,8 @@ fn mutants_that_miss_a_known_item() {
         (Mutant::NoAdvance, 1, mirrored_contains),
         (Mutant::UpdateRelaxed, 1, contains),
         (Mutant::LoadRelaxed, 1, contains),
-        // Relocated and back: a reader that loads the last version must see what was added before it.
+        // Relocated and back: a reader that loads the last version must see what was added before
+        // it.
         (Mutant::AdvanceRelaxed, 2, contains),
     ];
     for (mutant, relocations, query) in mutants {
@@ -112,7 +114,8 @@ fn mutant_an_item_known_before_it_is_added() {
     /// Returns `false` if the stripe is locked, as if the holder had already added this item.
     fn insert_once(table: &Table, class: Class) -> bool {
         let stripe = &table.locks[table.stripe(class)].words[0];
-        // ORDERING: Acquire pairs with the Release in `unlock`, as in the real lock. The planted bug is the result.
+        // ORDERING: Acquire pairs with the Release in `unlock`, as in the real lock. The planted
+        // bug is the result.
         if stripe.fetch_or(LOCK, Ordering::Acquire) & LOCK != 0 {
             return false;
         }

@@ -6,8 +6,8 @@ use super::*;
 
 fn a_relocated_item_is_found(relocations: usize, stripes: u64, query: Query, relocate: Change) {
     let table = table(4, stripes);
-    // The copy goes from the bucket that the reader reads second to the one that it reads first. So the relocation may
-    // happen between the two reads.
+    // The copy goes from the bucket that the reader reads second to the one that it reads first. So
+    // the relocation may happen between the two reads.
     let x = class(NEAR[0], 0);
     let back = mirrored(x);
     add(&table, back);
@@ -75,8 +75,8 @@ fn contains_by(table: &Table, class: Class, first: Ordering, bucket: Ordering) -
         let slots = buckets.shape.cut(word.load(bucket), at);
         buckets.shape.contains(u128::from(slots), class.fingerprint)
     });
-    // ORDERING: Relaxed, as the second load of the version in `try_contains`: the Acquire loads of the buckets precede
-    // it.
+    // ORDERING: Relaxed, as the second load of the version in `try_contains`: the Acquire loads of
+    // the buckets precede it.
     found != [false; 2]
         || version.load(Ordering::Relaxed) != before
             && table.contains_contended(class.fingerprint, class.buckets[0])

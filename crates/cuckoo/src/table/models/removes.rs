@@ -2,8 +2,9 @@
 
 use super::*;
 
-// An item of the same class is inserted and removed. Its copy is added to one bucket after the reader read it, and the
-// first item's own copy is cleared from the other bucket before the reader reads it.
+// An item of the same class is inserted and removed. Its copy is added to one bucket after the
+// reader read it, and the first item's own copy is cleared from the other bucket before the reader
+// reads it.
 
 fn an_item_is_found_during_a_removal(query: Query, remove: Change) {
     let table = table(4, 1);
@@ -28,8 +29,8 @@ fn model_an_item_is_found_during_a_removal() {
     });
 }
 
-// The same, but the first item is inserted meanwhile too. So the removal finds copies in both buckets, or in one only,
-// and the reader reads either bucket first.
+// The same, but the first item is inserted meanwhile too. So the removal finds copies in both
+// buckets, or in one only, and the reader reads either bucket first.
 
 fn an_item_inserted_during_a_removal_is_found(query: Query, remove: Change) {
     let table = table(4, 1);
@@ -90,14 +91,15 @@ fn mutant_a_removal_that_advances_the_version_too_late() {
     }
 }
 
-/// A batch query with another check of the versions: `sum` combines them, and `late` loads the first ones too late.
+/// A batch query with another check of the versions: `sum` combines them, and `late` loads the
+/// first ones too late.
 fn batch_by(table: &Table, class: Class, sum: fn(u64, u64) -> u64, late: bool) -> bool {
     let classes = batch(class);
     let versions =
         |order| classes.keys.iter().fold(0, |all, &key| sum(all, table.version(key).load(order)));
     let mut read = BatchRead::NONE;
-    // ORDERING: Acquire, and Relaxed after the reads, as in the real batch query. The planted bugs are the sum and the
-    // place of the first load.
+    // ORDERING: Acquire, and Relaxed after the reads, as in the real batch query. The planted bugs
+    // are the sum and the place of the first load.
     let mut before = versions(Ordering::Acquire);
     table.buckets().read_batch(&classes, &mut read);
     if late {
@@ -122,9 +124,10 @@ fn mutants_of_a_batch_during_a_removal() {
     }
 }
 
-// The read by which a removal decides whether to advance the version is a plain load. It may miss a copy that another
-// thread adds meanwhile. The remover is the first thread here, so loom runs it first: a reader's load that comes before
-// the read and an update of another thread is hidden from loom's reduction by the read; one that comes after it is not.
+// The read by which a removal decides whether to advance the version is a plain load. It may miss a
+// copy that another thread adds meanwhile. The remover is the first thread here, so loom runs it
+// first: a reader's load that comes before the read and an update of another thread is hidden from
+// loom's reduction by the read; one that comes after it is not.
 
 fn a_removal_with_plain_reads(query: Query, remove: Change) {
     let table = table(4, 1);
@@ -167,8 +170,9 @@ fn mutants_of_a_removal_with_plain_reads() {
     });
 }
 
-// Exactly one of two removals of one copy finds it, and a removal finds a copy that was just relocated. A plain read
-// sees the writes of an earlier holder of the lock only if the lock orders them.
+// Exactly one of two removals of one copy finds it, and a removal finds a copy that was just
+// relocated. A plain read sees the writes of an earlier holder of the lock only if the lock orders
+// them.
 
 const NOT_ONE: &str = "not exactly one removal found the copy";
 

@@ -68,7 +68,8 @@ fn mutant_all_stripes_locked_in_another_order() {
 
 // A snapshot while copies are added, which no lock prevents, and removed.
 
-/// An item of the same class is added to one bucket, and a copy is removed from the other: one is present all the time.
+/// An item of the same class is added to one bucket, and a copy is removed from the other: one is
+/// present all the time.
 fn a_snapshot_during_an_add_and_a_removal(copy: fn(&Table, Class) -> u32) {
     let table = table(4, 1);
     let x = class(NEAR[0], 1);
@@ -83,8 +84,9 @@ fn a_snapshot_during_an_add_and_a_removal(copy: fn(&Table, Class) -> u32) {
     thread.join().unwrap();
 }
 
-/// Adds and removals in other classes. A copy that was added before the snapshot is in it; a copy that was removed
-/// before is not; and a copy that stays is in it once, wherever it is relocated meanwhile.
+/// Adds and removals in other classes. A copy that was added before the snapshot is in it; a copy
+/// that was removed before is not; and a copy that stays is in it once, wherever it is relocated
+/// meanwhile.
 fn a_snapshot_contains_what_is_present(
     stripes: u64,
     publish: Ordering,
@@ -107,7 +109,8 @@ fn a_snapshot_contains_what_is_present(
             "no copy to relocate, or no empty slot"
         );
     });
-    // ORDERING: Acquire pairs with `publish`: where it reads 1, the remove and the add happen before the copy.
+    // ORDERING: Acquire pairs with `publish`: where it reads 1, the remove and the add happen
+    // before the copy.
     let after = flag.load(Ordering::Acquire) == 1;
     let (copy, len) = copy(&table);
     let [stays, added, removed] = [stays, added, removed].map(|class| copies(&copy, class));
@@ -125,7 +128,8 @@ fn copy(table: &Table) -> (Table, u64) {
 #[test]
 fn model_a_snapshot_during_an_add_and_a_removal() {
     check(40, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_snapshot));
-    // ORDERING: Release publishes the add and the removal to the snapshot's Acquire load of the flag.
+    // ORDERING: Release publishes the add and the removal to the snapshot's Acquire load of the
+    // flag.
     check(260, None, || a_snapshot_contains_what_is_present(1, Ordering::Release, copy));
     check(330, None, || a_snapshot_contains_what_is_present(2, Ordering::Release, copy));
 }
@@ -225,8 +229,8 @@ fn copies_in_a_pass(table: &Table, class: Class) -> u32 {
     copies
 }
 
-/// Two copies of a class are in one bucket, and one of them is removed, which advances no version. Then one is added to
-/// the other bucket, and one removed. One copy is never removed.
+/// Two copies of a class are in one bucket, and one of them is removed, which advances no version.
+/// Then one is added to the other bucket, and one removed. One copy is never removed.
 fn a_pass_during_a_quiet_removal(copy: fn(&Table, Class) -> u32) {
     let table = table(4, 1);
     let x = class(NEAR[0], 1);
@@ -290,7 +294,8 @@ fn mutant_a_pass_without_a_check() {
     must_fail(COPIES, || check(1, None, || a_snapshot_during_an_add_and_a_removal(unchecked)));
 }
 
-/// Reads the versions without the locks: a relocation between its advance and its clear is not noticed.
+/// Reads the versions without the locks: a relocation between its advance and its clear is not
+/// noticed.
 #[test]
 fn mutant_a_pass_that_begins_without_the_locks() {
     fn copies_in(table: &Table, class: Class) -> u32 {

@@ -61,11 +61,13 @@ impl Access {
         let acl = match &self.acl {
             // Its entry for the group is about the old one.
             Some(acl) => group && acl::set(file, acl).is_ok(),
-            // The directory may have given the file one, which the bits of the group would switch on.
+            // The directory may have given the file one, which the bits of the group would switch
+            // on.
             None => acl::remove(file).is_ok(),
         };
         file.set_permissions(fs::Permissions::from_mode(kept(self.mode, group, acl)))?;
-        // Last, since it takes the right to set the others. Only root may do this; for others the file has a new owner.
+        // Last, since it takes the right to set the others. Only root may do this; for others the
+        // file has a new owner.
         if now.uid() != self.owner {
             let _ = fchown(file, Some(self.owner), None);
         }
@@ -73,8 +75,9 @@ impl Access {
     }
 }
 
-/// Returns the bits of the new file. `group`, `acl`: whether it has the group and the access control list of the old
-/// one. The bits that run a program as its owner are not kept: these are other contents.
+/// Returns the bits of the new file. `group`, `acl`: whether it has the group and the access
+/// control list of the old one. The bits that run a program as its owner are not kept: these are
+/// other contents.
 #[cfg(unix)]
 const fn kept(mode: u32, group: bool, acl: bool) -> u32 {
     match (group, acl) {
@@ -188,7 +191,8 @@ mod tests {
             for (group, acl) in [(true, true), (false, true), (true, false), (false, false)] {
                 let new = kept(old, group, acl);
                 assert_eq!(new & !old, 0, "{old:o} {new:o}");
-                // Who was in the old group is one of the others, and who was not may be in the new one.
+                // Who was in the old group is one of the others, and who was not may be in the new
+                // one.
                 if !group {
                     assert_eq!(new & 0o007 & !(old >> 3), 0, "{old:o} {new:o}");
                     assert_eq!(new & 0o070, 0, "{old:o} {new:o}");

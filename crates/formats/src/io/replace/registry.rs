@@ -21,8 +21,9 @@ pub(super) struct Files {
 #[derive(Debug)]
 pub(super) struct Listed(u64);
 
-/// Removes all temporary files of this process, for a signal that ends it. The caller ends the process: a thread that
-/// creates or renames such a file later waits for that, so none is left behind and no rename half done is reported.
+/// Removes all temporary files of this process, for a signal that ends it. The caller ends the
+/// process: a thread that creates or renames such a file later waits for that, so none is left
+/// behind and no rename half done is reported.
 pub fn abandon() {
     let mut files = lock();
     files.abandoned = true;

@@ -1,8 +1,9 @@
-//! A temporary file: its name follows from that of the file which it is to replace, so that the next writer finds those
-//! that killed writers have left.
+//! A temporary file: its name follows from that of the file which it is to replace, so that the
+//! next writer finds those that killed writers have left.
 //!
-//! A writer holds the lock of its temporary file (that of the system, which a kill releases). A file whose lock is free
-//! has no writer any more. Where the file system has no locks, nothing is removed.
+//! A writer holds the lock of its temporary file (that of the system, which a kill releases). A
+//! file whose lock is free has no writer any more. Where the file system has no locks, nothing is
+//! removed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -14,14 +15,15 @@ use tempfile::{Builder, NamedTempFile};
 use super::registry::{self, Listed};
 use crate::layout::checksum::checksum;
 
-/// The number of names for the temporary files of one file. If all are in use, by as many writers at the same time,
-/// the name is random, and nobody removes that file after a kill.
+/// The number of names for the temporary files of one file. If all are in use, by as many writers
+/// at the same time, the name is random, and nobody removes that file after a kill.
 ///
 /// MEASURED: to look for all of these names takes 0.03 ms, in a directory of any size, compared
 /// with 8 ms to list a directory of 10,000 files (ext4, Zen 4, two cores that others use).
 const NAMES: usize = 8;
 
-/// The longest name, in bytes, that is a part of that of the temporary file. Of a longer one the checksum is.
+/// The longest name, in bytes, that is a part of that of the temporary file. Of a longer one the
+/// checksum is.
 const LONGEST: usize = 100;
 
 /// A file that is removed when it is dropped, unless it is renamed before.
@@ -32,8 +34,8 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Creates the file for a file of this name, and removes those that killed writers have left for it. `private`: for
-    /// this user only. Otherwise the umask decides, as for every new file.
+    /// Creates the file for a file of this name, and removes those that killed writers have left
+    /// for it. `private`: for this user only. Otherwise the umask decides, as for every new file.
     pub(super) fn new(folder: &Path, name: &OsStr, private: bool) -> io::Result<Self> {
         let folder = std::path::absolute(folder)?;
         let mut files = registry::enter();
@@ -134,8 +136,8 @@ fn temporary_name(name: &OsStr, number: usize) -> OsString {
     prefix
 }
 
-/// Creates a file and locks it. Returns `None` if there is one of that name, or if another process takes it for one that
-/// was left, between its creation and its lock.
+/// Creates a file and locks it. Returns `None` if there is one of that name, or if another process
+/// takes it for one that was left, between its creation and its lock.
 fn create(
     folder: &Path,
     builder: &mut Builder<'_, '_>,
@@ -179,8 +181,9 @@ fn remove_left(path: &Path) {
     }
 }
 
-/// Opens a file for its lock. Some network file systems lock only what may be written. Nobody else gave it this name, or
-/// somebody did on purpose: a link is not followed, and a pipe is not waited for.
+/// Opens a file for its lock. Some network file systems lock only what may be written. Nobody else
+/// gave it this name, or somebody did on purpose: a link is not followed, and a pipe is not waited
+/// for.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -230,7 +233,8 @@ mod tests {
         assert!(names[0] != names[1] && names[1] != names[2]);
     }
 
-    /// A process that has opened and locked the file between its creation and its lock may remove it.
+    /// A process that has opened and locked the file between its creation and its lock may remove
+    /// it.
     #[test]
     fn a_file_that_another_locks_is_not_used() {
         let folder = tempfile::tempdir().unwrap();

@@ -22,8 +22,9 @@ impl Cluster {
     /// Starts a cluster. Returns `None` if `redis-server` is not installed and not required.
     pub(crate) fn start() -> Option<Self> {
         let arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
-        // A replica that has not heard from its master for some time may still take its place. Nodes name a replica to
-        // clients after the first byte from its master: without a write, that is a ping, by default one in 10 s.
+        // A replica that has not heard from its master for some time may still take its place.
+        // Nodes name a replica to clients after the first byte from its master: without a write,
+        // that is a ping, by default one in 10 s.
         let replicas = [
             ["--cluster-replica-validity-factor", "0"],
             ["--repl-diskless-sync-delay", "0"],

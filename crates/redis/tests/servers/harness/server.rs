@@ -200,10 +200,12 @@ fn spawn(port: u16, arguments: &[String], folder: &TempDir) -> io::Result<Child>
         .spawn()
 }
 
-/// Returns a port that is free, and so is its number plus 10,000, which nodes of a cluster use among themselves.
+/// Returns a port that is free, and so is its number plus 10,000, which nodes of a cluster use
+/// among themselves.
 ///
-/// Systems give clients ports above 32,767, so neither is one of these: a client that connects to a killed server again
-/// and again may be given that server's port, and then connects to itself, and the server cannot start again.
+/// Systems give clients ports above 32,767, so neither is one of these: a client that connects to a
+/// killed server again and again may be given that server's port, and then connects to itself, and
+/// the server cannot start again.
 fn free_port() -> u16 {
     let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
     // Each `RandomState` has other keys.
