@@ -22,12 +22,13 @@ use source::Source;
 /// A rule on one file. Returns each violation as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     chance::examples,
     comments::first_line,
     comments::safety,
     comments::ordering,
     comments::unfinished,
+    comments::width,
     measured::measured,
     orderings::atomics,
     orderings::hash_knows_no_atomics,

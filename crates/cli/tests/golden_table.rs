@@ -1,4 +1,5 @@
-//! A table that the first release saved: it is read for ever, and the same records still give the same bytes.
+//! A table that the first release saved: it is read for ever, and the same records still give the
+//! same bytes.
 
 use std::fs::{self, File};
 use std::io::Read;

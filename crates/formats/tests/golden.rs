@@ -1,4 +1,5 @@
-//! Files of the first release, one per kind and layout: they load for ever, with the same answers, to the same bytes.
+//! Files of the first release, one per kind and layout: they load for ever, with the same answers,
+//! to the same bytes.
 //!
 //! With `TAMIS_BLESS=1` the test writes files that are missing. No file may change.
 
@@ -173,7 +174,8 @@ fn files_of_counters_and_windows() {
     check("rotating", Xxh3::with_seed(9), "", |hasher| Some(crate::common::rotating(hasher)));
 }
 
-/// A live file has no checksum of its body. It is created empty, so its bytes are those of its header.
+/// A live file has no checksum of its body. It is created empty, so its bytes are those of its
+/// header.
 #[test]
 fn live_file() {
     type Once = OnceBloomFilter<u64, Rapid>;
@@ -213,7 +215,8 @@ fn file_of_another_system() {
     }
     assert!(bytes == golden("foreign.tamis"));
     let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
-    // The kind and no flags; the layout and hash algorithm 1; a key of zeros; the size; no probes and words.
+    // The kind and no flags; the layout and hash algorithm 1; a key of zeros; the size; no probes
+    // and words.
     assert_eq!((number(16), number(24), number(32), number(40)), (32, 32 | 1 << 32, 0, 0));
     assert_eq!((number(88), number(96), number(104), number(112)), (40, 0, 1, 0));
     // The body has one line; the format is 22, and the rest of the record is zero.

@@ -15,8 +15,9 @@ fn xxhash_matches_its_published_vectors() {
     }
 }
 
-/// A length, and XXH64 and XXH3-64 of the first bytes of [`bytes`] with [`SEED`]. Computed with python-xxhash 3, which
-/// wraps the reference implementation: one length for each of its code paths.
+/// A length, and XXH64 and XXH3-64 of the first bytes of [`bytes`] with [`SEED`]. Computed with
+/// python-xxhash 3, which wraps the reference implementation: one length for each of its code
+/// paths.
 const XXHASH: [(usize, u64, u64); 12] = [
     (1, 0xE1B6_C2CE_A061_F466, 0xD273_6045_B9A2_490D),
     (4, 0xE159_FBB4_F765_79D5, 0x28D9_9F64_FC66_E532),
@@ -64,8 +65,8 @@ fn siphash_matches_its_published_vectors() {
     }
 }
 
-/// Values of rapidhash v3 from a program written after the reference: one length for each of its code paths, folded
-/// into one value per seed.
+/// Values of rapidhash v3 from a program written after the reference: one length for each of its
+/// code paths, folded into one value per seed.
 #[test]
 fn rapidhash_matches_the_reference_at_every_length_class() {
     assert_eq!(Rapid::with_seed(0).hash_bytes(b"https://example.org/"), 12_953_998_703_629_722_894);

@@ -121,8 +121,11 @@ fn is_inner(word: &str) -> bool {
 
 /// Returns a violation per line that names such a crate.
 fn named_inside(example: &Example) -> Vec<String> {
-    let words =
-        |line: &String| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_inner);
+    // The modules `raw` are for crates that save filters, and that depend on these two.
+    let words = |line: &String| {
+        let line = line.replace("tamis_bloom::raw", "").replace("tamis_cuckoo::raw", "");
+        line.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_inner)
+    };
     let named = example.lines.iter().filter(|line| words(line));
     named.map(|line| example.wrong(&format!("name only `tamis` in `{}`", line.trim()))).collect()
 }

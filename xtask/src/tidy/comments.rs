@@ -2,6 +2,8 @@
 
 use super::source::{Source, has_word};
 
+/// The width of code and comments.
+const COLUMNS: usize = 100;
 /// The maximum number of lines between a `SAFETY:` comment and its code.
 const SAFETY_LINES: usize = 8;
 /// The same of an `ORDERING:` comment. It is larger because one comment may apply to all accesses
@@ -57,6 +59,28 @@ pub(super) fn unfinished(source: &Source) -> Vec<String> {
         .collect()
 }
 
+/// Comments are as wide as rustfmt keeps the code. Tables, examples and layouts between fences may
+/// be wider.
+pub(super) fn width(source: &Source) -> Vec<String> {
+    let mut is_fenced = false;
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(source.text.lines()) {
+        let Some(text) = line.trim_start().strip_prefix("//") else {
+            is_fenced = false;
+            continue;
+        };
+        let text = text.trim_start_matches(['/', '!']).trim_start();
+        if text.starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        let is_free = is_fenced || text.starts_with('|') || !text.contains(' ');
+        if source.path.ends_with(".rs") && !is_free && line.chars().count() > COLUMNS {
+            found.push(source.violation(number, "width", "wrap the comment at 100 columns"));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +111,16 @@ mod tests {
             0
         );
         assert_eq!(ordering(&source("use crate::Ordering::Relaxed;\nLess => {}\n")).len(), 0);
+    }
+
+    #[test]
+    fn a_wide_comment_is_found() {
+        let wide = "so wide ".repeat(13);
+        let found = |text: String| width(&source(&text)).len();
+        assert_eq!(found(format!("//! {wide}\n    // {wide}\n/// {}\n", &wide[..90])), 2);
+        let fenced = format!("/// ```text\n/// {wide}\n/// ```\n");
+        assert_eq!(found(format!("{fenced}/// | {wide} |\n/// {}\n", "w".repeat(200))), 0);
+        assert_eq!(found(format!("{fenced}/// {wide}\n")), 1);
     }
 
     #[test]

@@ -44,8 +44,8 @@
 //! * A before V: the bits that A wrote happen before V, and so before B's query, which finds x. B
 //!   does not win.
 //! * A after V: V's load of the number of slices happens before V, and V before the load that A
-//!   makes under the lock. So A loads at least `i + 2`, by coherence, but wins only if it loads `i
-//!   + 1`.
+//!   makes under the lock. So A loads at least `i + 2`, by coherence, but wins only if it loads
+//!   `i + 1`.
 //!
 //! Both contradict the assumption. If no claim wins, each insert found x in a slice without an
 //! insert of x that wrote it: x was a false positive. ∎ When slices are published plays no role.

@@ -66,9 +66,9 @@ pub(crate) const LEAST_CAPACITY: usize = 1024;
 /// The lines of a portion, the part of a new slice that one insert makes present: a page of 4 KiB.
 ///
 /// MEASURED: while two writers insert 20 million items one by one, in pages of 4 KiB, p99.99 of an
-/// insert is 4.7 µs; with portions of 16 KiB 8.9, of 64 KiB 24, and with nothing made present ahead
-/// 20. In huge pages it is 2.5 to 3.5 µs with portions and without (Zen 5, shared; medians of the
-/// runs that other programs disturbed least).
+/// insert is 4.7 µs; with portions of 16 KiB 8.9, of 64 KiB 24, and with nothing made present
+/// ahead 20. In huge pages it is 2.5 to 3.5 µs with portions and without (Zen 5, shared; medians of
+/// the runs that other programs disturbed least).
 pub(crate) const PORTION_LINES: u64 = (4 << 10) / LINE_BYTES as u64;
 
 /// The lines of a slice that one insert visits when the next slice is there: see `claim.rs`.
