@@ -24,9 +24,9 @@ use crate::shared::Shared;
 /// Cao, Almeida and Broder 2000). An insert adds 1 to the counters of the item, a
 /// [`remove`](Self::remove) subtracts 1, and the filter contains an item if none of its counters
 /// is 0. So it takes four times the memory of a blocked filter: 48 bits per item at 1 %, 67 at 0.1
-/// %, 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that; but its
-/// inserts fail when it is full, and after eight copies of an item. Here an insert never fails: an
-/// overfilled filter has a higher false-positive rate.
+/// %, 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that; but
+/// its inserts fail when it is full, and after eight copies of an item. Here an insert never fails:
+/// an overfilled filter has a higher false-positive rate.
 ///
 /// **A counter that reaches 15 stays 15**, because the filter does not know how far it should have
 /// counted. So an item that had 15 copies at one time stays in the filter when all of them are
