@@ -52,11 +52,11 @@
 //! or 15: `count` returns no less. And a legal removal always finds its item present, because its
 //! own decrements come after its check.
 //!
-//! **At least one winner.** An insert returns `true` if one of its RMWs raised a counter above 0. If
-//! inserts of an item race, and just before their first increments some counter of the item
-//! is 0, then the next increment of that counter raises it from 0 to 1. If one of these inserts
-//! makes it, that insert returns `true`. If an insert of another item makes it, that item covers
-//! the counter. So all of the inserts return `false` only if other items cover all counters of the
+//! **At least one winner.** An insert returns `true` if one of its RMWs raised a counter above 0.
+//! If inserts of an item race, and just before their first increments some counter of the item is
+//! 0, then the next increment of that counter raises it from 0 to 1. If one of these inserts makes
+//! it, that insert returns `true`. If an insert of another item makes it, that item covers the
+//! counter. So all of the inserts return `false` only if other items cover all counters of the
 //! item: then it was a false positive, or became one during the race. Conversely, if an insert
 //! returns `true`, the item had no copy: a copy keeps all its counters above 0.
 //!
