@@ -78,7 +78,7 @@ impl<W: Writer> InLine<W> {
     }
 
     #[inline(always)]
-    fn insert(
+    fn insert_pattern(
         &self,
         shape: Shape,
         line: u64,
@@ -94,7 +94,7 @@ impl<W: Writer> InLine<W> {
 
     #[inline(always)]
     fn insert_in(&self, shape: Shape, tables: &Tables, hash: u64) -> bool {
-        self.insert(shape, split::place(hash, self.lines), shape.pattern(tables, hash))
+        self.insert_pattern(shape, split::place(hash, self.lines), shape.pattern(tables, hash))
     }
 
     #[inline(never)]
@@ -338,7 +338,7 @@ impl<W: Writer> Array for InLine<W> {
                 if ahead {
                     self.bits.prefetch_to_write(next.line(item));
                 }
-                self.insert(shape, batch.line(item), batch.pattern(shape, &tables, item))
+                self.insert_pattern(shape, batch.line(item), batch.pattern(shape, &tables, item))
             });
         });
     }

@@ -82,18 +82,28 @@ impl View {
 /// How an insert claims an item that it has not found.
 pub trait Claim: Writer {
     /// Writes an item that was not found in the `seen` oldest slices of the view, after the view
-    /// was taken. Returns the number of the slice if this call claims the item, and `Some(None)` if
-    /// it has been claimed. Returns `None` if the caller must look for the item again: a slice has
-    /// been published.
-    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>>;
+    /// was taken.
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Claimed;
+}
+
+/// What a claim has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// This call claims the item: it has written it into the slice of this number.
+    Here(usize),
+    /// Another insert has claimed the item.
+    Before,
+    /// A slice has been published: the caller must look for the item again.
+    Outdated,
 }
 
 /// At least one of the racing inserts of an item returns `true`. No insert waits.
 impl Claim for Free {
     #[inline]
-    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>> {
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Claimed {
         let newest = view.seen - 1;
-        Some(slices.slice(newest).array().insert(hash).then_some(newest))
+        let new = slices.slice(newest).array().insert(hash);
+        if new { Claimed::Here(newest) } else { Claimed::Before }
     }
 }
 
@@ -101,7 +111,7 @@ impl Claim for Free {
 /// wait for each other.
 impl Claim for Locked {
     #[inline]
-    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Option<Option<usize>> {
+    fn claim(slices: &Slices<Self>, view: View, hash: u64) -> Claimed {
         let View { seen, closed } = view;
         let newest = seen - 1;
         if closed < newest {
@@ -109,13 +119,16 @@ impl Claim for Locked {
             // The query before the visits is not enough: another insert of the item may have come
             // in between.
             if slices.contains_in(seen, hash) {
-                return Some(None);
+                return Claimed::Before;
             }
         }
         // Another slice may have been published, and the item's line visited. Under the lock the
         // number cannot be too old.
-        let new = slices.slice(newest).array().insert_if(hash, || slices.len() == seen)?;
-        Some(new.then_some(newest))
+        match slices.slice(newest).array().insert_if(hash, || slices.len() == seen) {
+            Some(true) => Claimed::Here(newest),
+            Some(false) => Claimed::Before,
+            None => Claimed::Outdated,
+        }
     }
 }
 
@@ -129,12 +142,15 @@ pub(crate) fn insert<W: Claim>(slices: &Slices<W>, hash: u64) -> bool {
 /// Inserts an item that was not found in the slices of the view.
 #[inline]
 pub(crate) fn insert_absent<W: Claim>(slices: &Slices<W>, view: View, hash: u64) -> bool {
-    let Some(claimed) = W::claim(slices, view, hash) else { return insert_again(slices, hash) };
-    // No lock is held here.
-    if let Some(index) = claimed {
-        slices.added(index, hash);
+    match W::claim(slices, view, hash) {
+        Claimed::Here(slice) => {
+            // No lock is held here.
+            slices.added(slice, hash);
+            true
+        }
+        Claimed::Before => false,
+        Claimed::Outdated => insert_again(slices, hash),
     }
-    claimed.is_some()
 }
 
 /// Inserts an item after the slices have changed. Each further call has seen one more slice.
