@@ -346,11 +346,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// use tamis::RotatingBloomFilter;
     /// let builder = RotatingBloomFilter::<u64>::builder().capacity(1000);
     /// let seen = builder.false_positive_rate(1e-10).build()?;
-    /// seen.insert_or_refresh_many(0..10, |_number, is_new| assert!(is_new));
+    /// seen.insert_or_refresh_many_with(0..10, |_number, is_new| assert!(is_new));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[inline]
-    pub fn insert_or_refresh_many<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+    pub fn insert_or_refresh_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
     where
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,

@@ -434,5 +434,5 @@ fn only_a_refresh_makes_an_item_younger() {
         assert!(!filter.by_hash().insert_or_refresh(kept), "a refresh is not new");
     }
     assert!(filter.by_hash().contains(kept) && !filter.by_hash().contains(left));
-    filter.insert_or_refresh_many([3_u64, 3], |number, new| assert_eq!(new, number == 0));
+    filter.insert_or_refresh_many_with([3_u64, 3], |number, new| assert_eq!(new, number == 0));
 }
