@@ -109,8 +109,6 @@ mod commands;
 mod connection;
 mod create;
 mod current;
-#[cfg(test)]
-mod deadline;
 mod descriptor;
 mod destroy;
 mod driver;
@@ -139,6 +137,8 @@ mod push;
 mod query;
 mod round;
 mod router;
+#[cfg(test)]
+mod scripted;
 mod scripts;
 mod search;
 mod sending;

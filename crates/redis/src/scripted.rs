@@ -1,4 +1,5 @@
-//! Tests: every call ends at its deadline, whichever reply was the last.
+//! Tests against a server that is silent or says strange things: every call ends at its deadline,
+//! whichever reply was the last, and a creation whose last reply is lost keeps its filter.
 //!
 //! The clock of these tests does not depend on the machine: it goes on by a step after each few
 //! hundred turns of the runtime, in which a client and a server of the same runtime exchange
@@ -14,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, advance, timeout};
 
 use crate::descriptor::Descriptor;
-use crate::sizes::Sizes;
+use crate::sizes::{MAX_GENERATIONS, Sizes};
 use crate::tag::Identity;
 use crate::{AsyncBuilder, AsyncRedisBloomFilter, Error};
 
@@ -34,6 +35,10 @@ struct Server {
     /// The number of connections so far.
     connections: Mutex<u32>,
     is_there: Mutex<bool>,
+    /// If the command that makes a filter ready fails: the state in which its life then is.
+    failed_to: Mutex<Option<&'static str>>,
+    /// The number of deletions of keys.
+    deletions: Mutex<u32>,
     /// Whether time passes.
     is_timed: Mutex<bool>,
 }
@@ -77,9 +82,18 @@ impl Server {
             ready: true,
         };
         let (left, is_there) = (Mutex::new(usize::MAX), Mutex::new(true));
-        let connections = Mutex::default();
+        let (connections, failed_to, deletions) = <(_, _, _)>::default();
         let is_timed = Mutex::new(false);
-        let server = Arc::new(Self { url, descriptor, left, connections, is_there, is_timed });
+        let server = Arc::new(Self {
+            url,
+            descriptor,
+            left,
+            connections,
+            is_there,
+            failed_to,
+            deletions,
+            is_timed,
+        });
         // A runtime with a task that can run does not move its clock by itself.
         let clock = Arc::clone(&server);
         tokio::spawn(async move {
@@ -136,6 +150,7 @@ impl Server {
             reply
         };
         let number = |text: &str| text.parse::<i64>().unwrap();
+        let failed_to = *self.failed_to.lock().unwrap();
         match command[0].as_str() {
             "CLUSTER" => b"-ERR This instance has cluster support disabled\r\n".to_vec(),
             "ROLE" | "HGETALL" => b"*0\r\n".to_vec(),
@@ -150,8 +165,22 @@ impl Server {
                 reply.into_bytes()
             }
             "GETRANGE" => bulk(&vec![0; (number(&command[3]) + 1 - number(&command[2])) as usize]),
-            "EVAL" if command[1].contains("return {there, lives}") => {
-                b"*2\r\n:1\r\n*0\r\n".to_vec()
+            "EVAL" if command[1].contains("return {there, lives}") => match failed_to {
+                None => b"*2\r\n:1\r\n*0\r\n".to_vec(),
+                // The life that the command names.
+                Some(state) => {
+                    let mut reply = b"*2\r\n:0\r\n*2\r\n".to_vec();
+                    reply.extend(bulk(command[5].as_bytes()));
+                    reply.extend(bulk(format!("{state} 1 2").as_bytes()));
+                    reply
+                }
+            },
+            "EVAL" if failed_to.is_some() && command[1].contains("if text == ARGV[3]") => {
+                b"-ERR the reply is not that of the command\r\n".to_vec()
+            }
+            "UNLINK" => {
+                *self.deletions.lock().unwrap() += 1;
+                b":1\r\n".to_vec()
             }
             "SET" => b"+OK\r\n".to_vec(),
             _ => b":1\r\n".to_vec(),
@@ -273,5 +302,23 @@ fn a_connection_outlives_short_calls() {
         }
         answer(usize::MAX);
         assert_eq!((filter.contains(&2).await, connections()), (Ok(false), 2));
+    });
+}
+
+/// If the filter is ready although the reply says otherwise, nothing of it is removed. If not, all is.
+#[test]
+fn a_filter_that_is_ready_all_the_same_is_kept() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+        let server = Server::start().await;
+        for (state, is_kept) in [("ready", true), ("ended", false)] {
+            *server.failed_to.lock().unwrap() = Some(state);
+            *server.deletions.lock().unwrap() = 0;
+            let created = server.builder(DEADLINE).create().await;
+            assert_eq!(created.is_ok(), is_kept, "{state}");
+            let deletions = *server.deletions.lock().unwrap();
+            // Of two shards, each key that a generation could have.
+            assert_eq!(deletions, if is_kept { 0 } else { 2 * MAX_GENERATIONS as u32 }, "{state}");
+        }
     });
 }
