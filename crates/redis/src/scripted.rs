@@ -305,7 +305,8 @@ fn a_connection_outlives_short_calls() {
     });
 }
 
-/// If the filter is ready although the reply says otherwise, nothing of it is removed. If not, all is.
+/// If the filter is ready although the reply says otherwise, nothing of it is removed. If not, all
+/// is.
 #[test]
 fn a_filter_that_is_ready_all_the_same_is_kept() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
