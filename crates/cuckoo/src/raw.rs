@@ -171,7 +171,8 @@ pub fn geometry(buckets: u64, slots: u32, fingerprint_bits: u32) -> Result<Geome
 ///
 /// ```
 /// # use tamis_cuckoo as tamis;
-/// use tamis::cuckoo::{Geometry, raw};
+/// use tamis::cuckoo::Geometry;
+/// use tamis_cuckoo::raw;
 /// let pairs = raw::geometry(1000, 7, 18)?;
 /// assert_eq!(raw::is_supported(pairs), Geometry::shapes().any(|shape| shape == (7, 18)));
 /// assert!(raw::is_supported(raw::geometry(1000, 4, 16)?));
