@@ -53,6 +53,10 @@ pub trait ItemHasher: sealed::Sealed {
 /// let stable = Xxh3::with_seed(1).hash_item("a");
 /// assert_ne!(in_memory, stable);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot hash `{T}`",
+    note = "a stable hasher, such as `Rapid`, needs an item that is `Portable`; all others need `Hash`"
+)]
 pub trait HashItem<T: ?Sized>: ItemHasher {
     /// Returns the 64-bit hash of `item`. A filter derives everything else from it.
     ///

@@ -30,6 +30,11 @@ pub(crate) mod sealed {
 /// assert_eq!(Xxh64::with_seed(0).algorithm(), Algorithm::Xxh64);
 /// assert_eq!(Xxh64::with_seed(0).hash_bytes(b""), 0xEF46_DB37_51D8_E999);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a stable hasher",
+    note = "a filter that is saved has a hasher that never changes: build it with \
+            `.hasher(Rapid::with_seed(seed))`, and name its type `Filter<T, Rapid>`"
+)]
 pub trait StableHasher: sealed::Sealed + Clone + Send + Sync {
     /// Returns the algorithm.
     ///

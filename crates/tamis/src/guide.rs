@@ -15,7 +15,9 @@
 //! | know memory and speed beforehand | [`figures`] |
 //! | replace another crate | [`coming_from`] |
 //!
-//! [The table of all types](crate#which-type) is on the page of the crate.
+//! [The table of all types](crate#which-type) is on the page of the crate. A filter that is built
+//! without a rate has 1 %. A function that returns [`Error`] can use `?` on every error of the
+//! crate.
 
 // The chapters link to these.
 use crate::{
