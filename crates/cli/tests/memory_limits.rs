@@ -36,9 +36,12 @@ fn filters() -> Files {
     let lines: String = (0..60_000).map(|line| format!("https://example.org/{line}\n")).collect();
     files.write("in", lines);
     files.run(&["new", "-q", "table", "in", "-o", "out"]);
-    for kind in ["blocked", "cuckoo", "counting", "scalable", "scalable-cuckoo"] {
+    for kind in ["blocked", "cuckoo", "counting", "scalable"] {
         files.run(&["build", "-q", "-o", kind, "--kind", kind, "in"]);
     }
+    // `info` takes little but the filter: it must need more than the rounding of `start`.
+    let (kind, capacity) = ("scalable-cuckoo", "4M");
+    files.run(&["build", "-q", "-o", kind, "--kind", kind, "--capacity", capacity, "in"]);
     files.run(&["build", "-q", "-o", "guava", "--to", "guava", "--capacity", "4M", "in"]);
     files.run(&["convert", "-q", "--from", "guava", "-o", "wrapped", "guava"]);
     files.run(&["index", "-q", "-o", "index", "in"]);
