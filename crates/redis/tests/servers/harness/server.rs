@@ -1,9 +1,10 @@
 //! One server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs, io};
@@ -23,6 +24,9 @@ const LOG: &str = "log";
 /// The ports of the servers: the first, and how many.
 const FIRST_PORT: u16 = 20_001;
 const PORTS: u64 = 2700;
+
+/// The ports of all servers of this program: also of those that are down, and start again.
+static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
 /// A server on a free port of loopback, without persistence. It is killed when this is dropped.
 pub(crate) struct Server {
@@ -181,6 +185,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.port);
     }
 }
 
@@ -211,5 +216,10 @@ fn free_port() -> u16 {
     // Each `RandomState` has other keys.
     let random = || RandomState::new().build_hasher().finish();
     let mut ports = (0..10_000).map(|_| FIRST_PORT + (random() % PORTS) as u16);
-    ports.find(|port| is_free(*port) && is_free(port + 10_000)).expect("a free port")
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let port = ports
+        .find(|port| !taken.contains(port) && is_free(*port) && is_free(port + 10_000))
+        .expect("a free port");
+    taken.insert(port);
+    port
 }
