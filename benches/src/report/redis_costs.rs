@@ -23,8 +23,8 @@ pub(super) fn page(figures: &Figures, command: &str) -> String {
          but scrapy-redis-bloomfilter have as many bits per filter and per item as ours of the rate, which does not grow. \
          On a virtual machine, to wake an idle core can take longer than the work of a round trip. So a program of the lowest \
          priority keeps each core awake.\n\n\
-         * **ours**: `RedisBloomFilter`, by `insert` and `contains` (1 item per call), or `insert_many_with` and \
-         `contains_many_with`. \"Grown\" is a filter that was made for an eighth of the items, and has grown to three \
+         * **ours**: `RedisBloomFilter`, by `insert` and `contains` (1 item per call), or `insert_many` and \
+         `contains_many`. \"Grown\" is a filter that was made for an eighth of the items, and has grown to three \
          generations.\n\
          * **`BITFIELD` without our library**: the same commands on one key, on a blocking connection.\n\
          * **`SETBIT` per bit**: the commands of a call are a pipeline; queries use `GETBIT`.\n\
