@@ -216,8 +216,9 @@ macro_rules! builder {
             /// it waits for, what is sent again, which slots move, and how it grows. A later call
             /// replaces it.
             ///
-            /// It runs in the call that it is about, which goes on when it returns: it should not
-            /// block, nor use the filter. No lock of the filter is held while it runs.
+            /// It runs in the call that it is about, which goes on when it returns. It must not
+            /// block, nor use the filter: a call of the blocking filter inside it would wait for
+            /// ever. No lock of the filter is held while it runs.
             ///
             /// # Examples
             ///
