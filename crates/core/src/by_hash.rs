@@ -8,7 +8,7 @@ use core::fmt;
 ///
 /// MEASURED: a query in L2, with the vector, takes 43, 9.1 and 5.6 ns in a pipeline of 1, 8 and 32
 /// items, and 18, 4.5 and 3.4 one by one. An insert takes 23, 5.2 and 3.8 ns with its hashes pulled
-/// first, and 18, 4.5 and 3.2 without (blocked, 100,000 items, busy Zen 5).
+/// first, and 18, 4.5 and 3.2 without (blocked, 100,000 items, busy Zen 4).
 const FEW: usize = 32;
 
 /// A filter as seen by code that has hashes: from `by_hash` of each type.
