@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Unstructured};
-use tamis::cuckoo::{Buildable, Geometry};
+use tamis::cuckoo::{Buildable, Builder, Geometry};
 use tamis::hash::{Rapid, fastrange, split};
 use tamis::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
@@ -280,7 +280,7 @@ macro_rules! cuckoo {
             $($own)*
 
             fn build(geometry: Geometry, seed: u64) -> Self {
-                like($name::builder_with_hasher(Rapid::with_seed(seed)), geometry)
+                like(Builder::<$name>::new(Rapid::with_seed(seed)), geometry)
             }
 
             fn contains(&self, hash: u64) -> bool {

@@ -3,10 +3,13 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, ByHash, Figures};
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
+use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 use crate::array::classic::Classic;
+#[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::UnionError;
 use crate::exclusive::Exclusive;
@@ -88,25 +91,6 @@ impl<T: ?Sized> BloomFilter<T> {
 }
 
 impl<T: ?Sized, S> BloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
-    /// builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = BloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10);
-    /// let filter = builder.build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
-        Builder::new(hasher)
-    }
-
     /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in
     /// the filter before.
     ///
@@ -179,7 +163,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -233,7 +217,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.shared.hashes(items))
+        many::insert(self, self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -291,7 +275,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.shared.hashes(items))
+        many::contains(self, self.shared.hashes(items))
     }
 
     /// Returns exclusive access to the filter, through which inserts are plain stores.
@@ -357,40 +341,6 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         S: ItemHasher,
     {
         self.shared.union_with(&other.shared)
-    }
-
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
-    /// A query with the new filter has the same cost and, at the same number of items, the same
-    /// false-positive rate.
-    ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
-    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
-    /// needs no second array.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Alloc`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let filter = BloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// let empty = filter.empty_like()?;
-    /// assert!(!empty.contains("a"));
-    /// assert_eq!(empty.geometry(), filter.geometry());
-    /// // Both hash alike, so one can be added to the other.
-    /// empty.union_with(&filter)?;
-    /// assert!(empty.contains("a"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        self.shared.empty_like().map(|shared| Self { shared })
     }
 
     /// Returns the number of distinct items that the filter was built for.

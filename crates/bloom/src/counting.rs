@@ -4,7 +4,9 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, ByHash, Figures, HashedCopies as _};
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
+use tamis_core::{AsItem, ByHash, Figures, Hashed, HashedCopies as _, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 use tamis_sync::out_of_memory;
 
@@ -12,6 +14,7 @@ use crate::array::Array as _;
 use crate::array::counting::Counting;
 use crate::array::line::InLine;
 use crate::blocked::BlockedBloomFilter;
+#[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::UnionError;
 use crate::exclusive::Exclusive;
@@ -106,25 +109,6 @@ impl<T: ?Sized> CountingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
-    /// builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = CountingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
-    /// let filter = builder.capacity(10).build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
-        Builder::new(hasher)
-    }
-
     /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0
     /// to 1; the filter then certainly had no copy of the item before.
     ///
@@ -270,7 +254,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -324,7 +308,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.shared.hashes(items))
+        many::insert(self, self.shared.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with
@@ -375,7 +359,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().remove_many(self.shared.hashes(items))
+        many::remove(self, self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -433,7 +417,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.shared.hashes(items))
+        many::contains(self, self.shared.hashes(items))
     }
 
     /// Returns exclusive access to the filter, through which inserts are plain stores.
@@ -528,40 +512,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     #[must_use]
     pub fn saturated(&self) -> u64 {
         self.shared.array.counters.saturated()
-    }
-
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
-    /// A query with the new filter has the same cost and, at the same number of items, the same
-    /// false-positive rate.
-    ///
-    /// Reads no bits, and other threads may insert meanwhile. With `Swap` of the crate `tamis` it
-    /// clears a filter that other threads are using. With exclusive access, [`clear`](Self::clear)
-    /// needs no second array.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Alloc`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// let empty = filter.empty_like()?;
-    /// assert!(!empty.contains("a"));
-    /// assert_eq!(empty.geometry(), filter.geometry());
-    /// // Both hash alike, so one can be added to the other.
-    /// empty.union_with(&filter)?;
-    /// assert!(empty.contains("a"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        self.shared.empty_like().map(|shared| Self { shared })
     }
 
     /// Returns the number of distinct items that the filter was built for.

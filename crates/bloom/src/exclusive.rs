@@ -1,6 +1,5 @@
 //! Exclusive access to a filter: plain loads and stores.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::ops::Deref;
@@ -101,37 +100,6 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
             |hasher, item| hasher.hash_item(item.as_item()),
             on_result,
         );
-    }
-
-    /// Inserts many items and collects for each whether it was certainly new. See
-    /// [`insert_many_with`](Self::insert_many_with).
-    ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
-    /// or the hasher panics, nothing has been inserted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(1000);
-    /// let mut filter = builder.false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.get_mut().insert_many([1, 2, 1]), [true, true, false]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use = "`extend` inserts without results"]
-    pub fn insert_many<I>(&mut self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<F::Item>>,
-        F::Hasher: HashItem<<I::Item as AsItem<F::Item>>::Borrowed>,
-    {
-        let hasher = self.filter.shared().hasher();
-        let hashes: Vec<u64> =
-            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.insert_hashes(hashes, |_, new| results.push(new));
-        results
     }
 
     /// Inserts many items by their hashes. See [`insert_many_with`](Self::insert_many_with).

@@ -81,7 +81,23 @@ pub struct ScalableBuilder<F: Growing> {
 }
 
 impl<F: Growing> ScalableBuilder<F> {
-    pub(crate) fn new(hasher: F::Hasher) -> Self {
+    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
+    /// random keys, it is the only way to get one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis::bloom::ScalableBuilder;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let builder = ScalableBuilder::new(Rapid::with_seed(1));
+    /// let filter: ScalableBloomFilter<str, Rapid> = builder.capacity(10).build()?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn new(hasher: F::Hasher) -> Self {
         Self { capacity: None, rate: None, max_bytes: None, max_capacity: None, hasher }
     }
 

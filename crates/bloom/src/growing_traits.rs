@@ -36,39 +36,10 @@ macro_rules! filters {
         impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
             type Item = T;
             type Hasher = S;
-            type InsertError = Infallible;
 
             #[inline]
             fn hasher(&self) -> &S {
                 self.chain.hasher()
-            }
-
-            #[inline]
-            fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
-                Ok(self.chain.insert_hash(hash))
-            }
-
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.chain.contains_hash(hash)
-            }
-
-            #[inline]
-            fn try_insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                mut on_result: impl FnMut(usize, Result<bool, Infallible>),
-            ) {
-                self.chain.insert_many_with(hashes, |number, new| on_result(number, Ok(new)));
-            }
-
-            #[inline]
-            fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                self.chain.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -98,6 +69,7 @@ macro_rules! filters {
 
         impl<T: ?Sized, S> Hashed for $name<T, S> {
             type Inserted = bool;
+            type InsertError = Infallible;
 
             #[inline]
             fn insert_hash(&self, hash: u64) -> bool {
@@ -153,7 +125,7 @@ macro_rules! filters {
         impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
-                    .field("slices", &self.slices())
+                    .field("slices", &self.chain.slices.len())
                     .field("capacity", &self.capacity())
                     .finish_non_exhaustive()
             }

@@ -143,8 +143,8 @@ pub use crate::rotating::builder::RotatingBuilder;
 pub use crate::rotating::{RotatingBloomFilter, Window};
 pub use crate::scalable::ScalableBloomFilter;
 pub use tamis_core::{
-    AsItem, BuildError, ByHash, Figures, Filter, Hashed, HashedCopies, HashedRefresh, OnceFilter,
-    Sampled, WithRate,
+    AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Hashed, HashedCopies, HashedRefresh,
+    OnceFilter, Sampled, Verdict, WithRate,
 };
 pub use tamis_hash as hash;
 

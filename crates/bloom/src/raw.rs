@@ -17,7 +17,7 @@
 //! use tamis::BlockedBloomFilter;
 //! use tamis_bloom::raw;
 //!
-//! let builder = BlockedBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+//! let builder = BlockedBloomFilter::<str>::builder().hasher(Rapid::with_seed(1));
 //! let filter = builder.capacity(1000).build()?;
 //! filter.insert("a");
 //!

@@ -7,7 +7,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use tamis_core::{AsItem, ByHash, Figures, Hashed as _, HashedRefresh as _};
+use tamis_core::{AsItem, ByHash, Figures, Hashed, HashedRefresh as _, many};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::run_batches;
 
@@ -42,8 +42,8 @@ pub(crate) mod protocol {}
 ///
 /// # The window
 ///
-/// The filter has several [`generations`](Self::generations) of equal size. New items go into the
-/// current one. A **rotation** begins a new generation and forgets the oldest.
+/// The filter has several [generations](crate::RotatingBuilder::generations) of equal size. New
+/// items go into the current one. A **rotation** begins a new generation and forgets the oldest.
 ///
 /// * A window **by items** (the default) covers the last [`capacity`](Self::capacity) new items.
 ///   The filter rotates when the current generation is full.
@@ -170,33 +170,41 @@ pub(crate) mod protocol {}
 pub struct RotatingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) array: Rotating,
     pub(crate) geometry: Geometry,
-    pub(crate) window: Window,
+    pub(crate) span: Option<Duration>,
     pub(crate) capacity: usize,
     pub(crate) hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     pub(crate) item: PhantomData<fn(&T)>,
 }
 
-/// What a [`RotatingBloomFilter`] remembers.
+/// What a [`RotatingBloomFilter`] remembers, and in which parts.
 ///
 /// # Examples
 ///
 /// ```
 /// # use tamis_bloom as tamis;
-/// use tamis::bloom::Window;
 /// use tamis::RotatingBloomFilter;
 ///
-/// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-/// assert_eq!(seen.window(), Window::Items(1000));
+/// let seen = RotatingBloomFilter::<str>::builder().capacity(60_000).generations(7).build()?;
+/// let window = seen.window();
+/// assert_eq!((window.items, window.span, window.generations), (60_000, None, 7));
+/// assert!((10_000..10_200).contains(&window.generation_capacity));
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Window {
-    /// This number of new items.
-    Items(usize),
-    /// The items of this span of time.
-    Time(Duration),
+pub struct Window {
+    /// The number of new items that the filter remembers; in a window by time, the number that it
+    /// is sized for.
+    pub items: usize,
+    /// The span of time that the filter remembers, in a window by time.
+    pub span: Option<Duration>,
+    /// The number of live generations. A query looks at all of them, and one more is being cleared.
+    pub generations: u32,
+    /// The number of items that a generation is sized for, an upper bound in a window by items: the
+    /// window divided by the number of generations less one, and up to 1/64 more that the threads
+    /// have not counted together yet.
+    pub generation_capacity: u64,
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
@@ -305,7 +313,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -381,7 +389,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.hashes(items))
+        many::insert(self, self.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -434,7 +442,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.hashes(items))
+        many::contains(self, self.hashes(items))
     }
 
     /// Hashes items. The user's code runs here, before anything is locked.
@@ -575,27 +583,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn clear(&self) {
-        for _ in 0..self.generations() {
+        for _ in 0..self.array.ring.plan().generations {
             self.rotate();
         }
         self.forget_time();
-    }
-
-    /// Returns the number of live generations. A query looks at all of them, and one more is being
-    /// cleared.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(4).build()?;
-    /// assert_eq!(seen.generations(), 4);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn generations(&self) -> u32 {
-        self.array.ring.plan().generations
     }
 
     /// Returns the number of rotations so far. It never falls.
@@ -614,7 +605,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.array.ring.state().rotations()
     }
 
-    /// Returns what the filter remembers.
+    /// Returns what the filter remembers, and in which parts.
     ///
     /// # Examples
     ///
@@ -622,16 +613,21 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// # use tamis_bloom as tamis;
     /// use std::time::Duration;
     /// use tamis::RotatingBloomFilter;
-    /// use tamis::bloom::Window;
     ///
     /// let hour = Duration::from_secs(3600);
     /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(hour).build()?;
-    /// assert_eq!(seen.window(), Window::Time(hour));
+    /// assert_eq!(seen.window().span, Some(hour));
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
     pub fn window(&self) -> Window {
-        self.window
+        let plan = self.array.ring.plan();
+        Window {
+            items: self.capacity,
+            span: self.span,
+            generations: plan.generations,
+            generation_capacity: plan.sized_for(),
+        }
     }
 
     /// Returns the number of new items in the window that the filter is sized for. In a window by
@@ -649,24 +645,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
-    }
-
-    /// Returns the number of items that a generation is sized for, an upper bound in a window by
-    /// items: the window divided by the number of generations less one, and up to 1/64 more that
-    /// the threads have not counted together yet.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(60_000).generations(7).build()?;
-    /// assert!((10_000..10_200).contains(&seen.generation_capacity()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn generation_capacity(&self) -> u64 {
-        self.array.ring.plan().sized_for()
     }
 
     /// Returns the sizes of one generation: those of a blocked filter.
@@ -822,9 +800,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
 impl<T: ?Sized, S> fmt::Debug for RotatingBloomFilter<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RotatingBloomFilter")
-            .field("window", &self.window)
-            .field("capacity", &self.capacity)
-            .field("generations", &self.generations())
+            .field("window", &self.window())
             .field("geometry", &self.geometry)
             .finish_non_exhaustive()
     }

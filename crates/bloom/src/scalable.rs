@@ -5,11 +5,12 @@ use core::borrow::Borrow;
 
 #[cfg(feature = "std")]
 use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures};
+use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::bits::Free;
 use crate::chain::Chain;
+#[cfg(feature = "std")]
 use crate::growing::ScalableBuilder;
 
 /// A Bloom filter that grows: it needs no size, stays below its false-positive rate up to its
@@ -65,7 +66,7 @@ use crate::growing::ScalableBuilder;
 /// for item in 0..100_000 {
 ///     seen.insert(&item);
 /// }
-/// assert!(seen.slices() > 3);
+/// assert!(seen.capacity() > 8 * 1024);
 /// assert!((0..100_000).all(|item| seen.contains(&item)));
 /// assert!(seen.false_positive_rate() < 0.01);
 /// # Ok::<(), tamis::BuildError>(())
@@ -89,7 +90,7 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
     /// use tamis::ScalableBloomFilter;
     ///
     /// let filter = ScalableBloomFilter::<str>::with_capacity(1_000_000)?;
-    /// assert_eq!(filter.slices(), 1);
+    /// assert_eq!(filter.capacity(), 1_000_000);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[cfg(feature = "std")]
@@ -117,24 +118,6 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
-    /// builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let filter = ScalableBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> ScalableBuilder<Self> {
-        ScalableBuilder::new(hasher)
-    }
-
     /// Inserts an item. Returns `true` if it was certainly new.
     ///
     /// Of concurrent inserts of a new item **at least one** returns `true`, also if a slice is
@@ -208,7 +191,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -261,7 +244,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.chain.hashes(items))
+        many::insert(self, self.chain.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
@@ -317,7 +300,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.chain.hashes(items))
+        many::contains(self, self.chain.hashes(items))
     }
 
     /// Clears the filter: afterwards it has one empty slice, as it was built, and the memory of the
@@ -380,23 +363,6 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     #[must_use]
     pub fn max_capacity(&self) -> usize {
         self.chain.slices.max_capacity()
-    }
-
-    /// Returns the number of slices: 1 as long as the filter has not grown.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
-    /// filter.insert_many_with(0..5000_u64, |_, _| ());
-    /// assert_eq!(filter.slices(), 2);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn slices(&self) -> usize {
-        self.chain.slices.len()
     }
 
     /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits

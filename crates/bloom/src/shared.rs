@@ -199,13 +199,6 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         let array = self.array.copy().unwrap_or_else(|_| out_of_memory(geometry.size_in_bytes()));
         Self { array, geometry, capacity, hasher: self.hasher.clone(), item: PhantomData }
     }
-
-    pub(crate) fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        Self::new(self.geometry, self.capacity, self.hasher.clone())
-    }
 }
 
 impl<A: Removable, T: ?Sized, S> Shared<A, T, S> {

@@ -49,39 +49,10 @@ macro_rules! filters {
         impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
             type Item = T;
             type Hasher = S;
-            type InsertError = Infallible;
 
             #[inline]
             fn hasher(&self) -> &S {
                 self.shared.hasher()
-            }
-
-            #[inline]
-            fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
-                Ok(self.shared.insert_hash(hash))
-            }
-
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.shared.contains_hash(hash)
-            }
-
-            #[inline]
-            fn try_insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                mut on_result: impl FnMut(usize, Result<bool, Infallible>),
-            ) {
-                self.shared.insert_many_with(hashes, |number, new| on_result(number, Ok(new)));
-            }
-
-            #[inline]
-            fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                self.shared.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -111,6 +82,7 @@ macro_rules! filters {
 
         impl<T: ?Sized, S> Hashed for $name<T, S> {
             type Inserted = bool;
+            type InsertError = Infallible;
 
             #[inline]
             fn insert_hash(&self, hash: u64) -> bool {

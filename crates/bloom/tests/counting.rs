@@ -13,7 +13,7 @@ type Counting = CountingBloomFilter<u64, Rapid>;
 
 /// A small filter, so that items share counters.
 fn filter(bits: u64, probes: u32) -> Counting {
-    let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(1));
+    let builder = CountingBloomFilter::builder().hasher(Rapid::with_seed(1));
     builder.bits(bits).probes(probes).build().unwrap()
 }
 
@@ -111,7 +111,7 @@ impl Checked {
             }
             Op::Union(items) => {
                 let other: Counting = {
-                    let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(1));
+                    let builder = CountingBloomFilter::builder().hasher(Rapid::with_seed(1));
                     builder.like(filter.geometry()).build().unwrap()
                 };
                 for item in items {
@@ -141,7 +141,7 @@ impl Checked {
         if !saturated {
             // Exact: the counters are those of a filter into which only the remaining copies were
             // inserted.
-            let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(1));
+            let builder = CountingBloomFilter::builder().hasher(Rapid::with_seed(1));
             let mut again: Counting = builder.like(filter.geometry()).build().unwrap();
             for (&item, &number) in copies {
                 again.extend((0..number).map(|_| item));
@@ -215,7 +215,7 @@ proptest! {
         probes in 1..=32_u32,
     ) {
         let (a, b, both) = (filter(bits, probes), filter(bits, probes), filter(bits, probes));
-        let blocked = BlockedBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+        let blocked = BlockedBloomFilter::<u64>::builder().hasher(Rapid::with_seed(1));
         let blocked = blocked.bits(bits).probes(probes).build().unwrap();
         for (filter, items) in [(&a, &items), (&b, &others)] {
             for item in items {
@@ -247,7 +247,7 @@ proptest! {
 fn batches_in_memory_equal_single_operations() {
     for rate in [0.01, 1e-6] {
         let new = || -> Counting {
-            let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(7));
+            let builder = CountingBloomFilter::builder().hasher(Rapid::with_seed(7));
             builder.capacity(1_000_000).false_positive_rate(rate).build().unwrap()
         };
         let (one, many) = (new(), new());
@@ -377,7 +377,7 @@ fn threads_that_remove_lose_nothing() {
 #[test]
 fn unions_need_the_same_geometry_and_hash() {
     let new = |seed: u64, bits| -> Counting {
-        let builder = CountingBloomFilter::builder_with_hasher(Rapid::with_seed(seed));
+        let builder = CountingBloomFilter::builder().hasher(Rapid::with_seed(seed));
         builder.bits(bits).probes(4).build().unwrap()
     };
     let a = new(1, 1000);

@@ -96,7 +96,8 @@ same_in_memory! {
 fn racing_batches_have_one_winner() {
     const ITEMS: u64 = 200_000;
     // Fixed keys: with random ones, an item is lost in one of 10^5 runs.
-    let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(4))
+    let filter = OnceBloomFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(4))
         .capacity(ITEMS as usize)
         .false_positive_rate(1e-9)
         .build()

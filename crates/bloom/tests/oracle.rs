@@ -108,10 +108,10 @@ proptest! {
     #[test]
     fn no_false_negative(ops in ops(), bits in 1..3000_u64, probes in 1..=32_u32) {
         let hasher = || Rapid::with_seed(1);
-        run(|| BloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BloomFilter));
-        run(|| BlockedBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BlockedBloomFilter));
-        run(|| OnceBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(OnceBloomFilter));
-        run(|| CountingBloomFilter::<u16, _>::builder_with_hasher(hasher()).bits(bits).probes(probes), ops, &on!(CountingBloomFilter));
+        run(|| BloomFilter::<u16>::builder().hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BloomFilter));
+        run(|| BlockedBloomFilter::<u16>::builder().hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(BlockedBloomFilter));
+        run(|| OnceBloomFilter::<u16>::builder().hasher(hasher()).bits(bits).probes(probes), ops.clone(), &on!(OnceBloomFilter));
+        run(|| CountingBloomFilter::<u16>::builder().hasher(hasher()).bits(bits).probes(probes), ops, &on!(CountingBloomFilter));
     }
 
     /// Atomic inserts and exclusive inserts set the same bits, for every shape.

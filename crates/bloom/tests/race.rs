@@ -89,7 +89,8 @@ fn the_once_filter_has_exactly_one_winner_under_locks() {
 }
 
 fn once_has_exactly_one_winner(rate: f64, words: u32) {
-    let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+    let filter = OnceBloomFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .false_positive_rate(rate)
         .build()
@@ -113,7 +114,8 @@ fn once_has_exactly_one_winner(rate: f64, words: u32) {
 fn the_lock_free_filters_have_at_least_one_winner() {
     macro_rules! check {
         ($type:ident) => {
-            let filter = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+            let filter = $type::<u64>::builder()
+                .hasher(Rapid::with_seed(11))
                 .capacity(ITEMS as usize)
                 .false_positive_rate(1e-3)
                 .build()
@@ -141,7 +143,8 @@ fn the_lock_free_filters_have_at_least_one_winner() {
 #[test]
 fn the_count_finds_two_winners() {
     const FEWER: u64 = 1000;
-    let filter = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+    let filter = OnceBloomFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .build()
         .unwrap();
@@ -161,7 +164,8 @@ fn the_count_finds_two_winners() {
 fn a_copy_during_rotations_keeps_the_window() {
     const GENERATIONS: u64 = 16;
     const SPAN: u64 = (GENERATIONS - 1) * 1000;
-    let seen = RotatingBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+    let seen = RotatingBloomFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(11))
         .capacity(200_000)
         .generations(GENERATIONS as u32)
         .span(Duration::from_nanos(SPAN))

@@ -44,7 +44,8 @@ fn the_measured_rate_is_the_reported_one() {
             macro_rules! check {
                 ($type:ident) => {
                     let hasher = Rapid::with_seed(bits_per_item);
-                    let filter = $type::<[u8], _>::builder_with_hasher(hasher)
+                    let filter = $type::<[u8]>::builder()
+                        .hasher(hasher)
                         .bits(bits_per_item * ITEMS)
                         .probes(probes)
                         .build()
@@ -82,7 +83,8 @@ fn the_published_rates_are_measured() {
         [(80_000, 6, 0.0303), (80_000, 14, 0.0067), (1_000_000, 10, 0.0089)]
     {
         let hasher = Rapid::with_seed(20);
-        let filter = BloomFilter::<[u8], _>::builder_with_hasher(hasher)
+        let filter = BloomFilter::<[u8]>::builder()
+            .hasher(hasher)
             .bits(20 * items)
             .probes(probes)
             .build()
@@ -106,7 +108,8 @@ fn the_published_rates_are_measured() {
 fn the_rate_after_removals_is_the_reported_one() {
     for (bits_per_item, probes, (family, item)) in [(10, 6, FAMILIES[0]), (16, 9, FAMILIES[2])] {
         let hasher = Rapid::with_seed(bits_per_item);
-        let filter = CountingBloomFilter::<[u8], _>::builder_with_hasher(hasher)
+        let filter = CountingBloomFilter::<[u8]>::builder()
+            .hasher(hasher)
             .bits(bits_per_item * ITEMS)
             .probes(probes)
             .build()

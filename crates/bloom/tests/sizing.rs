@@ -242,7 +242,7 @@ fn small_filters_have_the_expected_rate_on_average() {
             ($type:ident) => {
                 let builder = |seed| {
                     let hasher = Rapid::with_seed(seed);
-                    $type::<u64, _>::builder_with_hasher(hasher).bits(bits).probes(probes)
+                    $type::<u64>::builder().hasher(hasher).bits(bits).probes(probes)
                 };
                 let (mean, error) = mean(
                     |seed| builder(seed).build().unwrap(),
@@ -270,7 +270,8 @@ fn the_number_of_items_is_estimated() {
     for (capacity, items) in [(1000, 100), (10_000, 10_000), (10_000, 20_000)] {
         macro_rules! check {
             ($type:ident) => {
-                let mut filter = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(3))
+                let mut filter = $type::<u64>::builder()
+                    .hasher(Rapid::with_seed(3))
                     .capacity(capacity)
                     .build()
                     .unwrap();
@@ -359,7 +360,7 @@ fn a_sample_has_its_stated_error() {
         ($type:ident, $rate:expr) => {
             let mut sums = [0.0; 3];
             for seed in 0..FILTERS {
-                let builder = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(seed));
+                let builder = $type::<u64>::builder().hasher(Rapid::with_seed(seed));
                 let builder = builder.capacity(50_000).false_positive_rate($rate);
                 let mut filter = builder.build().unwrap();
                 filter.extend(0..30_000);
@@ -389,7 +390,7 @@ fn a_sample_of_all_lines_is_exact() {
     for (bits, items) in [(513, 50), (1025, 100), (1 << 20, 100_000)] {
         macro_rules! check {
             ($type:ident) => {
-                let builder = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(5));
+                let builder = $type::<u64>::builder().hasher(Rapid::with_seed(5));
                 let mut filter = builder.bits(bits).probes(7).build().unwrap();
                 filter.extend(0..items as u64);
                 assert!(

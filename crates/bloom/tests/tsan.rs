@@ -18,7 +18,7 @@ const ITEMS: u64 = 20_000;
 macro_rules! race {
     ($type:ident, $rate:literal) => {{
         let new = || {
-            let builder = $type::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+            let builder = $type::<u64>::builder().hasher(Rapid::with_seed(1));
             Arc::new(builder.capacity(ITEMS as usize).false_positive_rate($rate).build().unwrap())
         };
         let (filter, other) = (new(), new());

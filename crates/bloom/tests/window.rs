@@ -19,7 +19,7 @@ type Filter = RotatingBloomFilter<u64, Rapid>;
 const ALPHA: f64 = 1e-11;
 
 fn builder(capacity: u64, generations: u32, rate: f64) -> RotatingBuilder<u64, Rapid> {
-    let builder = Filter::builder_with_hasher(Rapid::with_seed(11)).capacity(capacity as usize);
+    let builder = RotatingBuilder::new(Rapid::with_seed(11)).capacity(capacity as usize);
     builder.generations(generations).false_positive_rate(rate)
 }
 

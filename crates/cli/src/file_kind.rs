@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(planned(FileKind::Counting), counting.size_in_bytes());
         let rotating = RotatingBloomFilter::<[u8]>::builder();
         let rotating = rotating.capacity(items).false_positive_rate(rate).build().expect("small");
-        assert_eq!(rotating.generations(), GENERATIONS);
+        assert_eq!(rotating.window().generations, GENERATIONS);
         // The library counts the locks, too.
         let (planned_size, built) = (planned(FileKind::Rotating), rotating.size_in_bytes());
         assert!(planned_size.abs_diff(built) * 50 <= built, "{planned_size} {built}");

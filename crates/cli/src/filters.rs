@@ -8,8 +8,8 @@ use tamis::formats::{self, Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Filter,
-    InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter,
-    ScalableBloomFilter, ScalableCuckooFilter,
+    Hashed as _, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter,
+    RotatingBloomFilter, ScalableBloomFilter, ScalableCuckooFilter,
 };
 
 use crate::dedup::Tables;

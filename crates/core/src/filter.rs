@@ -4,13 +4,14 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::error::Error;
 
 use tamis_hash::HashItem;
 
 use crate::as_item::AsItem;
 use crate::error::BuildError;
 use crate::figures::Figures;
+use crate::hashed::{Hashed, Verdict};
+use crate::many;
 
 /// A concurrent membership filter: the operations that all filters of Tamis share, for generic
 /// code.
@@ -21,7 +22,7 @@ use crate::figures::Figures;
 /// Each type also has its own methods of the same names. They are at least as fast, and their
 /// documentation states what the type promises when calls race. Only the insert methods differ in
 /// name: a filter of fixed memory may reject an item, so here they start with `try_` and return a
-/// `Result`. Bloom filters reject nothing: their [`InsertError`](Self::InsertError) is
+/// `Result`. Bloom filters reject nothing: their [`InsertError`](Hashed::InsertError) is
 /// [`Infallible`](core::convert::Infallible), and `let Ok(new) = …;` unwraps the result.
 ///
 /// `&F`, `Box<F>` and `Arc<F>` are filters if `F` is one, so that a struct can hold any of them.
@@ -46,7 +47,7 @@ use crate::figures::Figures;
 ///     Ok(new)
 /// }
 /// ```
-pub trait Filter {
+pub trait Filter: Hashed {
     /// The type of the items.
     type Item: ?Sized;
 
@@ -54,43 +55,29 @@ pub trait Filter {
     /// needs a bound for that form, too: `F::Hasher: HashItem<str>`.
     type Hasher: HashItem<Self::Item>;
 
-    /// The error of a rejected insert: [`Infallible`](core::convert::Infallible) if the filter
-    /// rejects nothing.
-    type InsertError: Error + Send + Sync + 'static;
-
     /// Returns the hasher.
     fn hasher(&self) -> &Self::Hasher;
 
-    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does. The hash must be 64
-    /// well-mixed bits, always the same for the same item.
+    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does.
     ///
     /// # Errors
     ///
     /// As for [`try_insert`](Self::try_insert).
-    fn try_insert_hash(&self, hash: u64) -> Result<bool, Self::InsertError>;
-
-    /// Queries an item by its hash, as [`contains`](Self::contains) does.
-    #[must_use]
-    fn contains_hash(&self, hash: u64) -> bool;
+    #[inline]
+    fn try_insert_hash(&self, hash: u64) -> Result<bool, Self::InsertError> {
+        self.insert_hash(hash).verdict()
+    }
 
     /// Inserts many items by their hashes, as [`try_insert_many_with`](Self::try_insert_many_with)
     /// does.
-    ///
-    /// An implementation must pull a batch of hashes before it inserts the first hash of that
-    /// batch. Then a panic in the iterator loses no result.
+    #[inline]
     fn try_insert_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
-    );
-
-    /// Queries many items by their hashes, as [`contains_many_with`](Self::contains_many_with)
-    /// does.
-    fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    );
+        mut on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
+    ) {
+        self.insert_hashes(hashes, |number, inserted| on_result(number, inserted.verdict()));
+    }
 
     /// Inserts an item. Returns `Ok(true)` if this call stored something.
     ///
@@ -105,7 +92,7 @@ pub trait Filter {
     ///
     /// # Errors
     ///
-    /// [`InsertError`](Self::InsertError) if the filter has no room. Its contents are then as
+    /// [`InsertError`](Hashed::InsertError) if the filter has no room. Its contents are then as
     /// before.
     #[inline]
     fn try_insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Self::InsertError>
@@ -173,10 +160,7 @@ pub trait Filter {
     {
         // Run all code of the user first: a panic in it then happens before the first insert.
         let hashes = items.into_iter().map(|item| self.hasher().hash_item(item.as_item()));
-        let hashes: Vec<u64> = hashes.collect();
-        let mut results = Vec::with_capacity(hashes.len());
-        self.try_insert_hashes(hashes, |_, result| results.push(result));
-        results
+        many::insert(self, hashes).into_iter().map(Verdict::verdict).collect()
     }
 
     /// Queries many items, as [`contains_many_with`](Self::contains_many_with) does, and returns
@@ -187,10 +171,25 @@ pub trait Filter {
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
     {
-        let items = items.into_iter();
-        let mut results = Vec::with_capacity(items.size_hint().0);
-        self.contains_many_with(items, |_, hit| results.push(hit));
-        results
+        many::contains(self, items.into_iter().map(|item| self.hasher().hash_item(item.as_item())))
+    }
+
+    /// Inserts items one by one until an insert fails. Returns how many of them this call stored.
+    /// Other threads may insert and query meanwhile.
+    ///
+    /// To insert on all threads of rayon's pool, call `try_insert` in a parallel iterator's
+    /// `try_for_each`.
+    ///
+    /// # Errors
+    ///
+    /// The first error. Earlier items stay inserted, and no item after it is.
+    fn try_extend<I>(&self, items: I) -> Result<usize, Self::InsertError>
+    where
+        I: IntoIterator<Item: AsItem<Self::Item>>,
+        Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
+    {
+        let hashes = items.into_iter().map(|item| self.hasher().hash_item(item.as_item()));
+        hashes.map(|hash| self.try_insert_hash(hash).map(usize::from)).sum()
     }
 
     /// Returns the number of distinct items that the filter was built for.
@@ -272,39 +271,10 @@ macro_rules! through_pointers {
         impl<F: Filter + ?Sized> Filter for $pointer {
             type Item = F::Item;
             type Hasher = F::Hasher;
-            type InsertError = F::InsertError;
 
             #[inline]
             fn hasher(&self) -> &F::Hasher {
                 (**self).hasher()
-            }
-
-            #[inline]
-            fn try_insert_hash(&self, hash: u64) -> Result<bool, F::InsertError> {
-                (**self).try_insert_hash(hash)
-            }
-
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                (**self).contains_hash(hash)
-            }
-
-            #[inline]
-            fn try_insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, Result<bool, F::InsertError>),
-            ) {
-                (**self).try_insert_hashes(hashes, on_result);
-            }
-
-            #[inline]
-            fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                (**self).contains_hashes(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {

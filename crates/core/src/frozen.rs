@@ -80,7 +80,7 @@ impl<F: Filter> Frozen<F> {
         self.0.contains(item)
     }
 
-    /// Queries an item by its hash, as [`Filter::contains_hash`] does.
+    /// Queries an item by its hash.
     ///
     /// # Examples
     ///
@@ -113,7 +113,7 @@ impl<F: Filter> Frozen<F> {
         self.0.contains_many_with(items, on_result);
     }
 
-    /// Queries many items by their hashes, as [`Filter::contains_hashes`] does.
+    /// Queries many items by their hashes.
     ///
     /// # Examples
     ///

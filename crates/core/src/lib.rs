@@ -2,6 +2,7 @@
 //!
 //! * [`Filter`]: the trait for code that is generic over the type of filter. [`OnceFilter`] is for
 //!   code that needs exactly one winner per item, and [`WithRate`] for code that builds filters.
+//! * [`DynFilter`]: the trait for a type of filter that is chosen at run time.
 //! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
@@ -18,19 +19,23 @@
 extern crate alloc;
 
 mod as_item;
-mod by_hash;
+mod dyn_filter;
 mod error;
 mod figures;
 mod filter;
 mod frozen;
+mod hashed;
+#[doc(hidden)]
+pub mod many;
 mod sampled;
 
 pub use crate::as_item::AsItem;
-pub use crate::by_hash::{ByHash, Hashed, HashedCopies, HashedRefresh};
+pub use crate::dyn_filter::DynFilter;
 pub use crate::error::BuildError;
 pub use crate::figures::Figures;
 pub use crate::filter::{Filter, OnceFilter, WithRate};
 pub use crate::frozen::Frozen;
+pub use crate::hashed::{ByHash, Hashed, HashedCopies, HashedRefresh, Verdict};
 pub use crate::sampled::{Mean, Sampled};
 #[doc(hidden)]
 pub use tamis_hash as hash;

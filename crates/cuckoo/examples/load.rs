@@ -10,7 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let slots: u64 = arguments.next().map_or(Ok(1_000_000), |slots| slots.parse())?;
     let seed: u64 = arguments.next().map_or(Ok(1), |seed| seed.parse())?;
-    let filter = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(seed))
+    let filter = CuckooFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(seed))
         .buckets(slots.div_ceil(4).next_multiple_of(2))
         .slots(4)
         .fingerprint_bits(16)

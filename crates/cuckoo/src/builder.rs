@@ -88,7 +88,23 @@ pub struct Builder<F: Buildable> {
 }
 
 impl<F: Buildable> Builder<F> {
-    pub(crate) fn new(hasher: F::Hasher) -> Self {
+    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
+    /// random keys, it is the only way to get one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// use tamis::cuckoo::Builder;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let builder = Builder::new(Rapid::with_seed(1));
+    /// let filter: CuckooFilter<str, Rapid> = builder.capacity(10).build()?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn new(hasher: F::Hasher) -> Self {
         Self {
             capacity: None,
             rate: None,
@@ -275,6 +291,34 @@ impl<F: Buildable> Builder<F> {
         let geometry = self.geometry()?;
         let capacity = self.capacity.unwrap_or_else(|| geometry.capacity());
         Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
+    }
+}
+
+/// The sizes, the capacity and a clone of the hasher of a filter: builds an empty filter like it.
+///
+/// Reads no buckets, and other threads may use the filter meanwhile. With `Swap` of the crate
+/// `tamis` it clears a filter that is in use.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::CuckooFilter;
+/// use tamis::cuckoo::Builder;
+/// use tamis::hash::HashItem;
+///
+/// let filter = CuckooFilter::<str>::with_capacity(10)?;
+/// let empty = Builder::from(&filter).build()?;
+/// assert_eq!(empty.geometry(), filter.geometry());
+/// // Both hash alike.
+/// assert_eq!(empty.hasher().hash_item("a"), filter.hasher().hash_item("a"));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
+    fn from(filter: &F) -> Self {
+        let shared = filter.shared();
+        let builder = Self::new(shared.hasher().clone());
+        builder.like(shared.geometry()).capacity(shared.capacity())
     }
 }
 

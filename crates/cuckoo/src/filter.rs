@@ -32,41 +32,10 @@ macro_rules! filters {
         impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
             type Item = T;
             type Hasher = S;
-            type InsertError = InsertError;
 
             #[inline]
             fn hasher(&self) -> &S {
                 self.shared.hasher()
-            }
-
-            #[inline]
-            fn try_insert_hash(&self, hash: u64) -> Result<bool, InsertError> {
-                self.shared.$insert(hash).map(|$stored| $result)
-            }
-
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.shared.contains(hash)
-            }
-
-            #[inline]
-            fn try_insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                mut on_result: impl FnMut(usize, Result<bool, InsertError>),
-            ) {
-                self.shared.$insert_many_with(hashes, |number, result| {
-                    on_result(number, result.map(|$stored| $result));
-                });
-            }
-
-            #[inline]
-            fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                self.shared.contains_many_with(hashes, on_result);
             }
 
             fn capacity(&self) -> usize {
@@ -96,6 +65,7 @@ macro_rules! filters {
 
         impl<T: ?Sized, S> Hashed for $name<T, S> {
             type Inserted = Result<$inserted, InsertError>;
+            type InsertError = InsertError;
 
             #[inline]
             fn insert_hash(&self, hash: u64) -> Result<$inserted, InsertError> {

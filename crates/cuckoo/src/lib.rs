@@ -156,8 +156,8 @@ pub use crate::once::OnceCuckooFilter;
 pub use crate::scalable::ScalableCuckooFilter;
 pub use crate::scalable_builder::ScalableBuilder;
 pub use tamis_core::{
-    AsItem, BuildError, ByHash, Figures, Filter, Frozen, Hashed, HashedCopies, HashedRefresh,
-    OnceFilter, Sampled, WithRate,
+    AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
+    HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,
 };
 pub use tamis_hash as hash;
 

@@ -3,9 +3,12 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, ByHash, Figures, Hashed as _};
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
+use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::{InsertError, MergeError};
 use crate::geometry::Geometry;
@@ -95,25 +98,6 @@ impl<T: ?Sized> CuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> CuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to
-    /// get a builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(10);
-    /// let filter = builder.build()?;
-    /// filter.insert("a")?;
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
-        Builder::new(hasher)
-    }
-
     /// Inserts one copy of an item, whether or not the filter already contains the item.
     ///
     /// Lock-free while one of the item's two buckets has an empty slot. If both are full, the
@@ -257,7 +241,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -320,7 +304,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.shared.hashes(items))
+        many::insert(self, self.shared.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item
@@ -373,7 +357,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().remove_many(self.shared.hashes(items))
+        many::remove(self, self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -431,65 +415,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.shared.hashes(items))
-    }
-
-    /// Inserts all items, until an insert fails. Returns the number of items.
-    ///
-    /// Other threads may insert and query meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
-    /// one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
-    /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(|()| 1)).sum()
-    }
-
-    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool
-    /// and in any order.
-    ///
-    /// # Errors
-    ///
-    /// One of the errors. Other items may have been inserted before and after it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// use rayon::iter::IntoParallelIterator;
-    ///
-    /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
-    /// assert!(filter.par_try_extend((0..900).into_par_iter())? > 800);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[cfg(feature = "rayon")]
-    pub fn par_try_extend<I>(&self, items: I) -> Result<usize, InsertError>
-    where
-        I: rayon::iter::IntoParallelIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed> + Sync,
-    {
-        use rayon::iter::ParallelIterator as _;
-        let inserted = items
-            .into_par_iter()
-            .map(|item| self.insert_hash(self.hasher().hash_item(item.as_item())).map(|()| 1));
-        inserted.try_reduce(|| 0, |some, more| Ok(some + more))
+        many::contains(self, self.shared.hashes(items))
     }
 
     /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
@@ -507,36 +433,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// ```
     pub fn clear(&mut self) {
         self.shared.clear();
-    }
-
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
-    ///
-    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the
-    /// crate `tamis` it clears a filter that other threads are using. With exclusive access,
-    /// [`clear`](Self::clear) needs no second table.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Alloc`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a")?;
-    /// let empty = filter.empty_like()?;
-    /// assert!(empty.is_empty() && empty.geometry() == filter.geometry());
-    /// // Both hash alike, so they can be merged.
-    /// assert!(CuckooFilter::merge(&empty, &filter)?.contains("a"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        self.shared.empty_like().map(|shared| Self { shared })
     }
 
     /// Returns a new filter of the same geometry with the items of both.
@@ -633,7 +529,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
+    /// use tamis::{CuckooFilter, Filter};
     /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(16);
     /// let filter = builder.build()?;
     /// filter.try_extend(0..2000)?;
@@ -705,7 +601,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
+    /// use tamis::{CuckooFilter, Filter};
     /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
     /// filter.try_extend(0..500)?;
     /// assert!((0.48..=0.5).contains(&filter.saturation()));
@@ -726,7 +622,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
+    /// use tamis::{CuckooFilter, Filter};
     /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8);
     /// let filter = builder.build()?;
     /// filter.try_extend(0..3600)?;

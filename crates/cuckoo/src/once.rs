@@ -4,9 +4,12 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, BuildError, ByHash, Figures, Hashed as _};
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
+use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::{InsertError, MergeError};
 use crate::geometry::Geometry;
@@ -93,25 +96,6 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
 }
 
 impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without the feature `std`, this is the only way to
-    /// get a builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = OnceCuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
-    /// let filter = builder.capacity(10).build()?;
-    /// filter.insert("a")?;
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> Builder<Self> {
-        Builder::new(hasher)
-    }
-
     /// Inserts an item unless the filter contains it. Returns `Ok(true)` if the item is new; only
     /// this call does so.
     ///
@@ -193,7 +177,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -251,7 +235,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.shared.hashes(items))
+        many::insert(self, self.shared.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -309,65 +293,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.shared.hashes(items))
-    }
-
-    /// Inserts all items, until an insert fails. Returns the number of new items.
-    ///
-    /// Other threads may insert and query meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
-    /// one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
-    /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
-    /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.shared.hashes(items).map(|hash| self.insert_hash(hash).map(usize::from)).sum()
-    }
-
-    /// Inserts all items as [`try_extend`](Self::try_extend) does, on all threads of rayon's pool
-    /// and in any order.
-    ///
-    /// # Errors
-    ///
-    /// One of the errors. Other items may have been inserted before and after it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
-    /// use rayon::iter::IntoParallelIterator;
-    ///
-    /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
-    /// assert!(filter.par_try_extend((0..900).into_par_iter())? > 800);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[cfg(feature = "rayon")]
-    pub fn par_try_extend<I>(&self, items: I) -> Result<usize, InsertError>
-    where
-        I: rayon::iter::IntoParallelIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed> + Sync,
-    {
-        use rayon::iter::ParallelIterator as _;
-        let inserted = items
-            .into_par_iter()
-            .map(|item| self.insert_hash(self.hasher().hash_item(item.as_item())).map(usize::from));
-        inserted.try_reduce(|| 0, |some, more| Ok(some + more))
+        many::contains(self, self.shared.hashes(items))
     }
 
     /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
@@ -385,36 +311,6 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// ```
     pub fn clear(&mut self) {
         self.shared.clear();
-    }
-
-    /// Creates an empty filter with the sizes, the capacity and a clone of the hasher of this one.
-    ///
-    /// Reads no bucket and takes no lock, and other threads may write meanwhile. With `Swap` of the
-    /// crate `tamis` it clears a filter that other threads are using. With exclusive access,
-    /// [`clear`](Self::clear) needs no second table.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Alloc`] if the allocation fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
-    /// let filter = OnceCuckooFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a")?;
-    /// let empty = filter.empty_like()?;
-    /// assert!(empty.is_empty() && empty.geometry() == filter.geometry());
-    /// // Both hash alike, so they can be merged.
-    /// assert!(OnceCuckooFilter::merge(&empty, &filter)?.contains("a"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        self.shared.empty_like().map(|shared| Self { shared })
     }
 
     /// Returns a new filter of the same geometry with the items of both.
@@ -510,7 +406,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
+    /// use tamis::{OnceCuckooFilter, Filter};
     /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4);
     /// let filter = builder.fingerprint_bits(16).build()?;
     /// filter.try_extend(0..2000)?;
@@ -582,7 +478,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
+    /// use tamis::{OnceCuckooFilter, Filter};
     /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
     /// filter.try_extend(0..500)?;
     /// assert!((0.48..=0.5).contains(&filter.saturation()));
@@ -603,7 +499,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::OnceCuckooFilter;
+    /// use tamis::{OnceCuckooFilter, Filter};
     /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8);
     /// let filter = builder.build()?;
     /// filter.try_extend(0..3600)?;

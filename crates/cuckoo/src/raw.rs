@@ -37,7 +37,7 @@
 //! use tamis_cuckoo::raw;
 //! use tamis::hash::Rapid;
 //!
-//! let builder = CuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1)).capacity(1000);
+//! let builder = CuckooFilter::<str>::builder().hasher(Rapid::with_seed(1)).capacity(1000);
 //! let filter = builder.build()?;
 //! filter.insert("a")?;
 //!

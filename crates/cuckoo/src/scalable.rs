@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, ByHash, Figures, Hashed as _, HashedCopies as _};
+use tamis_core::{AsItem, ByHash, Figures, Hashed, HashedCopies as _, many};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::error::InsertError;
@@ -199,7 +199,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// ```
     #[inline]
     pub fn by_hash(&self) -> ByHash<'_, Self> {
-        ByHash::new(self)
+        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -262,7 +262,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().insert_many(self.growing.hashes(items))
+        many::insert(self, self.growing.hashes(items))
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item
@@ -315,7 +315,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().remove_many(self.growing.hashes(items))
+        many::remove(self, self.growing.hashes(items))
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` for each item in order, with its
@@ -373,34 +373,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.by_hash().contains_many(self.growing.hashes(items))
-    }
-
-    /// Inserts all items, until an insert fails. Returns the number of items.
-    ///
-    /// Other threads may insert and query meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// The first error. Earlier items stay inserted. If you need their exact number, insert one by
-    /// one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::ScalableCuckooFilter;
-    /// let filter = ScalableCuckooFilter::<str>::with_capacity(10)?;
-    /// assert_eq!(filter.try_extend(["a", "b"])?, 2);
-    /// assert_eq!(filter.try_extend([String::from("c")])?, 1);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn try_extend<I>(&self, items: I) -> Result<usize, InsertError>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.growing.hashes(items).map(|hash| self.insert_hash(hash).map(|()| 1)).sum()
+        many::contains(self, self.growing.hashes(items))
     }
 
     /// Removes all items. It takes `&mut self` because a concurrent query would miss items.

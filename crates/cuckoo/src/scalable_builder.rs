@@ -40,7 +40,23 @@ pub struct ScalableBuilder<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized, S> ScalableBuilder<T, S> {
-    pub(crate) const fn new(hasher: S) -> Self {
+    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
+    /// random keys, it is the only way to get one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::ScalableCuckooFilter;
+    /// use tamis::cuckoo::ScalableBuilder;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let builder = ScalableBuilder::new(Rapid::with_seed(1));
+    /// let filter: ScalableCuckooFilter<str, Rapid> = builder.capacity(10).build()?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub const fn new(hasher: S) -> Self {
         Self { capacity: None, max_capacity: None, rate: None, hasher, item: PhantomData }
     }
 
@@ -51,7 +67,7 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::ScalableCuckooFilter;
+    /// use tamis::{ScalableCuckooFilter, Filter};
     /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(20_000).build()?;
     /// filter.try_extend(0..20_000)?;
     /// assert_eq!(filter.generations(), 1);
@@ -195,25 +211,5 @@ impl<T: ?Sized> ScalableCuckooFilter<T> {
     #[cfg(feature = "std")]
     pub fn builder() -> ScalableBuilder<T> {
         ScalableBuilder::new(DefaultHashBuilder::default())
-    }
-}
-
-impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
-    /// builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::ScalableCuckooFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = ScalableCuckooFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
-    /// assert_eq!(builder.capacity(10).build()?.len(), 0);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub const fn builder_with_hasher(hasher: S) -> ScalableBuilder<T, S> {
-        ScalableBuilder::new(hasher)
     }
 }

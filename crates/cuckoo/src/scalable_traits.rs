@@ -32,41 +32,10 @@ impl<T: ?Sized, S> fmt::Debug for ScalableCuckooFilter<T, S> {
 impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
     type Item = T;
     type Hasher = S;
-    type InsertError = InsertError;
 
     #[inline]
     fn hasher(&self) -> &S {
         self.growing.hasher()
-    }
-
-    // Every insert adds a copy, so every successful insert counts as new.
-    #[inline]
-    fn try_insert_hash(&self, hash: u64) -> Result<bool, InsertError> {
-        self.insert_hash(hash).map(|()| true)
-    }
-
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.growing.contains(hash)
-    }
-
-    #[inline]
-    fn try_insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        mut on_result: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.growing
-            .insert_many_with(hashes, |number, result| on_result(number, result.map(|()| true)));
-    }
-
-    #[inline]
-    fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        self.growing.contains_many_with(hashes, on_result);
     }
 
     fn capacity(&self) -> usize {
@@ -96,6 +65,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for ScalableCuckooFilter<T, S> {
 
 impl<T: ?Sized, S> Hashed for ScalableCuckooFilter<T, S> {
     type Inserted = Result<(), InsertError>;
+    type InsertError = InsertError;
 
     #[inline]
     fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {

@@ -205,14 +205,6 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.try_snapshot().unwrap_or_else(|error| out_of_memory(bytes(error)))
     }
 
-    /// Returns an empty filter with the same sizes and hasher.
-    pub(crate) fn empty_like(&self) -> Result<Self, BuildError>
-    where
-        S: Clone,
-    {
-        Self::new(self.geometry(), self.capacity, self.hasher.clone())
-    }
-
     /// Returns a filter with the copies of both, or if `once`, with one copy of each class of
     /// either.
     pub(crate) fn merge(a: &Self, b: &Self, once: bool) -> Result<Self, MergeError>

@@ -77,7 +77,7 @@ fn from_hashes<T: ?Sized, S>(
 ///
 /// All items are hashed first, which needs 8 bytes per item. If an allocation fails, the program
 /// ends as with std's collections. A [`CuckooFilter`] cannot be collected, because it may fail to
-/// insert copies of an item: see [`try_extend`](CuckooFilter::try_extend).
+/// insert copies of an item: see [`try_extend`](tamis_core::Filter::try_extend).
 impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I>
     for OnceCuckooFilter<T, S>
 {

@@ -9,7 +9,8 @@ use std::panic::catch_unwind;
 use std::rc::Rc;
 
 use tamis_cuckoo::{
-    BuildError, Builder, CuckooFilter, Geometry, InsertError, MergeError, OnceCuckooFilter,
+    BuildError, Builder, CuckooFilter, Filter as _, Geometry, InsertError, MergeError,
+    OnceCuckooFilter,
 };
 use tamis_hash::{HashItem as _, Rapid, SipHash13};
 
@@ -39,7 +40,8 @@ fn items_are_queried_by_their_borrowed_forms() -> Result<(), Box<dyn core::error
     let numbers = CuckooFilter::<u64>::with_capacity(100)?;
     numbers.insert(&5)?;
     assert!(numbers.contains(&5));
-    let pairs = CuckooFilter::<(String, u32), _>::builder_with_hasher(Rapid::with_seed(1))
+    let pairs = CuckooFilter::<(String, u32)>::builder()
+        .hasher(Rapid::with_seed(1))
         .capacity(10)
         .build()?;
     pairs.insert(&("a".to_owned(), 1))?;
@@ -155,7 +157,7 @@ macro_rules! check_empty_like {
             let filter =
                 $type::<u64>::builder().capacity(5000).false_positive_rate(rate).build()?;
             filter.try_extend(0..1000_u64)?;
-            let empty = filter.empty_like()?;
+            let empty = Builder::from(&filter).build()?;
             assert!(empty.is_empty() && (0..1000).all(|item| !empty.contains(&item)));
             assert_eq!((empty.geometry(), empty.capacity()), (filter.geometry(), 5000));
             // The hashers are the same, with the same random keys: the fingerprints mean the same
@@ -222,7 +224,7 @@ fn hashes<X>(filter: &CuckooFilter<str, Counting>, act: impl Fn() -> X) -> u32 {
 #[test]
 fn an_item_is_hashed_once() {
     let new = || Counting { hashed: Cell::new(0) };
-    let filter = CuckooFilter::<str, _>::builder_with_hasher(new());
+    let filter = CuckooFilter::<str>::builder().hasher(new());
     let filter = filter.buckets(2).slots(2).fingerprint_bits(32).build().unwrap();
     // This holds also for inserts that search for room, and fail.
     for item in ["a", "b", "c", "d", "e", "f"] {
@@ -235,7 +237,7 @@ fn an_item_is_hashed_once() {
     assert_eq!(hashes(&filter, || filter.try_extend(["g"])), 1);
     assert_eq!(hashes(&filter, || filter.false_positive_rate()), 0);
 
-    let once = OnceCuckooFilter::<str, _>::builder_with_hasher(new()).capacity(10).build().unwrap();
+    let once = OnceCuckooFilter::<str>::builder().hasher(new()).capacity(10).build().unwrap();
     once.insert("a").unwrap();
     once.insert("a").unwrap();
     assert!(once.contains("a"));
@@ -316,7 +318,7 @@ fn a_panicking_clone_of_the_hasher_leaves_the_filter_valid() {
         }
     }
 
-    let filter = CuckooFilter::<str, _>::builder_with_hasher(Single(RandomState::new()));
+    let filter = CuckooFilter::<str>::builder().hasher(Single(RandomState::new()));
     let filter = filter.capacity(10).build().unwrap();
     filter.insert("a").unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| filter.clone())).is_err());

@@ -136,7 +136,7 @@ fn distinct(builder: impl Fn() -> CuckooFilter<u64, Rapid>, seed: u64, n: usize)
 /// Builds a filter of four buckets with few slots each, in which nearly every insert has to
 /// relocate other items.
 fn small((slots, bits): (u32, u32)) -> CuckooFilter<u64, Rapid> {
-    let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
+    let builder = CuckooFilter::<u64>::builder().hasher(Rapid::with_seed(0));
     builder.buckets(4).slots(slots).fingerprint_bits(bits).build().unwrap()
 }
 
@@ -208,7 +208,7 @@ fn check_once_filter(shape: (u32, u32)) {
         let fillers = 4 * shape.0 as usize - 3;
         let hashes = distinct(small, seed, ITEMS + fillers);
         let (items, fillers) = hashes.split_at(ITEMS);
-        let builder = OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(0));
+        let builder = OnceCuckooFilter::<u64>::builder().hasher(Rapid::with_seed(0));
         let filter = builder.buckets(4).slots(shape.0).fingerprint_bits(shape.1).build().unwrap();
         for &hash in fillers {
             // If too many fillers have the same two buckets, not all of them fit.

@@ -5,7 +5,7 @@
 //! filter of any size.
 
 use crate::common::sample;
-use tamis_cuckoo::{CuckooFilter, Geometry, InsertError};
+use tamis_cuckoo::{Builder, CuckooFilter, Geometry, InsertError};
 use tamis_hash::{HashItem as _, Rapid};
 
 type Filter = CuckooFilter<u64, Rapid>;
@@ -16,7 +16,7 @@ fn hash(seed: u64, item: u64) -> u64 {
 }
 
 fn of_buckets(buckets: u64, slots: u32, bits: u32) -> Filter {
-    let builder = Filter::builder_with_hasher(Rapid::with_seed(0)).buckets(buckets);
+    let builder = Builder::<Filter>::new(Rapid::with_seed(0)).buckets(buckets);
     builder.slots(slots).fingerprint_bits(bits).build().unwrap()
 }
 
@@ -91,7 +91,7 @@ fn for_items(items: u64, (slots, bits): (u32, u32)) -> Geometry {
 
 /// Counts the seeds whose items do not all fit into a filter of this geometry.
 fn failures(geometry: Geometry, items: u64, seeds: core::ops::Range<u64>) -> usize {
-    let builder = Filter::builder_with_hasher(Rapid::with_seed(0)).like(geometry);
+    let builder = Builder::<Filter>::new(Rapid::with_seed(0)).like(geometry);
     let mut filter = builder.capacity(items as usize).build().unwrap();
     let fails = |&seed: &u64| {
         filter.clear();

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 use tamis_cuckoo::{
-    Buildable, Builder, CuckooFilter, Geometry, InsertError, MergeError, OnceCuckooFilter,
+    Buildable, Builder, CuckooFilter, Filter as _, Geometry, InsertError, MergeError,
+    OnceCuckooFilter,
 };
 use tamis_hash::{HashItem as _, Rapid, fastrange, split};
 
@@ -51,11 +52,11 @@ fn like<F: Buildable>(new: Builder<F>, geometry: Geometry) -> F {
 }
 
 fn multiset(geometry: Geometry) -> Multiset {
-    like(Multiset::builder_with_hasher(Rapid::with_seed(1)), geometry)
+    like(Builder::<Multiset>::new(Rapid::with_seed(1)), geometry)
 }
 
 fn once(geometry: Geometry) -> Once {
-    like(Once::builder_with_hasher(Rapid::with_seed(1)), geometry)
+    like(Builder::<Once>::new(Rapid::with_seed(1)), geometry)
 }
 
 #[derive(Clone, Debug)]
@@ -343,7 +344,7 @@ fn every_error_occurs() {
 #[test]
 fn merge_requires_equal_geometry_and_hash() {
     let new = |buckets: u64, seed| {
-        let builder = Multiset::builder_with_hasher(Rapid::with_seed(seed)).buckets(buckets);
+        let builder = Builder::<Multiset>::new(Rapid::with_seed(seed)).buckets(buckets);
         let filter = builder.slots(4).fingerprint_bits(16).build().unwrap();
         filter.try_extend(0..20).unwrap();
         filter
@@ -355,7 +356,7 @@ fn merge_requires_equal_geometry_and_hash() {
     assert_eq!(CuckooFilter::merge(&a, &a).unwrap().len(), 40);
     assert_eq!(a.len(), 20);
     let once = |buckets: u64, seed| {
-        let builder = Once::builder_with_hasher(Rapid::with_seed(seed)).buckets(buckets);
+        let builder = Builder::<Once>::new(Rapid::with_seed(seed)).buckets(buckets);
         let filter = builder.slots(2).fingerprint_bits(32).build().unwrap();
         assert_eq!(filter.try_extend(0..20), Ok(20));
         filter
@@ -369,27 +370,34 @@ fn merge_requires_equal_geometry_and_hash() {
 #[cfg(feature = "rayon")]
 #[test]
 fn parallel_filling_agrees_with_filling() {
-    use rayon::iter::{IntoParallelIterator as _, IntoParallelRefIterator as _};
+    use rayon::prelude::*;
 
     let geometry = CuckooFilter::<u64>::builder().capacity(30_000).geometry().unwrap();
     let filter = multiset(geometry);
-    assert_eq!(filter.par_try_extend((0..10_000_u64).into_par_iter()), Ok(10_000));
+    assert_eq!((0..10_000).into_par_iter().try_for_each(|item: u64| filter.insert(&item)), Ok(()));
     let more: Vec<u64> = (5000..15_000).collect();
-    assert_eq!(filter.par_try_extend(more.par_iter()), Ok(10_000));
+    assert_eq!(more.par_iter().try_for_each(|item| filter.insert(item)), Ok(()));
     assert_eq!(filter.len(), 20_000);
     assert!(
         (0..15_000).all(|item| filter.count(&item) > u32::from((5000..10_000).contains(&item)))
     );
-    assert_eq!(filter.par_try_extend([1; 20]), Err(InsertError::TooManyCopies));
+    assert_eq!(
+        [1; 20].par_iter().try_for_each(|item| filter.insert(item)),
+        Err(InsertError::TooManyCopies)
+    );
 
     let filter = once(geometry);
     let sequential = once(geometry);
     assert_eq!(
-        filter.par_try_extend((0..15_000_u64).into_par_iter()),
+        (0..15_000_u64)
+            .into_par_iter()
+            .map(|item| filter.insert(&item).map(usize::from))
+            .sum::<Result<usize, _>>(),
         sequential.try_extend(0..15_000),
         "the number of new items does not depend on the order"
     );
-    assert_eq!(filter.par_try_extend(more.par_iter()), Ok(0));
-    assert_eq!(filter.par_try_extend((0..40_000_u64).into_par_iter()), Err(InsertError::Full));
+    assert!(more.par_iter().all(|item| filter.insert(item) == Ok(false)));
+    let more = (0..40_000).into_par_iter().try_for_each(|item: u64| filter.insert(&item).map(drop));
+    assert_eq!(more, Err(InsertError::Full));
     assert!((0..15_000).all(|item| filter.contains(&item)));
 }

@@ -81,7 +81,8 @@ fn exactly_one_insert_of_an_item_returns_true_at_a_low_rate() {
 
 /// Fills a filter to its capacity, so that in the end the threads relocate each other's items.
 fn check_one_winner(rate: f64, bits: u32, load: f64) {
-    let filter = OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+    let filter = OnceCuckooFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .false_positive_rate(rate)
         .build()
@@ -120,7 +121,8 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
 #[test]
 fn the_test_detects_two_winners() {
     const FEWER: u64 = 1000;
-    let filter = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(11))
+    let filter = CuckooFilter::<u64>::builder()
+        .hasher(Rapid::with_seed(11))
         .capacity(ITEMS as usize)
         .build()
         .unwrap();

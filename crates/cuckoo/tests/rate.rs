@@ -9,7 +9,7 @@ use core::fmt::Write as _;
 
 use crate::common::sample;
 use statrs::distribution::{Binomial, DiscreteCDF as _};
-use tamis_cuckoo::{CuckooFilter, Geometry, Sampled};
+use tamis_cuckoo::{Builder, CuckooFilter, Geometry, Sampled};
 use tamis_hash::{HashItem as _, Rapid};
 
 const ALPHA: f64 = 1e-6;
@@ -49,7 +49,7 @@ fn shapes() -> impl Iterator<Item = (u64, u32, u32)> {
 
 fn new(buckets: u64, slots: u32, bits: u32) -> Filter {
     let hasher = Rapid::with_seed(u64::from(slots * bits));
-    let builder = Filter::builder_with_hasher(hasher).buckets(buckets);
+    let builder = Builder::<Filter>::new(hasher).buckets(buckets);
     builder.slots(slots).fingerprint_bits(bits).build().unwrap()
 }
 
@@ -132,7 +132,7 @@ fn the_measured_rate_agrees_with_the_reported_one() {
 fn low_rates_are_kept() {
     for asked in [1e-4, 1e-6] {
         let hasher = Rapid::with_seed(21);
-        let builder = CuckooFilter::<u64, _>::builder_with_hasher(hasher.clone());
+        let builder = CuckooFilter::<u64>::builder().hasher(hasher.clone());
         let filter = builder.capacity(100_000).false_positive_rate(asked).build().unwrap();
         let hash = |item: u64| hasher.hash_item(&item);
         (0..100_000).for_each(|item| filter.by_hash().insert(hash(item)).unwrap());

@@ -42,7 +42,7 @@ fn geometries() -> impl Iterator<Item = (Geometry, u64)> {
 #[test]
 fn a_filter_from_words_has_the_same_copies() {
     for (geometry, items) in geometries() {
-        let builder = CuckooFilter::<u64, _>::builder_with_hasher(hasher());
+        let builder = CuckooFilter::<u64>::builder().hasher(hasher());
         let filter = builder.like(geometry).capacity(77).build().unwrap();
         // Every tenth item twice, and every eleventh removed.
         for item in 0..items / 10 * 9 {
@@ -97,7 +97,7 @@ fn bits(mut lines: Lines) -> Vec<u64> {
 #[test]
 fn a_once_filter_from_words_has_the_same_items() {
     for (geometry, items) in geometries() {
-        let builder = OnceCuckooFilter::<u64, _>::builder_with_hasher(hasher());
+        let builder = OnceCuckooFilter::<u64>::builder().hasher(hasher());
         let filter = builder.like(geometry).build().unwrap();
         for item in 0..items {
             filter.insert(&item).unwrap();
@@ -153,7 +153,7 @@ fn unsupported_shapes_are_refused_for_writing_only() {
     for (slots, fingerprint_bits) in [(4, 16), (7, 18), (5, 25), (4, 32), (3, 42)] {
         let geometry = raw::geometry(100, slots, fingerprint_bits).unwrap();
         let lines = || Lines::zeroed(raw::lines(geometry)).unwrap();
-        let built = CuckooFilter::<u64, _>::builder_with_hasher(hasher()).like(geometry).build();
+        let built = CuckooFilter::<u64>::builder().hasher(hasher()).like(geometry).build();
         let loaded = raw::from_lines::<CuckooFilter<u64, _>>(geometry, 1, hasher(), lines(), 0);
         if Geometry::shapes().any(|shape| shape == (slots, fingerprint_bits)) {
             assert!(raw::is_supported(geometry) && built.is_ok() && loaded.is_ok());
@@ -184,7 +184,6 @@ fn sizes_that_no_filter_has_are_refused() {
 #[should_panic(expected = "line 126 is out of bounds: the filter has 126 lines")]
 fn a_line_out_of_bounds_panics() {
     let geometry = raw::geometry(BUCKETS, 4, 16).unwrap();
-    let filter =
-        CuckooFilter::<u64, _>::builder_with_hasher(hasher()).like(geometry).build().unwrap();
+    let filter = CuckooFilter::<u64>::builder().hasher(hasher()).like(geometry).build().unwrap();
     let _ = raw::read_line(&filter, 126);
 }

@@ -6,13 +6,13 @@ use std::thread;
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_cuckoo::{BuildError, InsertError, ScalableCuckooFilter};
+use tamis_cuckoo::{BuildError, Filter as _, InsertError, ScalableBuilder, ScalableCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 
 type Filter = ScalableCuckooFilter<u64, Rapid>;
 
 fn filter(first: usize, most: usize, rate: f64) -> Filter {
-    Filter::builder_with_hasher(Rapid::with_seed(3))
+    ScalableBuilder::new(Rapid::with_seed(3))
         .capacity(first)
         .max_capacity(most)
         .false_positive_rate(rate)
@@ -277,7 +277,9 @@ fn extreme_sizes_are_typed_errors() {
     for rate in rates {
         for (capacity, most) in sizes.into_iter().flat_map(|first| sizes.map(|most| (first, most)))
         {
-            let builder = Filter::builder_with_hasher(Rapid::with_seed(3)).capacity(capacity);
+            let builder = ScalableCuckooFilter::<u64>::builder()
+                .hasher(Rapid::with_seed(3))
+                .capacity(capacity);
             let built = builder.max_capacity(most).false_positive_rate(rate).build();
             match built {
                 Ok(filter) => {

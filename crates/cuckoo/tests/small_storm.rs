@@ -10,7 +10,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use tamis_cuckoo::{CuckooFilter, Geometry};
+use tamis_cuckoo::{Builder, CuckooFilter, Geometry};
 use tamis_hash::{HashItem, Rapid, split};
 use tamis_sync::{Ordering, Word};
 
@@ -50,7 +50,7 @@ struct Storm {
 fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
     let hasher = Rapid::with_seed(seed);
     let new = || {
-        let builder = Filter::builder_with_hasher(hasher.clone());
+        let builder = Builder::<Filter>::new(hasher.clone());
         builder.buckets(buckets).slots(slots).fingerprint_bits(bits).build().unwrap()
     };
     let [filter, only_resident] = [new(), new()];

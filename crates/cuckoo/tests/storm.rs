@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::thread;
 
-use tamis_cuckoo::{CuckooFilter, Geometry, InsertError};
+use tamis_cuckoo::{Builder, CuckooFilter, Geometry, InsertError};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
@@ -50,7 +50,7 @@ fn copies_of(hash: u64) -> u32 {
 /// If `distinct`, no inserted item has the class of a resident, so the copies of residents can be
 /// counted exactly.
 fn storm(buckets: u64, (slots, bits): (u32, u32), percent: u64, distinct: bool) -> Storm {
-    let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
+    let builder = Builder::<Filter>::new(Rapid::with_seed(1));
     let filter = builder.buckets(buckets).slots(slots).fingerprint_bits(bits).build().unwrap();
     let hasher = Rapid::with_seed(1);
     let all_slots = buckets * u64::from(slots);

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Filter as _, OnceCuckooFilter};
 use tamis_hash::Rapid;
 
 const THREADS: u64 = 4;
@@ -23,7 +23,7 @@ fn main() {
 }
 
 fn cuckoo(rate: f64) {
-    let builder = || CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+    let builder = || CuckooFilter::<u64>::builder().hasher(Rapid::with_seed(1));
     let builder = builder().capacity((THREADS * ITEMS) as usize).false_positive_rate(rate);
     let filter = Arc::new(builder.build().unwrap());
     let threads: Vec<_> = (0..THREADS)
@@ -58,7 +58,7 @@ fn cuckoo(rate: f64) {
 }
 
 fn once() {
-    let builder = || OnceCuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+    let builder = || OnceCuckooFilter::<u64>::builder().hasher(Rapid::with_seed(1));
     let filter =
         Arc::new(builder().capacity(ITEMS as usize).false_positive_rate(1e-8).build().unwrap());
     let threads: Vec<_> = (0..THREADS)

@@ -8,7 +8,7 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter, raw,
 };
-use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Filter as _, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
     Info, Normalization, Options, Saved, load, merge_from, merge_read, read, save, write,
 };
@@ -129,10 +129,10 @@ fn bloom_filters_of_several_slices() {
         check_round_trip(&filter);
         // A loaded filter goes on growing.
         let again: crate::common::Scalable = read(&bytes_of(&filter)[..]).unwrap();
-        assert_eq!(again.slices(), filter.slices());
+        assert_eq!(raw::slices(&again).len(), raw::slices(&filter).len());
         again.insert_many_with(0..4 * items, |_, _| ());
         assert!((0..4 * items).all(|item| again.contains(&item)));
-        assert!(items < 1000 || again.slices() > filter.slices());
+        assert!(items < 1000 || raw::slices(&again).len() > raw::slices(&filter).len());
         let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
         check_round_trip(&filled(builder.hasher(Rapid::with_seed(items)).build().unwrap(), items));
     }

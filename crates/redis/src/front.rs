@@ -33,7 +33,7 @@ use crate::filter::AsyncRedisBloomFilter;
 /// use tamis_redis::{LocalFirst, RedisBloomFilter};
 ///
 /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-/// let recent = RotatingBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone())
+/// let recent = RotatingBloomFilter::<str>::builder().hasher(seen.hasher().clone())
 ///     .capacity(10_000_000)
 ///     .false_positive_rate(1e-6)
 ///     .build()?;
@@ -101,7 +101,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20);
+    /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher).capacity(1 << 20);
     /// let local = builder.build()?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// let new = seen.insert_many(["a", "b", "a"]);
@@ -156,7 +156,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// let hasher = seen.hasher().clone();
-    /// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(hasher).capacity(1 << 20);
+    /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher).capacity(1 << 20);
     /// let local = builder.build()?;
     /// let seen = LocalFirst::new(seen, local)?;
     /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().figures().items.value);
@@ -190,7 +190,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
-/// let builder = ScalableBloomFilter::<str, _>::builder_with_hasher(seen.hasher().clone());
+/// let builder = ScalableBloomFilter::<str>::builder().hasher(seen.hasher().clone());
 /// let local = builder.capacity(1 << 20).build()?;
 /// let seen = AsyncLocalFirst::new(seen, local)?;
 /// seen.insert("https://example.org/").await?;

@@ -96,8 +96,8 @@ pub use tamis_bloom::{
     RotatingBloomFilter, ScalableBloomFilter, UnionError,
 };
 pub use tamis_core::{
-    AsItem, BuildError, ByHash, Figures, Filter, Frozen, Hashed, HashedCopies, HashedRefresh,
-    OnceFilter, Sampled, WithRate,
+    AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
+    HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,
 };
 pub use tamis_cuckoo::{
     CuckooFilter, InsertError, MergeError, OnceCuckooFilter, ScalableCuckooFilter,
@@ -108,8 +108,8 @@ pub use crate::error::Error;
 /// Clears or replaces a filter while other threads use it.
 ///
 /// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it
-/// by an empty one: every filter type has a method `empty_like` that builds it. A replacement needs
-/// the memory of two filters for a moment.
+/// by an empty one: `Builder::from(&filter)` of [`bloom`] or [`cuckoo`] builds it. A replacement
+/// needs the memory of two filters for a moment.
 ///
 /// # Examples
 ///
@@ -118,6 +118,7 @@ pub use crate::error::Error;
 /// ```
 /// use std::thread;
 ///
+/// use tamis::bloom::Builder;
 /// use tamis::{BlockedBloomFilter, BuildError, Swap};
 ///
 /// let seen = Swap::new(BlockedBloomFilter::<u64>::with_capacity(10_000)?);
@@ -127,12 +128,12 @@ pub use crate::error::Error;
 ///     }
 ///     for _ in 0..2 {
 ///         // Two statements: the pin ends with the first, so that the old filter can be freed.
-///         let empty = seen.pin().empty_like()?;
+///         let empty = Builder::from(&*seen.pin()).build()?;
 ///         seen.replace(empty);
 ///     }
 ///     Ok::<(), BuildError>(())
 /// })?;
-/// let empty = seen.pin().empty_like()?;
+/// let empty = Builder::from(&*seen.pin()).build()?;
 /// seen.replace(empty);
 /// assert!(!seen.pin().contains(&1));
 /// # Ok::<(), BuildError>(())
@@ -151,8 +152,8 @@ pub use crate::error::Error;
 /// their inserts run concurrently. If an item must not be claimed twice in a short time, do not
 /// clear everything at once: use a window of several generations (`RotatingBloomFilter`).
 ///
-/// *Replace by a filter with the same hasher*, as `empty_like` does, if hashes are computed outside
-/// of the filter.
+/// *Replace by a filter with the same hasher*, as `Builder::from` does, if hashes are computed
+/// outside of the filter.
 ///
 /// # Alternatives
 ///

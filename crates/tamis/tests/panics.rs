@@ -9,8 +9,8 @@ use std::sync::Once;
 
 use tamis::hash::{DefaultHashBuilder, HashItem};
 use tamis::{
-    BlockedBloomFilter, BloomFilter, CuckooFilter, Filter, OnceBloomFilter, OnceCuckooFilter,
-    WithRate,
+    BlockedBloomFilter, BloomFilter, CuckooFilter, Filter, Hashed as _, OnceBloomFilter,
+    OnceCuckooFilter, WithRate,
 };
 
 const ITEMS: u64 = 170;

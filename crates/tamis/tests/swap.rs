@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::Barrier;
 use std::thread;
 
+use tamis::bloom::Builder;
 use tamis::hash::Rapid;
 use tamis::{
-    BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Filter, OnceBloomFilter,
-    OnceCuckooFilter, OnceFilter, Swap, WithRate,
+    BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Filter, Hashed as _,
+    OnceBloomFilter, OnceCuckooFilter, OnceFilter, Swap, WithRate, cuckoo,
 };
 use tamis_sync::{Ordering, Word};
 
@@ -92,11 +93,11 @@ where
 
 #[test]
 fn no_item_is_lost_between_two_replacements() {
-    storm(BloomFilter::<u64, Rapid>::empty_like);
-    storm(BlockedBloomFilter::<u64, Rapid>::empty_like);
-    storm(OnceBloomFilter::<u64, Rapid>::empty_like);
-    storm(CuckooFilter::<u64, Rapid>::empty_like);
-    storm(OnceCuckooFilter::<u64, Rapid>::empty_like);
+    storm(|filter: &BloomFilter<u64, Rapid>| Builder::from(filter).build());
+    storm(|filter: &BlockedBloomFilter<u64, Rapid>| Builder::from(filter).build());
+    storm(|filter: &OnceBloomFilter<u64, Rapid>| Builder::from(filter).build());
+    storm(|filter: &CuckooFilter<u64, Rapid>| cuckoo::Builder::from(filter).build());
+    storm(|filter: &OnceCuckooFilter<u64, Rapid>| cuckoo::Builder::from(filter).build());
 }
 
 /// The control of the test above, and the documented limit: the effect of an older pin is gone.
@@ -104,7 +105,7 @@ fn no_item_is_lost_between_two_replacements() {
 fn an_insert_through_an_older_pin_is_gone_with_the_old_filter() {
     let swap = Swap::new(new::<BlockedBloomFilter<u64, Rapid>>(1000));
     let older = swap.pin();
-    let empty = swap.pin().empty_like().unwrap();
+    let empty = Builder::from(&*swap.pin()).build().unwrap();
     swap.replace(empty);
     assert!(older.insert(&1) && older.contains(&1));
     assert!(!swap.pin().contains(&1));
@@ -171,7 +172,7 @@ fn a_pinned_filter_is_a_filter() {
     }
     let swap = Swap::new(CuckooFilter::<u64>::with_capacity(1000).unwrap());
     assert_eq!(insert_all(&*swap.pin()), 100);
-    let empty = swap.pin().empty_like().unwrap();
+    let empty = cuckoo::Builder::from(&*swap.pin()).build().unwrap();
     let hash = tamis::hash::HashItem::hash_item(swap.pin().hasher(), &7);
     swap.replace(empty);
     assert!(swap.pin().is_empty());

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use tamis::bloom::ScalableBuilder;
 use tamis::hash::Rapid;
 use tamis::{
     BlockedBloomFilter, BuildError, OnceBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter,
@@ -230,7 +231,7 @@ macro_rules! growing {
             }
 
             fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError> {
-                let builder = Self::builder_with_hasher(Rapid::with_seed(1)).capacity(capacity);
+                let builder = ScalableBuilder::<Self>::new(Rapid::with_seed(1)).capacity(capacity);
                 let builder = builder.false_positive_rate(rate);
                 match limit {
                     Some(limit) => builder.max_size_in_bytes(limit).build(),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tamis::bloom::Builder;
 use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, CountingBloomFilter};
 use tamis_bloom::raw;
@@ -19,7 +20,7 @@ pub(super) struct Counting {
 }
 
 fn empty(sizes: Sizes) -> Filter {
-    let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
+    let builder = Builder::<Filter>::new(Rapid::with_seed(1));
     let builder = builder.bits(1 + u64::from(sizes.capacity % 16_384));
     builder
         .probes(1 + u32::from(sizes.number % 16))
@@ -29,7 +30,7 @@ fn empty(sizes: Sizes) -> Filter {
 
 impl Counting {
     fn empty(&self) -> Filter {
-        let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
+        let builder = Builder::<Filter>::new(Rapid::with_seed(1));
         builder.like(self.filter.geometry()).build().expect("a filter of this size was allocated")
     }
 

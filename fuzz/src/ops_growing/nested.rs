@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tamis::cuckoo::ScalableBuilder;
 use tamis::hash::Rapid;
 use tamis::{BuildError, InsertError, ScalableCuckooFilter};
 
@@ -47,7 +48,7 @@ impl Nested {
 impl Checked for Nested {
     fn new(sizes: Sizes) -> Option<Self> {
         let capacity = usize::from(sizes.capacity % 2048);
-        let builder = Filter::builder_with_hasher(Rapid::with_seed(1)).capacity(capacity);
+        let builder = ScalableBuilder::new(Rapid::with_seed(1)).capacity(capacity);
         let builder = builder.false_positive_rate(sizes.rate());
         let builder = match sizes.limit {
             Some(limit) => builder.max_capacity(usize::from(limit % 32_768)),

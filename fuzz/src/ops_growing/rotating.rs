@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tamis::BlockedBloomFilter;
 use tamis::RotatingBloomFilter;
-use tamis::bloom::Window;
+use tamis::bloom::{Builder, RotatingBuilder};
 use tamis::hash::Rapid;
 
 use super::checked::{Checked, Sizes, check_figures};
@@ -42,7 +42,7 @@ impl Rotating {
     }
 
     fn empty(&self) -> Blocked {
-        let builder = Blocked::builder_with_hasher(Rapid::with_seed(1));
+        let builder = Builder::<Blocked>::new(Rapid::with_seed(1));
         builder.like(self.filter.geometry()).build().expect("a generation was allocated")
     }
 
@@ -70,7 +70,7 @@ impl Rotating {
     fn rotate_by_count(&mut self, rotations: u64) {
         // The least number covers the window. The stripes may hold items that are not yet counted.
         let full = self.filter.capacity().div_ceil(self.live.len() - 1) as u64;
-        let most = self.filter.generation_capacity();
+        let most = self.filter.window().generation_capacity;
         if rotations == self.rotations {
             let is_late = self.clock.is_none() && !self.is_copy && self.counted > most;
             assert!(!is_late, "{} items in a generation of {full}", self.counted);
@@ -95,7 +95,7 @@ impl Rotating {
 
 impl Checked for Rotating {
     fn new(sizes: Sizes) -> Option<Self> {
-        let builder = Filter::builder_with_hasher(Rapid::with_seed(1));
+        let builder = RotatingBuilder::new(Rapid::with_seed(1));
         let generations = 2 + u32::from(sizes.number % 15);
         let builder = builder
             .capacity((sizes.capacity % 8192).into())
@@ -226,8 +226,8 @@ impl Checked for Rotating {
     fn check(&self) {
         assert_eq!(self.filter.rotations(), self.rotations);
         assert_eq!(self.filter.clock_changes(), 0);
-        assert_eq!(self.filter.generations() as usize, self.live.len());
-        assert_eq!(matches!(self.filter.window(), Window::Time(_)), self.clock.is_some());
+        assert_eq!(self.filter.window().generations as usize, self.live.len());
+        assert_eq!(self.filter.window().span.is_some(), self.clock.is_some());
     }
 
     fn check_all(&self) {

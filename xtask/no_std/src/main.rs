@@ -71,7 +71,8 @@ extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
 }
 
 fn classic() -> bool {
-    let builder = BloomFilter::<str, _>::builder_with_hasher(DefaultHashBuilder::with_seed(1));
+    let builder =
+        tamis::bloom::Builder::<BloomFilter<str, _>>::new(DefaultHashBuilder::with_seed(1));
     let Ok(filter) = builder.capacity(1000).build() else {
         return false;
     };
@@ -79,7 +80,7 @@ fn classic() -> bool {
 }
 
 fn blocked() -> bool {
-    let builder = BlockedBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(2));
+    let builder = tamis::bloom::Builder::<BlockedBloomFilter<u64, _>>::new(Rapid::with_seed(2));
     let Ok(filter) = builder.capacity(1000).false_positive_rate(0.001).build() else {
         return false;
     };
@@ -87,7 +88,7 @@ fn blocked() -> bool {
 }
 
 fn once() -> bool {
-    let builder = OnceBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(3));
+    let builder = tamis::bloom::Builder::<OnceBloomFilter<u64, _>>::new(Rapid::with_seed(3));
     let Ok(filter) = builder.bits(10_000).probes(6).build() else {
         return false;
     };
@@ -95,7 +96,7 @@ fn once() -> bool {
 }
 
 fn cuckoo() -> bool {
-    let builder = CuckooFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(4));
+    let builder = tamis::cuckoo::Builder::<CuckooFilter<u64, _>>::new(Rapid::with_seed(4));
     let Ok(filter) = builder.capacity(1000).build() else {
         return false;
     };
@@ -104,7 +105,8 @@ fn cuckoo() -> bool {
 }
 
 fn once_cuckoo() -> bool {
-    let builder = OnceCuckooFilter::<str, _>::builder_with_hasher(DefaultHashBuilder::with_seed(5));
+    let builder =
+        tamis::cuckoo::Builder::<OnceCuckooFilter<str, _>>::new(DefaultHashBuilder::with_seed(5));
     let Ok(filter) = builder.buckets(100).slots(4).fingerprint_bits(16).build() else {
         return false;
     };

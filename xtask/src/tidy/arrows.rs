@@ -7,7 +7,7 @@ use crate::workspace::{Dependency, Package};
 const ALLOWED: [(&str, &str); 9] = [
     ("tamis-sync", "crossbeam-epoch crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
-    ("tamis-core", "tamis-hash libm"),
+    ("tamis-core", "tamis-hash arrayvec libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
     ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
     (

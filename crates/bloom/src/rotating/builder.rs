@@ -7,9 +7,9 @@ use core::time::Duration;
 use tamis_core::BuildError;
 use tamis_hash::DefaultHashBuilder;
 
+use super::RotatingBloomFilter;
 use super::array::Rotating;
 use super::plan::{MAX_GENERATIONS, MIN_GENERATIONS, Plan, rate_per_generation};
-use super::{RotatingBloomFilter, Window};
 use crate::builder::DEFAULT_RATE;
 use crate::geometry::{Geometry, Kind};
 
@@ -52,7 +52,23 @@ pub struct RotatingBuilder<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized, S> RotatingBuilder<T, S> {
-    pub(crate) fn new(hasher: S) -> Self {
+    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
+    /// random keys, it is the only way to get one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// use tamis::bloom::RotatingBuilder;
+    /// use tamis::hash::Rapid;
+    ///
+    /// let builder = RotatingBuilder::new(Rapid::with_seed(1));
+    /// let filter: RotatingBloomFilter<str, Rapid> = builder.capacity(10).build()?;
+    /// assert!(!filter.contains("a"));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn new(hasher: S) -> Self {
         Self {
             capacity: None,
             span: None,
@@ -279,24 +295,6 @@ impl<T: ?Sized> RotatingBloomFilter<T> {
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Returns a builder with the given hasher. Without feature `std` it is the only way to get a
-    /// builder.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = RotatingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
-    /// assert!(builder.capacity(10).build()?.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn builder_with_hasher(hasher: S) -> RotatingBuilder<T, S> {
-        RotatingBuilder::new(hasher)
-    }
-
     /// Takes an array of this geometry and window.
     pub(crate) fn of_array(
         array: Rotating,
@@ -306,8 +304,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         hasher: S,
     ) -> Self {
         let capacity = capacity.max(1);
-        let window = span.map_or(Window::Items(capacity), Window::Time);
-        Self { array, geometry, window, capacity, hasher, item: PhantomData }
+        Self { array, geometry, span, capacity, hasher, item: PhantomData }
     }
 }
 

@@ -5,11 +5,11 @@ use core::time::Duration;
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
+use super::RotatingBloomFilter;
 use super::array::Rotating;
 use super::builder::plan;
 use super::plan::{State, nanoseconds};
 use super::state::{Numbers, Ring};
-use super::{RotatingBloomFilter, Window};
 use crate::array::Array;
 use crate::array::line::InLine;
 use crate::bits::Free;
@@ -24,7 +24,7 @@ use crate::geometry::Geometry;
 /// use tamis_bloom::raw::{self, Lines};
 /// use tamis::{RotatingBloomFilter, hash::Rapid};
 ///
-/// let builder = RotatingBloomFilter::<str, _>::builder_with_hasher(Rapid::with_seed(1));
+/// let builder = RotatingBloomFilter::<str>::builder().hasher(Rapid::with_seed(1));
 /// let seen = builder.capacity(1000).build()?;
 /// seen.insert("a");
 ///
@@ -138,14 +138,10 @@ impl core::error::Error for RotationError {}
 #[must_use]
 pub fn rotation<T: ?Sized, S>(filter: &RotatingBloomFilter<T, S>) -> Rotation {
     let Numbers { state, counted, due } = filter.array.ring.numbers();
-    let span = match filter.window {
-        Window::Time(span) => Some(span),
-        Window::Items(_) => None,
-    };
     Rotation {
         capacity: filter.capacity,
-        span,
-        generations: filter.generations(),
+        span: filter.span,
+        generations: filter.array.ring.plan().generations,
         rotations: state.rotations(),
         counted,
         due: (due != 0).then_some(Duration::from_nanos(due)),
@@ -172,16 +168,9 @@ pub fn rotation<T: ?Sized, S>(filter: &RotatingBloomFilter<T, S>) -> Rotation {
 pub fn try_rotating_snapshot<T: ?Sized, S: Clone>(
     filter: &RotatingBloomFilter<T, S>,
 ) -> Result<RotatingBloomFilter<T, S>, AllocError> {
-    let RotatingBloomFilter { geometry, window, capacity, item, .. } = *filter;
+    let RotatingBloomFilter { geometry, span, capacity, item, .. } = *filter;
     let array = filter.array.copy()?;
-    Ok(RotatingBloomFilter {
-        array,
-        geometry,
-        window,
-        capacity,
-        hasher: filter.hasher.clone(),
-        item,
-    })
+    Ok(RotatingBloomFilter { array, geometry, span, capacity, hasher: filter.hasher.clone(), item })
 }
 
 /// Returns the number of lines of a rotating filter with generations of this geometry.

@@ -24,7 +24,7 @@ const fn sample(quick: u64, long: u64) -> u64 {
 }
 
 fn builder() -> RotatingBuilder<u64, Rapid> {
-    Filter::builder_with_hasher(Rapid::with_seed(5))
+    RotatingBuilder::new(Rapid::with_seed(5))
 }
 
 /// The most events that a count of `of` trials has, but for a probability of 1e-13: the streams are
@@ -113,7 +113,7 @@ proptest! {
         steps in steps(), generations in 2..=16_u32, capacity in 1..3000_usize,
     ) {
         let filter = builder().capacity(capacity).generations(generations).build().unwrap();
-        let most = u64::from(generations) * filter.generation_capacity();
+        let most = u64::from(generations) * filter.window().generation_capacity;
         let (mut new, mut next) = (0_u64, 0_u64);
         let mut inserted: VecDeque<(u64, u64)> = VecDeque::new();
         let mut forgotten = Forgotten::default();
@@ -312,7 +312,7 @@ fn firsts(
 /// Returns the mean rate at which new items are false positives, from an empty filter on.
 fn mean_rate(filter: &Filter, events: u64) -> f64 {
     const STEPS: u64 = 16;
-    let (geometry, live) = (filter.geometry(), u64::from(filter.generations()));
+    let (geometry, live) = (filter.geometry(), u64::from(filter.window().generations));
     let size = filter.array.ring.plan().items;
     let rate_at = |items: u64| geometry.false_positive_rate_at(items as usize);
     // The oldest generations are full; the current one is on its way.

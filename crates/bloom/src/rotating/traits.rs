@@ -15,39 +15,10 @@ use super::builder::RotatingBuilder;
 impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
     type Item = T;
     type Hasher = S;
-    type InsertError = Infallible;
 
     #[inline]
     fn hasher(&self) -> &S {
         &self.hasher
-    }
-
-    #[inline]
-    fn try_insert_hash(&self, hash: u64) -> Result<bool, Infallible> {
-        Ok(self.array.insert(hash, false))
-    }
-
-    #[inline]
-    fn contains_hash(&self, hash: u64) -> bool {
-        self.array.contains(hash)
-    }
-
-    #[inline]
-    fn try_insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        mut on_result: impl FnMut(usize, Result<bool, Infallible>),
-    ) {
-        Hashed::insert_hashes(self, hashes, |number, new| on_result(number, Ok(new)));
-    }
-
-    #[inline]
-    fn contains_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        Hashed::contains_hashes(self, hashes, on_result);
     }
 
     fn capacity(&self) -> usize {
@@ -77,6 +48,7 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
 
 impl<T: ?Sized, S> Hashed for RotatingBloomFilter<T, S> {
     type Inserted = bool;
+    type InsertError = Infallible;
 
     #[inline]
     fn insert_hash(&self, hash: u64) -> bool {
@@ -134,9 +106,9 @@ impl<T: ?Sized, S: HashItem<T>> WithRate for RotatingBloomFilter<T, S> {
 /// before.
 impl<T: ?Sized, S: Clone> Clone for RotatingBloomFilter<T, S> {
     fn clone(&self) -> Self {
-        let Self { geometry, window, capacity, item, .. } = *self;
+        let Self { geometry, span, capacity, item, .. } = *self;
         let array = self.array.copy().unwrap_or_else(|_| out_of_memory(self.size_in_bytes()));
-        Self { array, geometry, window, capacity, hasher: self.hasher.clone(), item }
+        Self { array, geometry, span, capacity, hasher: self.hasher.clone(), item }
     }
 }
 

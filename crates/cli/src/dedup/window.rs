@@ -88,7 +88,8 @@ pub(super) fn run<R: Read + Send>(
     };
     memory::check(sizes.size_in_bytes())?;
     // The filter sees only hashes: its own hasher is not used.
-    let filter = RotatingBloomFilter::<[u8], _>::builder_with_hasher(Rapid::with_seed(0))
+    let filter = RotatingBloomFilter::<[u8]>::builder()
+        .hasher(Rapid::with_seed(0))
         .capacity(usize::try_from(items).map_err(|_| refused(BuildError::TooLarge))?)
         .generations(GENERATIONS)
         .false_positive_rate(rate)

@@ -4,7 +4,7 @@
 
 use tamis::formats::{Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
-use tamis::{CuckooFilter, Filter, Frozen, OnceCuckooFilter};
+use tamis::{CuckooFilter, Frozen, Hashed as _, OnceCuckooFilter};
 
 use super::{AnyFilter, Described, Header};
 use crate::dedup::Tables;

@@ -12,12 +12,12 @@
 //!
 //! ```
 //! # use tamis_cuckoo as tamis;
-//! use tamis::ScalableCuckooFilter;
+//! use tamis::{ScalableCuckooFilter, Filter};
 //! use tamis_cuckoo::raw::scalable;
 //! use tamis::hash::Rapid;
 //!
 //! let hasher = Rapid::with_seed(1);
-//! let builder = ScalableCuckooFilter::<u64, _>::builder_with_hasher(hasher.clone());
+//! let builder = ScalableCuckooFilter::<u64>::builder().hasher(hasher.clone());
 //! let filter = builder.capacity(1000).build()?;
 //! filter.try_extend(0..20_000)?;
 //!
@@ -372,16 +372,18 @@ fn has_other(shape: Shape, words: &[u64; LINE_WORDS], stored: &Range<u64>) -> bo
 
 #[cfg(test)]
 mod tests {
+    use tamis_core::Filter as _;
     use tamis_hash::Rapid;
     use tamis_sync::Word;
 
     use super::*;
     use crate::bucket::SHAPES;
+    use crate::scalable_builder::ScalableBuilder;
 
     type Filter = ScalableCuckooFilter<u64, Rapid>;
 
     fn filter() -> Filter {
-        let builder = Filter::builder_with_hasher(Rapid::with_seed(1)).capacity(3000);
+        let builder = ScalableBuilder::new(Rapid::with_seed(1)).capacity(3000);
         builder.max_capacity(1 << 16).false_positive_rate(1e-3).build().unwrap()
     }
 

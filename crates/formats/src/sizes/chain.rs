@@ -21,7 +21,7 @@ const MAX_SLICES: u64 = 64;
 /// use tamis::formats::{Geometry, Info, write};
 /// use tamis::hash::Rapid;
 ///
-/// let builder = ScalableBloomFilter::<u64, _>::builder_with_hasher(Rapid::with_seed(1));
+/// let builder = ScalableBloomFilter::<u64>::builder().hasher(Rapid::with_seed(1));
 /// let filter = builder.capacity(1024).build()?;
 /// filter.insert_many_with(0..10_000_u64, |_, _| ());
 /// let mut bytes = Vec::new();

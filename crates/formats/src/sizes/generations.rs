@@ -27,7 +27,7 @@ const BUCKET_BITS: [u64; 2] = [32, 128];
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::ScalableCuckooFilter;
+/// use tamis::{ScalableCuckooFilter, Filter};
 /// use tamis::formats::{Geometry, Info, write};
 /// use tamis::hash::Rapid;
 ///

@@ -12,7 +12,7 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::raw::Lines;
 use tamis_cuckoo::raw::scalable::{self, Part, Plan};
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Filter as _, OnceCuckooFilter, ScalableCuckooFilter};
 use tamis_formats::{
     Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };

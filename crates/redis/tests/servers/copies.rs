@@ -104,7 +104,8 @@ fn a_local_filter_answers_repeats() {
     let Some(server) = Server::start() else { return };
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
     let first = builder.create().unwrap();
-    let recent = RotatingBloomFilter::<u64, _>::builder_with_hasher(first.hasher().clone())
+    let recent = RotatingBloomFilter::<u64>::builder()
+        .hasher(first.hasher().clone())
         .capacity(20_000)
         .false_positive_rate(1e-9);
     let front = LocalFirst::new(builder.open().unwrap(), recent.build().unwrap()).unwrap();
@@ -126,7 +127,8 @@ fn a_local_filter_answers_repeats() {
     runtime.block_on(async {
         let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
         let remote = builder.create().await.unwrap();
-        let local = ScalableBloomFilter::<u64, _>::builder_with_hasher(remote.hasher().clone())
+        let local = ScalableBloomFilter::<u64>::builder()
+            .hasher(remote.hasher().clone())
             .capacity(1000)
             .build();
         let front = AsyncLocalFirst::new(remote, local.unwrap()).unwrap();
@@ -140,7 +142,7 @@ fn a_local_filter_answers_repeats() {
         assert_eq!(server.commands("bitfield"), before);
     });
 
-    let wrong = RotatingBloomFilter::builder_with_hasher(AnyStable::from(Rapid::with_seed(1)));
+    let wrong = RotatingBloomFilter::builder().hasher(AnyStable::from(Rapid::with_seed(1)));
     let wrong: RotatingBloomFilter<u64, _> = wrong.capacity(100).build().unwrap();
     let error = LocalFirst::new(first, wrong).unwrap_err();
     assert_eq!(error, Error::Mismatch { field: "hash or seed" });

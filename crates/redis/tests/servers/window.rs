@@ -321,9 +321,8 @@ fn what_would_not_forget_is_refused() {
         assert_eq!(refused, Error::Span { span });
     }
     let filter = builder.clone().window(Duration::from_secs(60)).create().unwrap();
-    let local = ScalableBloomFilter::<u64, _>::builder_with_hasher(filter.hasher().clone())
-        .capacity(10)
-        .build();
+    let local =
+        ScalableBloomFilter::<u64>::builder().hasher(filter.hasher().clone()).capacity(10).build();
     let local = local.unwrap();
     assert_eq!(filter.pull().unwrap_err(), Error::Window);
     assert_eq!(filter.local().unwrap_err(), Error::Window);
