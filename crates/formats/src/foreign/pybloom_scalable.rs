@@ -105,7 +105,7 @@ impl PybloomScalableFilter {
         cursor.end()?;
         // After a filter with a greater rate the next one could need far more bytes than the file
         // has.
-        if filters.iter().any(|filter| filter.rate > RATIO) {
+        if filters.iter().any(|filter| filter.system.rate > RATIO) {
             return Err(Error::Size { parameter: "rate" });
         }
         Ok(Self { scale, initial_capacity, rate, filters })
@@ -115,7 +115,7 @@ impl PybloomScalableFilter {
     fn newest(&mut self) -> Result<&mut PybloomFilter, Error> {
         let next = match self.filters.last() {
             None => Some((self.initial_capacity, self.rate)),
-            Some(last) if last.count >= last.capacity => {
+            Some(PybloomFilter { system: last, .. }) if last.count >= last.capacity => {
                 let capacity = last.capacity.checked_mul(self.scale as u64);
                 Some((capacity.ok_or(Error::Size { parameter: "capacity" })?, last.rate))
             }
@@ -162,8 +162,8 @@ impl Filter for PybloomScalableFilter {
         vec![
             ("sub-filters", self.filters.len() as u64),
             ("initial capacity", self.initial_capacity),
-            ("capacity", sum(|filter| filter.capacity)),
-            ("items", sum(|filter| filter.count)),
+            ("capacity", sum(|filter| filter.system.capacity)),
+            ("items", sum(|filter| filter.system.count)),
             ("scale", self.scale as u64),
         ]
     }
