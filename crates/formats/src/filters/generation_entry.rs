@@ -5,7 +5,7 @@ use tamis_cuckoo as cuckoo;
 use tamis_cuckoo::raw::scalable::{self, Plan};
 
 use crate::error::LoadError;
-use crate::layout::directory::Entry;
+use crate::layout::directory::{Entry, require_of_entry};
 use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
 use crate::sizes::geometry::Geometry;
@@ -28,15 +28,7 @@ impl Entry for Generation {
         };
         let plan = sizes.plan();
         let [buckets, shape, copies, ..] = words;
-        let expected = plan.buckets() << number;
-        if buckets != expected {
-            return Err(LoadError::Directory {
-                entry: number,
-                field: "number of buckets",
-                found: buckets,
-                expected,
-            });
-        }
+        require_of_entry(number, "number of buckets", buckets, plan.buckets() << number)?;
         let (slots, fingerprint_bits) = (shape as u32, (shape >> 32) as u32);
         let geometry = plan
             .geometry(number, slots, fingerprint_bits)
@@ -62,14 +54,6 @@ impl Entry for Generation {
     }
 
     fn check_items(&self, found: u64) -> Result<(), LoadError> {
-        if self.copies == found {
-            return Ok(());
-        }
-        Err(LoadError::Directory {
-            entry: self.number,
-            field: "number of copies",
-            found: self.copies,
-            expected: found,
-        })
+        require_of_entry(self.number, "number of copies", self.copies, found)
     }
 }

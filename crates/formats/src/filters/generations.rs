@@ -1,6 +1,5 @@
 //! What the format needs from cuckoo filters that grow.
 
-use tamis_core::Frozen;
 use tamis_cuckoo::ScalableCuckooFilter;
 use tamis_cuckoo::raw::scalable::{self, Part};
 use tamis_hash::{HashItem, StableHasher};
@@ -25,11 +24,8 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for ScalableCuckooFilter<T
         Geometry::Generations(GenerationSizes::of_geometries(plan, geometries))
     }
 
-    // While lines are read one by one, other threads may move, add and remove fingerprints.
-    fn passing(&self) -> Result<impl Source, AllocError> {
-        self.still()
-    }
-
+    // There is no other `passing`: while lines are read one by one, other threads may move, add and
+    // remove fingerprints.
     fn still(&self) -> Result<impl Source, AllocError> {
         let plan = scalable::plan(self);
         let parts = scalable::try_copy(self)?;
@@ -58,14 +54,6 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for ScalableCuckooFilter<T
         // The zeros of empty generations take no memory.
         filter.release_empty();
         Ok(filter)
-    }
-
-    fn frozen_of_body(
-        header: &Header,
-        hasher: S,
-        body: Self::Body,
-    ) -> Result<Frozen<Self>, LoadError> {
-        Self::of_body(header, hasher, body).map(Frozen::new)
     }
 }
 
