@@ -10,14 +10,14 @@ use tamis_core::AsItem;
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::Error;
 use crate::builder::{AsyncBuilder, builder};
+use crate::calls::figures::Figures;
+use crate::calls::shared::Confirm;
+use crate::copies::local::Local;
 use crate::driver::Driver;
-use crate::figures::Figures;
+use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
-use crate::local::Local;
 use crate::options::Options;
-use crate::shared::Confirm;
 
 /// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one
 /// winner per item.

@@ -6,10 +6,10 @@ use core::time::Duration;
 use tamis_formats::Normalization;
 use tamis_hash::AnyStable;
 
-use crate::Error;
+use crate::calls::shared::Confirm;
+use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::options::Options;
-use crate::shared::Confirm;
 
 macro_rules! builder {
     ($(#[$doc:meta])* $name:ident) => {
@@ -225,7 +225,7 @@ macro_rules! builder {
             /// See [`Event`](crate::Event).
             pub fn on_event(
                 mut self,
-                callback: impl Fn(&$crate::Event) + Send + Sync + 'static,
+                callback: impl Fn(&$crate::events::Event) + Send + Sync + 'static,
             ) -> Self {
                 self.options.settings.events = $crate::events::Events::to(callback);
                 self

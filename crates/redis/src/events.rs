@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::{Instant, timeout};
 
-use crate::Error;
+use crate::error::Error;
 
 /// How long a command may take before the filter says that it waits.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -202,7 +202,7 @@ mod tests {
     use futures_util::future::join_all;
 
     use super::*;
-    use crate::RedisBloomFilter;
+    use crate::blocking::RedisBloomFilter;
 
     /// Many commands that wait at once are one wait; the next one is another. A callback may use
     /// the filter's builder.

@@ -13,13 +13,15 @@ use tamis_core::AsItem;
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::figures::{self, Figures};
-use crate::insert::{self, Inserted};
-use crate::local::Local;
-use crate::round::Item;
-use crate::shared::{Call, Confirm, Shared};
-use crate::window::Window;
-use crate::{Error, pull, push, query, window};
+use crate::calls::figures::{self, Figures};
+use crate::calls::insert::{self, Inserted};
+use crate::calls::query;
+use crate::calls::shared::{Call, Confirm, Shared};
+use crate::copies::local::Local;
+use crate::copies::{pull, push};
+use crate::error::Error;
+use crate::window::{self, Window};
+use crate::wire::round::Item;
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection
 /// per node, so a batch that is spread over thousands of shards still takes few round trips.

@@ -6,8 +6,8 @@ use core::time::Duration;
 use tamis_core::{AsItem, Filter};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 
-use crate::Error;
 use crate::blocking::RedisBloomFilter;
+use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
 
 /// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or found

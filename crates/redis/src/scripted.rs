@@ -14,10 +14,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance, timeout};
 
-use crate::descriptor::Descriptor;
-use crate::sizes::{MAX_GENERATIONS, Sizes};
-use crate::tag::Identity;
-use crate::{AsyncBuilder, AsyncRedisBloomFilter, Error};
+use crate::builder::AsyncBuilder;
+use crate::error::Error;
+use crate::filter::AsyncRedisBloomFilter;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::sizes::{MAX_GENERATIONS, Sizes};
+use crate::wire::tag::Identity;
 
 const DEADLINE: Duration = Duration::from_millis(1700);
 

@@ -3,10 +3,10 @@
 
 use super::shard::{Command, GENERATIONS};
 use super::{Defect, FALSELY_LOST, LOOP, MISSED, UNTAGGED};
-use crate::Error;
-use crate::round::{Inserts, Item, Query, Reply, Step};
-use crate::search::Search;
-use crate::tag::State;
+use crate::error::Error;
+use crate::wire::round::{Inserts, Item, Query, Reply, Step};
+use crate::wire::search::Search;
+use crate::wire::tag::State;
 
 /// What a client has to do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

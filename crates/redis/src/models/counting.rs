@@ -6,7 +6,7 @@
 use statrs::distribution::{DiscreteCDF, NegativeBinomial};
 use tamis_hash::{HashItem, Rapid};
 
-use crate::sizes::{Generation, Sizes};
+use crate::wire::sizes::{Generation, Sizes};
 
 /// What happened in one shard of a generation until an insert closed it.
 struct Closed {

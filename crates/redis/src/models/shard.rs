@@ -3,8 +3,8 @@
 use core::fmt;
 
 use super::Defect;
-use crate::round::{Item, Reply};
-use crate::tag::State;
+use crate::wire::round::{Item, Reply};
+use crate::wire::tag::State;
 
 /// The generations that the shard can have.
 pub(super) const GENERATIONS: u32 = 4;

@@ -4,7 +4,7 @@ use super::client::{Client, Outcome, Task};
 use super::explore::Model;
 use super::shard::{Command, GENERATIONS, Shard};
 use super::{Defect, LOOP, MISSED, NO_REASON, NONE, NOT_STORED, STUCK, TWO};
-use crate::round::{Inserts, Item, Query};
+use crate::wire::round::{Inserts, Item, Query};
 
 /// An item that no client inserts before the end.
 const FRESH: u64 = 7;

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::epochs::Epochs;
 use super::query::{find, keys, read};
-use super::{Epochs, Window, scripts};
-use crate::access::Access;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::sizes::MAX_GENERATIONS;
-use crate::tag::Identity;
-use crate::{Error, commands};
+use super::{Window, scripts};
+use crate::calls::access::Access;
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::sizes::MAX_GENERATIONS;
+use crate::wire::tag::Identity;
 
 /// How often a shard is deleted whose list changes meanwhile.
 const MAX_ROUNDS: u32 = 64;

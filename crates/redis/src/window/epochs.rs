@@ -8,7 +8,7 @@
 use core::fmt::Write;
 
 use super::{EPOCHS, Window};
-use crate::tag::Identity;
+use crate::wire::tag::Identity;
 
 /// The largest number that scripts compute exactly: their numbers are doubles.
 const LARGEST: u64 = 1 << 53;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::epochs::Epochs;
 use super::query::{keys, known, lost, read};
 use super::round::Insert;
-use super::{Epochs, Window, scripts};
-use crate::Error;
+use super::{Window, scripts};
+use crate::calls::insert::Inserted;
+use crate::calls::shared::Call;
+use crate::error::Error;
 use crate::events::Event;
-use crate::insert::Inserted;
-use crate::round::Item;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::round::Item;
 
 /// The most items of one command: it blocks the server for about a millisecond.
 ///

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use redis::{Cmd, Value};
 
+use super::epochs::Epochs;
 use super::round::Query;
-use super::{Epochs, Window, scripts};
-use crate::name::Name;
-use crate::round::{Item, MAX_ITEMS};
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::tag::{Identity, State};
-use crate::{Error, commands};
+use super::{Window, scripts};
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::name::Name;
+use crate::wire::round::{Item, MAX_ITEMS};
+use crate::wire::tag::{Identity, State};
 
 /// Queries the items of a shard. Passes the numbers of those that the filter may contain to
 /// `on_hit`.

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Epochs, Window};
-use crate::Error;
+use super::Window;
+use super::epochs::Epochs;
+use crate::error::Error;
 
 /// How often a shard is asked whose list changes again and again.
 const MAX_ROUNDS: u32 = 64;

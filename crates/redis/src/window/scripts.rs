@@ -6,10 +6,11 @@
 
 use redis::{Cmd, Value, cmd};
 
+use super::Window;
+use super::epochs::Epochs;
 use super::round::Reply;
-use super::{Epochs, Window};
-use crate::sizes::{Generation, Sizes};
-use crate::tag::{Identity, TAG_BYTES};
+use crate::wire::sizes::{Generation, Sizes};
+use crate::wire::tag::{Identity, TAG_BYTES};
 
 /// Inserts items.
 ///
@@ -292,8 +293,8 @@ mod tests {
         let sizes = window.sizes(1e-3, true, Some(1)).unwrap();
         let identity = Identity::of_random(9);
         let list = vec![
-            super::super::Epoch { number: 0, start: 0, open: 2 },
-            super::super::Epoch { number: 1, start: 5000, open: 0 },
+            super::super::epochs::Epoch { number: 0, start: 0, open: 2 },
+            super::super::epochs::Epoch { number: 1, start: 5000, open: 0 },
         ];
         let epochs = Epochs::new(identity, list);
         let keys: Vec<String> = (0..5).map(|number| format!("k{number}")).collect();

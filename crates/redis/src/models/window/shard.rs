@@ -4,8 +4,8 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use super::Defect;
-use crate::tag::Identity;
 use crate::window::{Epoch, Epochs, Reply, Window};
+use crate::wire::tag::Identity;
 
 pub(super) const IDENTITY: Identity = Identity::of_random(77);
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::Error;
-use crate::lives::Keys;
-use crate::tag::Identity;
+use crate::error::Error;
+use crate::wire::lives::Keys;
+use crate::wire::tag::Identity;
 
 /// The hash slots of a cluster.
 const SLOTS: u16 = 16_384;

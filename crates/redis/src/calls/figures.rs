@@ -3,11 +3,11 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{Cmd, Value};
 
-use crate::Error;
-use crate::commands;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
 use crate::window;
+use crate::wire::commands;
 
 /// The bytes that are counted at once. It keeps the server busy for a millisecond.
 const CHUNK_BYTES: u64 = 1 << 20;

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use tamis_formats::Normalization;
 use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 
-use crate::Error;
-use crate::lives::{Life, State};
-use crate::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
-use crate::tag::Identity;
+use crate::error::Error;
 use crate::window::Window;
+use crate::wire::lives::{Life, State};
+use crate::wire::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
+use crate::wire::tag::Identity;
 
 /// What the descriptor begins with, and the version of the layout.
 ///

@@ -4,13 +4,15 @@ use core::slice;
 
 use futures_util::future::join;
 
+use crate::calls::query;
+use crate::calls::shared::Call;
+use crate::error::Error;
 use crate::events::Event;
-use crate::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
-use crate::router::{Failure, Kind};
-use crate::scripts::Growth;
-use crate::shared::Call;
-use crate::tag::State;
-use crate::{Error, commands, query, scripts};
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
+use crate::wire::scripts::{self, Growth};
+use crate::wire::tag::State;
 
 /// The result of an insert.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use tamis_bloom::{BlockedBloomFilter, Geometry, raw};
 use tamis_core::BuildError;
 use tamis_hash::split;
 
-use crate::Error;
-use crate::tag::TAG_BYTES;
+use crate::error::Error;
+use crate::wire::tag::TAG_BYTES;
 
 /// The bytes and bits of a line.
 pub(crate) const LINE_BYTES: u64 = 64;

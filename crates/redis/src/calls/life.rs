@@ -7,11 +7,12 @@
 use redis::Value;
 use tokio::time::{timeout, timeout_at};
 
-use crate::current::WAIT;
-use crate::descriptor::Descriptor;
-use crate::router::{Failure, Kind};
-use crate::shared::{Call, Shared};
-use crate::{Error, commands, scripts};
+use crate::calls::current::WAIT;
+use crate::calls::shared::{Call, Shared};
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::descriptor::Descriptor;
+use crate::wire::{commands, scripts};
 
 impl Shared {
     /// Begins a call, unless the filter has been replaced.

@@ -14,15 +14,15 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::access::Access;
-use crate::commands;
-use crate::descriptor::Descriptor;
-use crate::destroy;
-use crate::lives::LEASE_MS;
-use crate::router::{Failure, Kind};
-use crate::scripts;
-use crate::shared::{Call, SHARDS_AT_ONCE, Shared};
-use crate::{Error, window};
+use crate::calls::access::Access;
+use crate::calls::destroy;
+use crate::calls::shared::{Call, SHARDS_AT_ONCE, Shared};
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::window;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::lives::LEASE_MS;
+use crate::wire::{commands, scripts};
 
 /// Reads the descriptor of a filter.
 pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {

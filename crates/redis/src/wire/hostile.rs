@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use redis::Value;
 
-use crate::commands;
-use crate::descriptor::Descriptor;
-use crate::sizes::Sizes;
-use crate::slots::{Node, Slots, redirection};
-use crate::tag::Identity;
+use crate::servers::slots::{Node, Slots, redirection};
+use crate::wire::commands;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::sizes::Sizes;
+use crate::wire::tag::Identity;
 
 /// Any reply, nested to some depth. Numbers are often those that have a meaning.
 fn reply() -> impl Strategy<Value = Value> {

@@ -9,10 +9,12 @@ use redis::{ConnectionAddr, ConnectionInfo, Value, cmd};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::connection::Connection;
-use crate::slots::{Node, Slots};
-use crate::stream::Trouble;
-use crate::{Error, address, commands};
+use crate::error::Error;
+use crate::servers::address;
+use crate::servers::connection::Connection;
+use crate::servers::slots::{Node, Slots};
+use crate::servers::stream::Trouble;
+use crate::wire::commands;
 
 /// How long the result of an attempt to connect counts for the tasks that waited for it.
 const FRESH: Duration = Duration::from_millis(100);

@@ -4,11 +4,11 @@ use core::ops::Range;
 
 use redis::Cmd;
 
-use crate::Error;
-use crate::commands;
-use crate::round::{Item, MAX_ITEMS, Query, Reply};
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::round::{Item, MAX_ITEMS, Query, Reply};
 
 /// Queries the items of a shard. Passes the numbers of those that the filter may contain to
 /// `on_hit`.

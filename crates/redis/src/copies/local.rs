@@ -8,7 +8,7 @@ use tamis_bloom::{BlockedBloomFilter, Geometry, ScalableBloomFilter, raw};
 use tamis_formats::{Normalization, Options, SaveError};
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::sizes::LINE_WORDS;
+use crate::wire::sizes::LINE_WORDS;
 
 /// A filter in this process with the bits of one in Redis: from
 /// [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) or

@@ -6,13 +6,13 @@ use tamis_bloom::raw::{self, Growth, Lines, LinesError, SliceSizes};
 use tamis_core::BuildError;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::Error;
-use crate::commands;
-use crate::local::{Kind as LocalKind, Local};
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::sizes::{Generation, LINE_BYTES};
-use crate::tag::State;
+use crate::calls::shared::Call;
+use crate::copies::local::{Kind as LocalKind, Local};
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::sizes::{Generation, LINE_BYTES};
+use crate::wire::tag::State;
 
 /// The bytes that are read at once. It keeps the server busy for less than a millisecond.
 const CHUNK_BYTES: u64 = 256 << 10;

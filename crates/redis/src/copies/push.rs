@@ -11,13 +11,13 @@ use redis::{Cmd, Value};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 use tokio::time::timeout_at;
 
-use crate::commands;
-use crate::local::Local;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::sizes::{Generation, LINE_BYTES};
-use crate::tag::TAG_BYTES;
-use crate::{Error, scripts};
+use crate::calls::shared::Call;
+use crate::copies::local::Local;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::sizes::{Generation, LINE_BYTES};
+use crate::wire::tag::TAG_BYTES;
+use crate::wire::{commands, scripts};
 
 /// The bytes that are written at once. A chunk without a bit is not written.
 const CHUNK_BYTES: u64 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::tag::State;
+use crate::wire::tag::State;
 
 /// The tags that are read at once.
 const TAGS: u32 = 4;
@@ -63,7 +63,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tag::State::{Closed, Gone, Open};
+    use crate::wire::tag::State::{Closed, Gone, Open};
 
     /// Returns the result of a search, and the number of reads. `tag` returns the state of a
     /// generation at a read.

@@ -8,22 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep};
 
-use crate::Error;
-use crate::access::Access;
-use crate::commands;
-use crate::current::Current;
-use crate::descriptor::Descriptor;
+use crate::calls::access::Access;
+use crate::calls::current::Current;
+use crate::error::Error;
 use crate::events::Event;
-use crate::name::Name;
-use crate::nodes::Lane;
-use crate::router::{Failure, Kind, Router};
-use crate::scripts;
-use crate::search::Search;
-use crate::sending::Replies;
-use crate::settled::Settled;
-use crate::sizes::{Generation, Sizes};
-use crate::tag::{Identity, State};
+use crate::servers::nodes::Lane;
+use crate::servers::router::{Failure, Kind, Router};
+use crate::servers::sending::Replies;
+use crate::servers::settled::Settled;
 use crate::window::{Known, Window};
+use crate::wire::descriptor::Descriptor;
+use crate::wire::name::Name;
+use crate::wire::search::Search;
+use crate::wire::sizes::{Generation, Sizes};
+use crate::wire::tag::{Identity, State};
+use crate::wire::{commands, scripts};
 
 /// The shards that are served at once.
 pub(crate) const SHARDS_AT_ONCE: usize = 64;

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use redis::{Cmd, Value, cmd};
 
-use crate::sizes::{Generation, Place};
-use crate::tag::{Identity, State, TAG_BYTES};
+use crate::wire::sizes::{Generation, Place};
+use crate::wire::tag::{Identity, State, TAG_BYTES};
 
 /// Reads the tag, sets the bits of items, and reads their old values, all at once.
 pub(crate) fn insert(
@@ -162,7 +162,7 @@ const _: () = assert!(TAG_BYTES == 8);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sizes::Sizes;
+    use crate::wire::sizes::Sizes;
 
     const IDENTITY: Identity = Identity::of_random(99);
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stream::Bytes;
+use crate::servers::stream::Bytes;
 
 /// A stream whose writes go through a gate.
 pub(crate) struct Watched {

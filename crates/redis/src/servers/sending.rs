@@ -6,14 +6,14 @@
 use redis::{Cmd, Pipeline, Value, cmd};
 use tokio::time::{Instant, timeout_at};
 
-use crate::Error;
-use crate::connection::{Broken, Connection};
+use crate::error::Error;
 use crate::events::Event;
-use crate::nodes::Use;
-use crate::router::{Failure, Kind, Router, message};
-use crate::slots::{Node, redirection};
-use crate::stream::Trouble;
-use crate::tries::Tries;
+use crate::servers::connection::{Broken, Connection};
+use crate::servers::nodes::Use;
+use crate::servers::router::{Failure, Kind, Router, message};
+use crate::servers::slots::{Node, redirection};
+use crate::servers::stream::Trouble;
+use crate::servers::tries::Tries;
 
 /// The most redirections in a row without a pause.
 const MAX_REDIRECTIONS: u32 = 4;

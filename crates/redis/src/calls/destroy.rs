@@ -3,15 +3,16 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{Cmd, Value};
 
-use crate::access::Access;
-use crate::commands;
-use crate::descriptor::Descriptor;
-use crate::lives::{self, Life, State};
-use crate::router::{Failure, Kind};
-use crate::shared::SHARDS_AT_ONCE;
-use crate::sizes::MAX_GENERATIONS;
-use crate::tag::Identity;
-use crate::{Error, window};
+use crate::calls::access::Access;
+use crate::calls::shared::SHARDS_AT_ONCE;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::window;
+use crate::wire::commands;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::lives::{self, Life, State};
+use crate::wire::sizes::MAX_GENERATIONS;
+use crate::wire::tag::Identity;
 
 /// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of
 /// all its lives.

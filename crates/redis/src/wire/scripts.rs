@@ -4,8 +4,8 @@
 
 use redis::{Cmd, Value, cmd};
 
-use crate::sizes::{Generation, Place};
-use crate::tag::{Identity, State};
+use crate::wire::sizes::{Generation, Place};
+use crate::wire::tag::{Identity, State};
 
 /// Closes a key and creates the one of the next generation. While a generation is open, the next
 /// has no legitimate key. Whatever is there was written by clients that knew of a growth which a

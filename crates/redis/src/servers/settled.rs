@@ -5,10 +5,10 @@ use futures_util::future::try_join_all;
 use redis::{Cmd, Value, cmd};
 use tokio::time::{Instant, timeout_at};
 
-use crate::nodes::Use;
-use crate::router::{Router, no_cluster};
-use crate::slots::Node;
-use crate::stream::Trouble;
+use crate::servers::nodes::Use;
+use crate::servers::router::{Router, no_cluster};
+use crate::servers::slots::Node;
+use crate::servers::stream::Trouble;
 
 /// What the owner of a slot says.
 #[derive(Debug)]

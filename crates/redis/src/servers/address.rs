@@ -8,7 +8,7 @@ use core::fmt;
 
 use redis::{ConnectionInfo, IntoConnectionInfo, RedisError, parse_redis_url};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The fewest bytes of a password by which it is recognized: a server may repeat a part of it.
 const RECOGNIZED: usize = 4;
@@ -85,7 +85,8 @@ mod tests {
     use proptest::string::string_regex;
 
     use super::*;
-    use crate::{AsyncRedisBloomFilter, RedisBloomFilter};
+    use crate::blocking::RedisBloomFilter;
+    use crate::filter::AsyncRedisBloomFilter;
 
     /// What every secret has, and nothing else.
     const MARKER: &str = "7351";

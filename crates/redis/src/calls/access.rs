@@ -4,9 +4,9 @@
 use redis::{Cmd, Value};
 use tokio::time::Instant;
 
-use crate::Error;
-use crate::name::Name;
-use crate::router::Router;
+use crate::error::Error;
+use crate::servers::router::Router;
+use crate::wire::name::Name;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Access<'a> {

@@ -9,9 +9,9 @@ use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorK
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use crate::address;
-use crate::stream::{self, Trouble};
-use crate::watched::{Gate, Watched};
+use crate::servers::address;
+use crate::servers::stream::{self, Trouble};
+use crate::servers::watched::{Gate, Watched};
 
 /// A connection on which nothing was heard for this time is asked whether it is alive, before a
 /// command that is not repeated. It costs one round trip.

@@ -9,8 +9,8 @@
 
 use redis::{Cmd, Value};
 
-use crate::scripts::script;
-use crate::tag::Identity;
+use crate::wire::scripts::script;
+use crate::wire::tag::Identity;
 
 /// How long a client that creates a filter may be silent, until another takes its place. Clients
 /// renew the time three times as often.

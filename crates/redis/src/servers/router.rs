@@ -31,13 +31,13 @@ use futures_util::{StreamExt, stream};
 use redis::{ServerError, Value, cmd};
 use tokio::time::{Instant, timeout_at};
 
-use crate::Error;
-use crate::connection::Connection;
+use crate::error::Error;
 use crate::events::{Event, Events};
-use crate::nodes::{Nodes, Use};
-use crate::slots::{Node, Slots};
-use crate::stream::Trouble;
-use crate::tries::{Tries, after};
+use crate::servers::connection::Connection;
+use crate::servers::nodes::{Nodes, Use};
+use crate::servers::slots::{Node, Slots};
+use crate::servers::stream::Trouble;
+use crate::servers::tries::{Tries, after};
 
 /// How long the answer of a node counts as new: many commands may fail at once.
 const FRESH: Duration = Duration::from_millis(50);

@@ -3,8 +3,8 @@
 
 use core::ops::Range;
 
-use crate::Error;
-use crate::tag::State;
+use crate::error::Error;
+use crate::wire::tag::State;
 
 /// The most items of one command. It keeps the server busy for a millisecond, in which no other
 /// client is served.
