@@ -6,13 +6,13 @@ use core::marker::PhantomData;
 use core::time::Duration;
 use std::sync::Arc;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, Figures};
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::builder::{AsyncBuilder, builder};
-use crate::calls::figures::Figures;
 use crate::calls::shared::Confirm;
+use crate::calls::storage::Storage;
 use crate::copies::local::Local;
 use crate::driver::Driver;
 use crate::error::Error;
@@ -212,8 +212,16 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.contains_hashes(hashes))
     }
 
-    /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per
-    /// MiB.
+    /// Returns how full the filter is: the [`Figures`] of a filter in memory, with standard errors
+    /// of 0. The servers count all bits, `O(bits)`: a millisecond per MiB.
+    ///
+    /// The false-positive rate can exceed the [request](Self::requested_rate) by a few per cent in
+    /// a fixed filter that is at its capacity, and in one that grows for the moments in which a
+    /// shard is full and its next generation is not there yet. A larger excess comes with a
+    /// saturation above 1.
+    ///
+    /// The saturation is that of all generations that exist. A filter with a window counts its
+    /// epochs, each of which is made for a third of the capacity: with four full ones it is 1.
     ///
     /// # Errors
     ///
@@ -221,9 +229,31 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Examples
     ///
-    /// See [`Figures`].
+    /// ```no_run
+    /// use tamis_redis::RedisBloomFilter;
+    ///
+    /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let figures = seen.figures()?;
+    /// println!("about {:.0} items", figures.items.value);
+    /// println!("{:.1e} false positives", figures.false_positive_rate.value);
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
     pub fn figures(&self) -> Result<Figures, Error> {
         self.driver.wait(self.filter.figures())
+    }
+
+    /// Returns what the filter takes in the servers. It finds the keys and does not count bits:
+    /// `O(keys)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains).
+    ///
+    /// # Examples
+    ///
+    /// See [`Storage`].
+    pub fn storage(&self) -> Result<Storage, Error> {
+        self.driver.wait(self.filter.storage())
     }
 
     /// Copies the filter into this process. The copy gives the same answers: it contains each item
@@ -311,6 +341,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # use tamis_redis::RedisBloomFilter;
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// println!("{} shards, made for {} items", seen.shards(), seen.capacity());
+    /// println!("{} false positives asked for", seen.requested_rate());
     /// println!("grows: {}, normal form: {:?}", seen.grows(), seen.normalization());
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
@@ -328,6 +359,16 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
+    }
+
+    /// Returns the false-positive rate that the filter was created with.
+    ///
+    /// # Examples
+    ///
+    /// See [`normalization`](Self::normalization).
+    #[must_use]
+    pub fn requested_rate(&self) -> f64 {
+        self.filter.requested_rate()
     }
 
     /// Returns the span for which the filter remembers items at least, or `None` if it forgets

@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tamis_core::AsItem;
+use tamis_core::{AsItem, Figures};
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::calls::figures::{self, Figures};
 use crate::calls::insert::{self, Inserted};
-use crate::calls::query;
 use crate::calls::shared::{Call, Confirm, Shared};
+use crate::calls::storage::{self, Storage};
+use crate::calls::{figures, query};
 use crate::copies::local::Local;
 use crate::copies::{pull, push};
 use crate::error::Error;
@@ -252,6 +252,20 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         figures::figures(self.shared.begin().await?).await
     }
 
+    /// Returns what the filter takes in the servers, as
+    /// [`RedisBloomFilter::storage`](crate::RedisBloomFilter::storage) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Examples
+    ///
+    /// See [`Storage`].
+    pub async fn storage(&self) -> Result<Storage, Error> {
+        storage::storage(self.shared.begin().await?).await
+    }
+
     /// Copies the filter into a local one, as
     /// [`RedisBloomFilter::pull`](crate::RedisBloomFilter::pull) does.
     ///
@@ -335,6 +349,16 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.shared.capacity()
+    }
+
+    /// Returns the false-positive rate that the filter was created with.
+    ///
+    /// # Examples
+    ///
+    /// See [`AsyncRedisBloomFilter`].
+    #[must_use]
+    pub fn requested_rate(&self) -> f64 {
+        self.shared.descriptor.rate()
     }
 
     /// Returns the span for which the filter remembers items, or `None` if it forgets none, as

@@ -125,7 +125,7 @@ mod wire;
 
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;
-pub use crate::calls::figures::Figures;
+pub use crate::calls::storage::Storage;
 pub use crate::copies::local::Local;
 pub use crate::error::Error;
 pub use crate::events::Event;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `create.rs`, `destroy.rs` | create and open a filter, delete it |
 //! | `insert.rs`, `query.rs` | insert and query the items of one shard |
-//! | `figures.rs` | counts the bits |
+//! | `figures.rs`, `storage.rs` | count the bits; find the keys |
 //! | `shared.rs` | what all parts of a filter share: its description, its connections, its open generations |
 //! | `life.rs`, `current.rs` | whether the filter is still the one of its name, and when a client asks |
 //! | `access.rs` | the keys of a name, and the way to them |
@@ -18,3 +18,4 @@ pub(crate) mod insert;
 mod life;
 pub(crate) mod query;
 pub(crate) mod shared;
+pub(crate) mod storage;

@@ -115,7 +115,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     let filter = builder.create().unwrap();
     let mut items: Vec<u64> = (0..9000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));
-    let generations = filter.figures().unwrap().generations;
+    let generations = filter.storage().unwrap().generations;
     assert!(generations >= 3, "{generations}");
     let (slot, from) = place(cluster, "{half:0}:0");
     let to = (from + 1) % 3;
@@ -127,7 +127,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     for filter in [&filter, &others] {
         assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
         assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
-        assert_eq!(filter.figures().unwrap().generations, generations);
+        assert_eq!(filter.storage().unwrap().generations, generations);
         let copy = filter.pull().unwrap();
         assert!(items.iter().all(|item| copy.contains(item)));
     }
@@ -152,7 +152,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     let more: Vec<u64> = (40_000..50_000).collect();
     assert!(others.insert_many(&more).iter().all(Result::is_ok));
     assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
-    assert!(filter.figures().unwrap().generations > generations);
+    assert!(filter.storage().unwrap().generations > generations);
 }
 
 /// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the
@@ -285,7 +285,7 @@ fn storm(cluster: &Cluster, seed: u64) {
     let filter = builder.open().unwrap();
     let found = filter.contains_many(0..inserted).unwrap();
     assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
-    let generations = filter.figures().unwrap().generations;
+    let generations = filter.storage().unwrap().generations;
     assert!(moved > 0 && reads > 0 && generations > 2, "{moved} {reads} {generations}");
     eprintln!(
         "seed {seed}: {moved} moves of {shards} shards, {inserted} items, {generations} generations, {reads} reads"
