@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tamis::formats::{Geometry, Info, Kind};
 
 use super::remote;
-use crate::Error;
 use crate::args::InfoArgs;
+use crate::error::Error;
 use crate::filters::{Described, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
