@@ -217,10 +217,10 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// The false-positive rate can exceed the [request](Self::requested_rate) by a few per cent in
     /// a fixed filter that is at its capacity, and in one that grows for the moments in which a
-    /// shard is full and its next generation is not there yet. A larger excess comes with a
+    /// shard is full and its next slice is not there yet. A larger excess comes with a
     /// saturation above 1.
     ///
-    /// The saturation is that of all generations that exist. A filter with a window counts its
+    /// The saturation is that of all slices that exist. A filter with a window counts its
     /// epochs, each of which is made for a third of the capacity: with four full ones it is 1.
     ///
     /// # Errors
@@ -276,7 +276,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     }
 
     /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a
-    /// bulk load. It has the size of the largest generation that the filter has now.
+    /// bulk load. It has the size of the largest slice that the filter has now.
     ///
     /// # Errors
     ///
@@ -295,9 +295,9 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// Adds all items of a local filter, which must be from [`local`](Self::local) or
     /// [`pull`](Self::pull), of this filter or of one with the same hash, seed and geometry.
     ///
-    /// A push sets the bits of a generation, without verdicts: an insert that races with it may
-    /// return `true` for an item of the push. It adds to the items that the generation has, so the
-    /// generation may become fuller than it was planned; [`figures`](Self::figures) reports that.
+    /// A push sets the bits of a slice, without verdicts: an insert that races with it may
+    /// return `true` for an item of the push. It adds to the items that the slice has, so the
+    /// slice may become fuller than it was planned; [`figures`](Self::figures) reports that.
     ///
     /// # Errors
     ///
@@ -350,7 +350,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.normalization()
     }
 
-    /// Returns the number of items that the first generation was made for; with a
+    /// Returns the number of items that the first slice was made for; with a
     /// [window](Self::window), the items of a span.
     ///
     /// # Examples
@@ -442,7 +442,7 @@ builder! {
 impl<T: ?Sized> Builder<T> {
     /// Creates the filter.
     ///
-    /// Its keys are created empty: the servers allocate the whole memory of the first generation.
+    /// Its keys are created empty: the servers allocate the whole memory of the first slice.
     ///
     /// # Errors
     ///

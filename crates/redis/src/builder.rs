@@ -37,7 +37,7 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets the number of distinct items of the first generation, or of all in a fixed
+            /// Sets the number of distinct items of the first slice, or of all in a fixed
             /// filter. One million by default.
             ///
             /// # Examples
@@ -59,9 +59,9 @@ macro_rules! builder {
             }
 
             /// Sets the number of shards: 1 to 65,536. By default a power of two, at least 16, so
-            /// that a shard of the first generation has at most 8 MiB. It cannot be changed later,
+            /// that a shard of the first slice has at most 8 MiB. It cannot be changed later,
             /// and is the largest number of nodes that can share the filter. A filter stops growing
-            /// where the next generation of a shard would exceed 512 MiB: one that is to become
+            /// where the next slice of a shard would exceed 512 MiB: one that is to become
             /// much larger than its first capacity needs more shards.
             ///
             /// # Examples

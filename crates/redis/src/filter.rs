@@ -340,7 +340,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.shared.descriptor.normalization
     }
 
-    /// Returns the number of items that the first generation was made for; with a
+    /// Returns the number of items that the first slice was made for; with a
     /// [window](Self::window), the items of a span.
     ///
     /// # Examples

@@ -154,7 +154,7 @@ mod tests {
             let sizes = window.sizes(rate, false, None).unwrap();
             assert_eq!(sizes.capacity(), 1 << 20);
             assert_eq!(Window::rate(sizes.rate), rate);
-            let epoch = sizes.generation(0).geometry.false_positive_rate_at(1 << 20);
+            let epoch = sizes.slice(0).geometry.false_positive_rate_at(1 << 20);
             assert!(4.0 * epoch <= rate, "{epoch:e}");
         }
     }

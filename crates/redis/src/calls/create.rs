@@ -1,7 +1,7 @@
 //! Creates and opens filters.
 //!
 //! A filter is created by one client: the one that begins its life and stores the descriptor, as
-//! "not ready". It then creates the keys of the first generation, and marks the descriptor as
+//! "not ready". It then creates the keys of the first slice, and marks the descriptor as
 //! ready. Nobody else creates these keys, so a key that is missing later is lost, and no client
 //! makes up for it with an empty one. If the client is killed before, another begins another life,
 //! with keys of other names, and removes those of the first.
@@ -33,7 +33,7 @@ pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
     }
 }
 
-/// Finds out which generation of each shard is open.
+/// Finds out which slice of each shard is open.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     Ok(())
 }
 
-/// Creates the keys of the first generation, and shows other clients meanwhile that it goes on.
+/// Creates the keys of the first slice, and shows other clients meanwhile that it goes on.
 async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
     let keys = filter.name.keys();
     let renewed = async {
@@ -107,14 +107,14 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
     }
 }
 
-/// Creates the keys of the first generation.
+/// Creates the keys of the first slice.
 async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
         if let Some(window) = filter.window() {
             return window::create_shard(filter, window, shard).await;
         }
         let key = filter.key(shard, 0);
-        let command = scripts::create(&key, filter.generation(0), filter.identity());
+        let command = scripts::create(&key, filter.slice(0), filter.identity());
         // Not repeated: a repetition that is executed late would create a key that was lost since.
         let sent = filter.send(shard, &[command], Kind::Write).await;
         match sent.map_err(Failure::of_read)?.first() {

@@ -11,7 +11,7 @@ use crate::window;
 use crate::wire::commands;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::lives::{self, Life, State};
-use crate::wire::sizes::MAX_GENERATIONS;
+use crate::wire::sizes::MAX_SLICES;
 use crate::wire::tag::Identity;
 
 /// Deletes a filter in any state: first the descriptor, so that nobody opens it, then all keys of
@@ -86,10 +86,10 @@ async fn sweep_shard(access: Access<'_>, life: Life, shard: u32) -> Result<(), E
     if life.window {
         return window::delete_shard(access, life.identity, shard).await;
     }
-    let generations = 0..MAX_GENERATIONS as u32;
+    let slices = 0..MAX_SLICES as u32;
     // In a slot that is being moved, the keys of one command would have to be on one node.
     let key = |number| [access.name.bits(life.identity, shard, number)];
-    let commands: Vec<Cmd> = generations.map(|number| commands::delete(&key(number))).collect();
+    let commands: Vec<Cmd> = slices.map(|number| commands::delete(&key(number))).collect();
     let slot = access.name.slot(shard);
     let sent = access.router.send(slot, &commands, Kind::Idempotent, access.end).await;
     sent.map(|_| ()).map_err(Failure::of_read)

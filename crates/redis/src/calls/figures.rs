@@ -20,9 +20,9 @@ const SHARDS_AT_ONCE: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     items: f64,
-    /// The items that its generations were made for.
+    /// The items that its slices were made for.
     capacity: f64,
-    /// The logarithm of the probability that an absent item is in none of its generations.
+    /// The logarithm of the probability that an absent item is in none of its slices.
     log_absent: f64,
     ones: u64,
     bits: u64,
@@ -48,11 +48,11 @@ async fn count_shard(filter: Call<'_>, shard: u32) -> Result<Counts, Error> {
     let shards = f64::from(filter.sizes().shards);
     let mut counts = Counts::default();
     for (number, key) in storage::keys(filter, shard).await? {
-        let generation = filter.generation(number);
-        let starts = (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize);
+        let slice = filter.slice(number);
+        let starts = (0..slice.line_bytes()).step_by(CHUNK_BYTES as usize);
         let sent: Vec<Cmd> = starts
             .map(|start| {
-                let end = (start + CHUNK_BYTES).min(generation.line_bytes());
+                let end = (start + CHUNK_BYTES).min(slice.line_bytes());
                 commands::count_range(&key, start, end)
             })
             .collect();
@@ -64,15 +64,15 @@ async fn count_shard(filter: Call<'_>, shard: u32) -> Result<Counts, Error> {
             };
             ones += u64::try_from(count).unwrap_or(0);
         }
-        let items = generation.items(ones, generation.lines);
-        // The rate of a generation of which each shard has this number of items.
-        let rate = generation.geometry.false_positive_rate_at((items * shards) as usize);
+        let items = slice.items(ones, slice.lines);
+        // The rate of a slice of which each shard has this number of items.
+        let rate = slice.geometry.false_positive_rate_at((items * shards) as usize);
         counts.items += items;
-        counts.capacity += generation.capacity as f64 / shards;
+        counts.capacity += slice.capacity as f64 / shards;
         // By logarithms, which lose no rate that is far below 1.
         counts.log_absent += (-rate).ln_1p();
         counts.ones += ones;
-        counts.bits += 8 * generation.line_bytes();
+        counts.bits += 8 * slice.line_bytes();
     }
     Ok(counts)
 }

@@ -33,7 +33,7 @@ impl Inserted {
 ///
 /// If the filter grows, some items count the bits that are set, each by a script of its own. All
 /// others share a command. On average, one item of a full command counts. So the items that are on
-/// their way when a generation becomes full are a small part of it.
+/// their way when a slice becomes full are a small part of it.
 pub(crate) async fn insert(
     filter: Call<'_>,
     shard: u32,
@@ -43,13 +43,13 @@ pub(crate) async fn insert(
     let shards = filter.sizes().shards;
     let mut rest = items;
     while !rest.is_empty() {
-        let generation = filter.generation(filter.current(shard));
+        let slice = filter.slice(filter.current(shard));
         let grows = filter.sizes().grows();
-        let most = if grows { generation.items_per_count(shards) } else { u64::MAX };
+        let most = if grows { slice.items_per_count(shards) } else { u64::MAX };
         let (chunk, later) = rest.split_at(rest.len().min(MAX_ITEMS).min(most as usize));
         rest = later;
         // Equal items have equal hashes, so all or none of them count.
-        let counts = |item: &&Item| grows && generation.is_sampled(shards, item.hash);
+        let counts = |item: &&Item| grows && slice.is_sampled(shards, item.hash);
         let (counted, plain): (Vec<Item>, Vec<Item>) = chunk.iter().partition(counts);
         let each_counted = async {
             let mut results = Vec::with_capacity(counted.len());
@@ -74,7 +74,7 @@ pub(crate) async fn insert(
     }
 }
 
-/// Inserts items with one command, or with one per generation that the shard grows meanwhile.
+/// Inserts items with one command, or with one per slice that the shard grows meanwhile.
 async fn insert_chunk(
     filter: Call<'_>,
     shard: u32,
@@ -108,17 +108,17 @@ async fn drive(
                     results.push((item, Inserted { result: Ok(new), connection: None }));
                 });
             }
-            Step::Set(generation) => {
+            Step::Set(slice) => {
                 let (reply, connection) =
-                    set(filter, shard, generation, inserts.items(), counts).await?;
+                    set(filter, shard, slice, inserts.items(), counts).await?;
                 let connection = Some(connection);
-                inserts.set(generation, &reply, |item, new| {
+                inserts.set(slice, &reply, |item, new| {
                     results.push((item, Inserted { result: Ok(new), connection }));
                 });
                 // What was written into a key without a tag is no part of the filter. It is left to
                 // the next growth or to `destroy`, unless the filter is gone.
                 if reply.0 == State::Gone && !filter.ask().await? {
-                    filter.remove(shard, generation).await;
+                    filter.remove(shard, slice).await;
                     return Err(Error::Replaced);
                 }
             }
@@ -131,7 +131,7 @@ async fn drive(
     Ok(())
 }
 
-/// Sets the bits of items in a generation. Returns the state of the generation, which items were
+/// Sets the bits of items in a slice. Returns the state of the slice, which items were
 /// new to it, and the connection. If the item counts, the shard may have grown afterwards.
 async fn set(
     filter: Call<'_>,
@@ -140,18 +140,18 @@ async fn set(
     items: &[Item],
     counts: bool,
 ) -> Result<(Reply, u64), Error> {
-    let [generation, next] = [number, number + 1].map(|number| filter.generation(number));
+    let [slice, next] = [number, number + 1].map(|number| filter.slice(number));
     let key = filter.key(shard, number);
-    let places = items.iter().map(|item| generation.place(item.hash));
+    let places = items.iter().map(|item| slice.place(item.hash));
     let unreadable = || Error::VerdictUnknown { reason: "the reply is not valid".into() };
-    let is_last = number + 1 >= filter.sizes().generations.len() as u32;
+    let is_last = number + 1 >= filter.sizes().slices.len() as u32;
     let place = places.clone().next().filter(|_| counts && !is_last);
     let counted = match place {
         // One step of the server sets the bits, counts, and grows the shard: so it does not matter
         // what becomes of this client afterwards.
         Some(place) => {
             let keys = [&*key, &filter.key(shard, number + 1)];
-            let sent = scripts::insert(keys, [generation, next], filter.identity(), place);
+            let sent = scripts::insert(keys, [slice, next], filter.identity(), place);
             match filter.write(shard, &[sent], Kind::Once).await {
                 Ok(replies) => Some(replies),
                 // The server runs no scripts for this user, or the slot is being moved. The item is
@@ -172,7 +172,7 @@ async fn set(
             ((state, vec![new]), growth, replies.connection)
         }
         None => {
-            let sent = commands::insert(&key, generation, places.clone());
+            let sent = commands::insert(&key, slice, places.clone());
             let replies = filter.write(shard, &[sent], Kind::Write).await;
             let replies = replies.map_err(Failure::of_write)?;
             let read = commands::inserted(&replies.values[0], filter.identity(), places);
@@ -182,7 +182,7 @@ async fn set(
     match growth {
         Growth::None => {}
         Growth::Done => {
-            filter.router.events().raise(|| Event::Grown { shard, generation: number + 1 });
+            filter.router.events().raise(|| Event::Grown { shard, slice: number + 1 });
         }
         Growth::Failed => {
             let error = Error::Refused { reason: "the script cannot count or create a key".into() };

@@ -50,9 +50,9 @@ impl Call<'_> {
 
     /// Removes a key that an insert has written, unless it is a part of the filter. The filter has
     /// been replaced, so nobody else would.
-    pub(crate) async fn remove(&self, shard: u32, generation: u32) {
-        let key = self.key(shard, generation);
-        let command = scripts::remove(&key, self.generation(generation), self.identity());
+    pub(crate) async fn remove(&self, shard: u32, slice: u32) {
+        let key = self.key(shard, slice);
+        let command = scripts::remove(&key, self.slice(slice), self.identity());
         _ = self.send_one(shard, command, Kind::Idempotent).await;
     }
 }

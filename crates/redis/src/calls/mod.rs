@@ -5,7 +5,7 @@
 //! | `create.rs`, `destroy.rs` | create and open a filter, delete it |
 //! | `insert.rs`, `query.rs` | insert and query the items of one shard |
 //! | `figures.rs`, `storage.rs` | count the bits; find the keys |
-//! | `shared.rs` | what all parts of a filter share: its description, its connections, its open generations |
+//! | `shared.rs` | what all parts of a filter share: its description, its connections, its open slices |
 //! | `life.rs`, `current.rs` | whether the filter is still the one of its name, and when a client asks |
 //! | `access.rs` | the keys of a name, and the way to them |
 

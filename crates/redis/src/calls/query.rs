@@ -30,7 +30,7 @@ pub(crate) async fn query(
 async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>, Error> {
     let mut query = Query::new();
     loop {
-        let Some(generations) = query.next(filter.current(shard))? else {
+        let Some(slices) = query.next(filter.current(shard))? else {
             filter.find_current(shard).await?;
             query.found();
             continue;
@@ -38,31 +38,30 @@ async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>,
         // What a replica answers first may contradict what this client knows already. The master
         // decides then.
         let kind = if query.is_first() { Kind::StaleRead } else { Kind::Read };
-        let replies = read(filter, shard, items, generations, kind).await?;
+        let replies = read(filter, shard, items, slices, kind).await?;
         if let Some(found) = query.read(&replies, items.len()) {
             return Ok(found);
         }
     }
 }
 
-/// Reads the tags of generations, and whether these have the items, over one connection.
+/// Reads the tags of slices, and whether these have the items, over one connection.
 pub(crate) async fn read(
     filter: Call<'_>,
     shard: u32,
     items: &[Item],
-    generations: Range<u32>,
+    slices: Range<u32>,
     kind: Kind,
 ) -> Result<Vec<Reply>, Error> {
     let places = |number: u32| {
-        let generation = filter.generation(number);
-        items.iter().map(|item| generation.place(item.hash))
+        let slice = filter.slice(number);
+        items.iter().map(|item| slice.place(item.hash))
     };
-    let command = |number| {
-        commands::query(&filter.key(shard, number), filter.generation(number), places(number))
-    };
-    let sent: Vec<Cmd> = generations.clone().map(command).collect();
+    let command =
+        |number| commands::query(&filter.key(shard, number), filter.slice(number), places(number));
+    let sent: Vec<Cmd> = slices.clone().map(command).collect();
     let replies = filter.send(shard, &sent, kind).await.map_err(Failure::of_read)?;
     let read = |(number, reply)| commands::queried(reply, filter.identity(), places(number));
-    let read = generations.zip(&replies).map(read);
+    let read = slices.zip(&replies).map(read);
     read.map(|reply| reply.ok_or(Error::Reply { expected: "words" })).collect()
 }

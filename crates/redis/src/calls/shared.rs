@@ -1,4 +1,4 @@
-//! What all parts of a filter share: its description, its connections, and the generation that each
+//! What all parts of a filter share: its description, its connections, and the slice that each
 //! shard has reached.
 
 use core::ops::Deref;
@@ -20,7 +20,7 @@ use crate::window::{Known, Window};
 use crate::wire::descriptor::Descriptor;
 use crate::wire::name::Name;
 use crate::wire::search::Search;
-use crate::wire::sizes::{Generation, Sizes};
+use crate::wire::sizes::{Sizes, Slice};
 use crate::wire::tag::{Identity, State};
 use crate::wire::{commands, scripts};
 
@@ -44,9 +44,9 @@ pub(crate) struct Shared {
     pub(crate) is_current: Current,
     /// The epochs of each shard, if the filter has a window.
     pub(crate) epochs: Known,
-    /// The generation of each shard that was open when it was last asked: a hint, which each
+    /// The slice of each shard that was open when it was last asked: a hint, which each
     /// command checks. Locked for moments: a command takes the server longer.
-    generations: Mutex<Box<[u32]>>,
+    slices: Mutex<Box<[u32]>>,
 }
 
 impl Shared {
@@ -56,11 +56,11 @@ impl Shared {
         router: Arc<Router>,
         confirm: Option<Confirm>,
     ) -> Self {
-        let generations = vec![0; descriptor.sizes.shards as usize];
-        let generations = Mutex::new(generations.into_boxed_slice());
+        let slices = vec![0; descriptor.sizes.shards as usize];
+        let slices = Mutex::new(slices.into_boxed_slice());
         let epochs = Known::new(descriptor.window.map_or(0, |_| descriptor.sizes.shards));
         let is_current = Current::new();
-        Self { name, descriptor, router, confirm, is_current, epochs, generations }
+        Self { name, descriptor, router, confirm, is_current, epochs, slices }
     }
 
     pub(crate) const fn sizes(&self) -> &Sizes {
@@ -86,25 +86,25 @@ impl Shared {
         self.descriptor.capacity()
     }
 
-    pub(crate) fn generation(&self, number: u32) -> &Generation {
-        self.sizes().generation(number)
+    pub(crate) fn slice(&self, number: u32) -> &Slice {
+        self.sizes().slice(number)
     }
 
-    /// Returns the generation that was open when the shard was last asked.
+    /// Returns the slice that was open when the shard was last asked.
     pub(crate) fn current(&self, shard: u32) -> u32 {
-        self.generations()[shard as usize]
+        self.slices()[shard as usize]
     }
 
-    /// Records that all generations below this one are closed. A late reply does not take back what
+    /// Records that all slices below this one are closed. A late reply does not take back what
     /// is known since.
-    pub(crate) fn advance(&self, shard: u32, generation: u32) {
-        let known = &mut self.generations()[shard as usize];
-        *known = generation.max(*known);
+    pub(crate) fn advance(&self, shard: u32, slice: u32) {
+        let known = &mut self.slices()[shard as usize];
+        *known = slice.max(*known);
     }
 
-    /// Returns the key of a generation of a shard.
-    pub(crate) fn key(&self, shard: u32, generation: u32) -> String {
-        self.name.bits(self.identity(), shard, generation)
+    /// Returns the key of a slice of a shard.
+    pub(crate) fn key(&self, shard: u32, slice: u32) -> String {
+        self.name.bits(self.identity(), shard, slice)
     }
 
     /// Begins a call, which must end before the deadline of the settings.
@@ -117,9 +117,9 @@ impl Shared {
         Call { filter: self, end, lane: None }
     }
 
-    fn generations(&self) -> MutexGuard<'_, Box<[u32]>> {
+    fn slices(&self) -> MutexGuard<'_, Box<[u32]>> {
         // No code that could panic runs while it is locked.
-        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,8 +159,8 @@ impl<'f> Call<'f> {
     }
 
     /// Reports that a shard was not grown. It concerns no item: a later insert tries again.
-    pub(crate) fn growth_failed(&self, shard: u32, generation: u32, error: Error) {
-        self.router.events().raise(|| Event::GrowthFailed { shard, generation, error });
+    pub(crate) fn growth_failed(&self, shard: u32, slice: u32, error: Error) {
+        self.router.events().raise(|| Event::GrowthFailed { shard, slice, error });
     }
 
     /// Takes connections for this call alone. They must be kept until its writes are confirmed.
@@ -206,18 +206,17 @@ impl<'f> Call<'f> {
         replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
     }
 
-    /// Asks which generation of a shard is open.
+    /// Asks which slice of a shard is open.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if one of the generations up to it is gone, [`Error::Replaced`] if the
+    /// [`Error::Lost`] if one of the slices up to it is gone, [`Error::Replaced`] if the
     /// filter is.
     pub(crate) async fn find_current(&self, shard: u32) -> Result<u32, Error> {
-        let mut search = Search::new(self.sizes().generations.len() as u32);
+        let mut search = Search::new(self.sizes().slices.len() as u32);
         loop {
             let tags = search.tags();
-            let command =
-                |number| commands::state(&self.key(shard, number), self.generation(number));
+            let command = |number| commands::state(&self.key(shard, number), self.slice(number));
             let sent: Vec<Cmd> = tags.map(command).collect();
             let replies = self.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
             let state = |reply| commands::queried(reply, self.identity(), core::iter::empty());
@@ -226,12 +225,12 @@ impl<'f> Call<'f> {
             let states = states.ok_or(Error::Reply { expected: "a tag" })?;
             match search.read(&states) {
                 Some(Ok(open)) => {
-                    self.generations()[shard as usize] = open;
+                    self.slices()[shard as usize] = open;
                     return Ok(open);
                 }
-                Some(Err(generation)) => {
-                    self.lost(shard, generation).await?;
-                    search = Search::new(self.sizes().generations.len() as u32);
+                Some(Err(slice)) => {
+                    self.lost(shard, slice).await?;
+                    search = Search::new(self.sizes().slices.len() as u32);
                 }
                 None => {}
             }
@@ -246,25 +245,20 @@ impl<'f> Call<'f> {
     /// [`Error::Replaced`] if the filter is gone. [`Error::Lost`] if the owner of the slot, which
     /// does not move, says that the key is missing. [`Error::Unavailable`] with the state of the
     /// slot, if it moves until the deadline.
-    pub(crate) async fn lost(&self, shard: u32, generation: u32) -> Result<(), Error> {
-        self.lost_at(&self.key(shard, generation), shard, generation).await
+    pub(crate) async fn lost(&self, shard: u32, slice: u32) -> Result<(), Error> {
+        self.lost_at(&self.key(shard, slice), shard, slice).await
     }
 
     /// As [`lost`](Self::lost), by a key of the shard that has no tag.
-    pub(crate) async fn lost_at(
-        &self,
-        key: &str,
-        shard: u32,
-        generation: u32,
-    ) -> Result<(), Error> {
+    pub(crate) async fn lost_at(&self, key: &str, shard: u32, slice: u32) -> Result<(), Error> {
         if !self.ask().await? {
             return Err(Error::Replaced);
         }
-        let tag = commands::state(key, self.generation(generation));
+        let tag = commands::state(key, self.slice(slice));
         let reason = match self.router.settled(self.name.slot(shard), tag, self.end).await {
             Settled::Reply(reply) => {
                 match commands::queried(&reply, self.identity(), core::iter::empty()) {
-                    Some((State::Gone, _)) => return Err(Error::Lost { shard, generation }),
+                    Some((State::Gone, _)) => return Err(Error::Lost { shard, slice }),
                     Some(_) => "a key of the filter comes and goes".to_owned(),
                     None => return Err(Error::Reply { expected: "a tag" }),
                 }
@@ -278,30 +272,30 @@ impl<'f> Call<'f> {
         Ok(())
     }
 
-    /// Closes a generation of a shard and creates the next, unless another client has done so.
+    /// Closes a slice of a shard and creates the next, unless another client has done so.
     /// `kind`: [`Kind::Once`] if a verdict waits for it, or [`Kind::Idempotent`].
     ///
     /// # Errors
     ///
-    /// An error leaves the generation open, and a later insert tries again. While its slot moves, a
+    /// An error leaves the slice open, and a later insert tries again. While its slot moves, a
     /// shard cannot grow.
-    pub(crate) async fn grow(&self, shard: u32, generation: u32, kind: Kind) -> Result<(), Error> {
-        let next = generation + 1;
-        if next as usize >= self.sizes().generations.len() {
+    pub(crate) async fn grow(&self, shard: u32, slice: u32, kind: Kind) -> Result<(), Error> {
+        let next = slice + 1;
+        if next as usize >= self.sizes().slices.len() {
             return Ok(());
         }
-        let keys = [self.key(shard, generation), self.key(shard, next)];
-        let generations = [self.generation(generation), self.generation(next)];
-        let command = scripts::grow([&keys[0], &keys[1]], generations, self.identity());
+        let keys = [self.key(shard, slice), self.key(shard, next)];
+        let slices = [self.slice(slice), self.slice(next)];
+        let command = scripts::grow([&keys[0], &keys[1]], slices, self.identity());
         match self.send_one(shard, command, kind).await? {
             Value::Int(created @ (0 | 1)) => {
                 self.advance(shard, next);
                 if created == 1 {
-                    self.router.events().raise(|| Event::Grown { shard, generation: next });
+                    self.router.events().raise(|| Event::Grown { shard, slice: next });
                 }
                 Ok(())
             }
-            Value::Int(-1) => self.lost(shard, generation).await,
+            Value::Int(-1) => self.lost(shard, slice).await,
             _ => Err(Error::Reply { expected: "0, 1 or -1" }),
         }
     }

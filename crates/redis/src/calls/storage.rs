@@ -26,26 +26,26 @@ pub struct Storage {
     pub size_in_bytes: u64,
     /// The number of keys with bits.
     pub keys: u64,
-    /// The number of generations of the shard that has the most; with a window, of all of its
+    /// The number of slices of the shard that has the most; with a window, of all of its
     /// epochs together.
-    pub generations: u32,
+    pub slices: u32,
 }
 
 /// Finds the keys of all shards.
 pub(crate) async fn storage(filter: Call<'_>) -> Result<Storage, Error> {
     let each = stream::iter(0..filter.sizes().shards).map(|shard| keys(filter, shard));
     let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
-    let mut storage = Storage { size_in_bytes: 0, keys: 0, generations: 0 };
+    let mut storage = Storage { size_in_bytes: 0, keys: 0, slices: 0 };
     while let Some(keys) = each.try_next().await? {
-        let bytes = keys.iter().map(|&(number, _)| filter.generation(number).line_bytes());
+        let bytes = keys.iter().map(|&(number, _)| filter.slice(number).line_bytes());
         storage.size_in_bytes += bytes.sum::<u64>();
         storage.keys += keys.len() as u64;
-        storage.generations = storage.generations.max(keys.len() as u32);
+        storage.slices = storage.slices.max(keys.len() as u32);
     }
     Ok(storage)
 }
 
-/// Returns the keys with the bits of a shard, each with the number of its generation: those of the
+/// Returns the keys with the bits of a shard, each with the number of its slice: those of the
 /// filter, or those of the epochs that it remembers.
 pub(super) async fn keys(filter: Call<'_>, shard: u32) -> Result<Vec<(u32, String)>, Error> {
     if let Some(window) = filter.window() {

@@ -40,9 +40,9 @@ pub struct Local<T: ?Sized> {
     reason = "there is one of them per copy, and each is megabytes"
 )]
 pub(crate) enum Kind<T: ?Sized> {
-    /// One generation.
+    /// One slice.
     Blocked(BlockedBloomFilter<T, AnyStable>),
-    /// Several generations, each of which is a slice.
+    /// Several slices.
     Scalable(ScalableBloomFilter<T, AnyStable>),
 }
 
@@ -107,7 +107,7 @@ impl<T: ?Sized> Local<T> {
         }
     }
 
-    /// Returns the filter if it has one generation: that of a filter which does not grow, or of
+    /// Returns the filter if it has one slice: that of a filter which does not grow, or of
     /// [`RedisBloomFilter::local`](crate::RedisBloomFilter::local).
     ///
     /// # Examples
@@ -128,7 +128,7 @@ impl<T: ?Sized> Local<T> {
         }
     }
 
-    /// Returns the filter if it has the generations of a filter that grows.
+    /// Returns the filter if it has the slices of a filter that grows.
     ///
     /// # Examples
     ///
@@ -171,7 +171,7 @@ impl<T: ?Sized> Local<T> {
         self.normalization
     }
 
-    /// Returns the geometries of the generations.
+    /// Returns the geometries of the slices.
     pub(crate) fn geometries(&self) -> Vec<Geometry> {
         match &self.filter {
             Kind::Blocked(filter) => vec![filter.geometry()],
@@ -181,11 +181,11 @@ impl<T: ?Sized> Local<T> {
         }
     }
 
-    /// Reads the words of a line of a generation.
-    pub(crate) fn line(&self, generation: usize, line: u64) -> [u64; LINE_WORDS as usize] {
+    /// Reads the words of a line of a slice.
+    pub(crate) fn line(&self, slice: usize, line: u64) -> [u64; LINE_WORDS as usize] {
         match &self.filter {
             Kind::Blocked(filter) => raw::read_line(filter, line),
-            Kind::Scalable(filter) => raw::read_slice_line(filter, generation, line),
+            Kind::Scalable(filter) => raw::read_slice_line(filter, slice, line),
         }
     }
 }

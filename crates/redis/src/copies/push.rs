@@ -15,7 +15,7 @@ use crate::calls::shared::Call;
 use crate::copies::local::Local;
 use crate::error::Error;
 use crate::servers::router::{Failure, Kind};
-use crate::wire::sizes::{Generation, LINE_BYTES};
+use crate::wire::sizes::{LINE_BYTES, Slice};
 use crate::wire::tag::TAG_BYTES;
 use crate::wire::{commands, scripts};
 
@@ -39,11 +39,11 @@ where
     if local.normalization() != filter.descriptor.normalization {
         return Err(Error::Mismatch { field: "policy" });
     }
-    // Find the generation of each part, before anything is sent.
+    // Find the slice of each part, before anything is sent.
     let sizes = filter.sizes();
     let mut numbers = Vec::new();
     for geometry in local.geometries() {
-        let found = sizes.generations.iter().position(|own| own.geometry == geometry);
+        let found = sizes.slices.iter().position(|own| own.geometry == geometry);
         numbers.push(found.ok_or(Error::Mismatch { field: "geometry" })? as u32);
     }
     for (part, number) in numbers.into_iter().enumerate() {
@@ -55,7 +55,7 @@ where
     Ok(())
 }
 
-/// Adds the bits of one shard to one generation.
+/// Adds the bits of one shard to one slice.
 async fn push_key<T: ?Sized>(
     filter: Call<'_>,
     local: &Local<T>,
@@ -97,7 +97,7 @@ async fn write<T: ?Sized>(
     [shard, number]: [u32; 2],
     bits: &str,
 ) -> Result<Option<Written>, Error> {
-    let generation = filter.generation(number);
+    let slice = filter.slice(number);
     let send = async |start, bytes: &[u8], is_first: bool| {
         let sent = [commands::write(bits, start, bytes), commands::expire(bits, EXPIRES_S)];
         // A write keeps the time of a key. So from the first command on, the key expires.
@@ -107,8 +107,8 @@ async fn write<T: ?Sized>(
         Ok::<_, Error>(ones(bytes))
     };
     let mut sum = 0;
-    for start in (0..generation.line_bytes()).step_by(CHUNK_BYTES as usize) {
-        let bytes = chunk(local, part, shard, generation, start);
+    for start in (0..slice.line_bytes()).step_by(CHUNK_BYTES as usize) {
+        let bytes = chunk(local, part, shard, slice, start);
         if ones(&bytes) > 0 {
             sum += send(start, &bytes, sum == 0).await?;
         }
@@ -117,25 +117,25 @@ async fn write<T: ?Sized>(
         return Ok(None);
     }
     // The tag gives the bits their length.
-    sum += send(generation.line_bytes(), &filter.identity().tag(false), false).await?;
-    Ok(Some(Written { bytes: generation.line_bytes() + TAG_BYTES, ones: sum }))
+    sum += send(slice.line_bytes(), &filter.identity().tag(false), false).await?;
+    Ok(Some(Written { bytes: slice.line_bytes() + TAG_BYTES, ones: sum }))
 }
 
-/// Adds bits that were written to those of their generation.
+/// Adds bits that were written to those of their slice.
 async fn unite(
     filter: Call<'_>,
     [shard, number]: [u32; 2],
     bits: &str,
     Written { bytes, ones }: Written,
 ) -> Result<(), Error> {
-    // A shard that has not come to this generation yet grows until it has.
+    // A shard that has not come to this slice yet grows until it has.
     let mut current = filter.find_current(shard).await?;
     while current < number {
         filter.grow(shard, current, Kind::Idempotent).await?;
         current = filter.find_current(shard).await?;
     }
-    let (key, generation) = (filter.key(shard, number), filter.generation(number));
-    let unite = scripts::unite([&key, bits], generation, filter.identity(), bytes, ones);
+    let (key, slice) = (filter.key(shard, number), filter.slice(number));
+    let unite = scripts::unite([&key, bits], slice, filter.identity(), bytes, ones);
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.send(shard, &[unite], Kind::Write).await;
     let sample = match sent.map_err(Failure::of_write)?.first() {
@@ -148,7 +148,7 @@ async fn unite(
         _ => return Err(Error::Reply { expected: "a number" }),
     };
     if current == number
-        && sample >= generation.full()
+        && sample >= slice.full()
         && let Err(error) = filter.grow(shard, number, Kind::Once).await
     {
         filter.growth_failed(shard, number, error);
@@ -165,11 +165,11 @@ fn chunk<T: ?Sized>(
     local: &Local<T>,
     part: usize,
     shard: u32,
-    generation: &Generation,
+    slice: &Slice,
     start: u64,
 ) -> Vec<u8> {
-    let end = (start + CHUNK_BYTES).min(generation.line_bytes());
-    let first = u64::from(shard) * generation.lines;
+    let end = (start + CHUNK_BYTES).min(slice.line_bytes());
+    let first = u64::from(shard) * slice.lines;
     let lines = first + start / LINE_BYTES..first + end / LINE_BYTES;
     lines.flat_map(|line| local.line(part, line).map(u64::to_le_bytes)).flatten().collect()
 }

@@ -4,17 +4,13 @@ use core::time::Duration;
 
 use redis::{Cmd, Value, cmd};
 
-use crate::wire::sizes::{Generation, Place};
+use crate::wire::sizes::{Place, Slice};
 use crate::wire::tag::{Identity, State, TAG_BYTES};
 
 /// Reads the tag, sets the bits of items, and reads their old values, all at once.
-pub(crate) fn insert(
-    key: &str,
-    generation: &Generation,
-    places: impl Iterator<Item = Place>,
-) -> Cmd {
+pub(crate) fn insert(key: &str, slice: &Slice, places: impl Iterator<Item = Place>) -> Cmd {
     let mut command = cmd("BITFIELD");
-    command.arg(key).arg("GET").arg("i64").arg(8 * generation.line_bytes());
+    command.arg(key).arg("GET").arg("i64").arg(8 * slice.line_bytes());
     for offset in places.flat_map(Place::offsets) {
         command.arg("SET").arg("u1").arg(offset).arg(1);
     }
@@ -45,13 +41,9 @@ pub(crate) fn inserted(
 }
 
 /// Reads the tag and the words of items, all at once.
-pub(crate) fn query(
-    key: &str,
-    generation: &Generation,
-    places: impl Iterator<Item = Place>,
-) -> Cmd {
+pub(crate) fn query(key: &str, slice: &Slice, places: impl Iterator<Item = Place>) -> Cmd {
     let mut command = cmd("BITFIELD_RO");
-    command.arg(key).arg("GET").arg("i64").arg(8 * generation.line_bytes());
+    command.arg(key).arg("GET").arg("i64").arg(8 * slice.line_bytes());
     for (word, _) in places.flat_map(Place::words) {
         command.arg("GET").arg("i64").arg(64 * word);
     }
@@ -80,8 +72,8 @@ pub(crate) fn queried(
 }
 
 /// Reads the tag only.
-pub(crate) fn state(key: &str, generation: &Generation) -> Cmd {
-    query(key, generation, core::iter::empty())
+pub(crate) fn state(key: &str, slice: &Slice) -> Cmd {
+    query(key, slice, core::iter::empty())
 }
 
 /// Counts the ones in bytes of a key.
@@ -178,8 +170,8 @@ mod tests {
     #[test]
     fn replies_to_inserts_are_read() {
         let sizes = sizes();
-        let generation = sizes.generation(0);
-        let places = [generation.place(1), generation.place(2)];
+        let slice = sizes.slice(0);
+        let places = [slice.place(1), slice.place(2)];
         let bits: Vec<usize> = places.iter().map(|place| place.offsets().count()).collect();
         let open = i64::from_be_bytes(IDENTITY.tag(false));
         let mut numbers = vec![open];
@@ -207,8 +199,8 @@ mod tests {
     #[test]
     fn replies_to_queries_are_read() {
         let sizes = sizes();
-        let generation = sizes.generation(0);
-        let place = generation.place(0x1234_5678_9ABC_DEF0);
+        let slice = sizes.slice(0);
+        let place = slice.place(0x1234_5678_9ABC_DEF0);
         let words: Vec<i64> =
             place.words().map(|(_, bits)| bits.swap_bytes().cast_signed()).collect();
         let open = i64::from_be_bytes(IDENTITY.tag(false));
@@ -230,21 +222,21 @@ mod tests {
     #[test]
     fn commands_have_the_documented_form() {
         let sizes = Sizes::new(100, 0.01, false, Some(1)).unwrap();
-        let generation = sizes.generation(0);
+        let slice = sizes.slice(0);
         let text = |command: Cmd| {
             let packed = command.get_packed_command();
             let text = String::from_utf8_lossy(&packed).into_owned();
             let lines = text.split("\r\n").skip(2).step_by(2);
             lines.collect::<Vec<_>>().join(" ")
         };
-        let place = generation.place(3 << 60);
-        let tag = 8 * generation.line_bytes();
+        let place = slice.place(3 << 60);
+        let tag = 8 * slice.line_bytes();
         let sets: Vec<String> = place.offsets().map(|at| format!("SET u1 {at} 1")).collect();
-        let insert = text(insert("k", generation, [place].into_iter()));
+        let insert = text(insert("k", slice, [place].into_iter()));
         assert_eq!(insert, format!("BITFIELD k GET i64 {tag} {}", sets.join(" ")));
         let gets: Vec<String> =
             place.words().map(|(word, _)| format!("GET i64 {}", 64 * word)).collect();
-        let query = text(query("k", generation, [place].into_iter()));
+        let query = text(query("k", slice, [place].into_iter()));
         assert_eq!(query, format!("BITFIELD_RO k GET i64 {tag} {}", gets.join(" ")));
         assert_eq!(text(count_range("k", 0, 64)), "BITCOUNT k 0 63");
         let waits = [Duration::ZERO, Duration::from_micros(1), Duration::from_micros(1001)];

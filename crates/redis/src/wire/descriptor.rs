@@ -7,7 +7,7 @@ use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 use crate::error::Error;
 use crate::window::Window;
 use crate::wire::lives::{Life, State};
-use crate::wire::sizes::{Generation, MAX_GENERATIONS, Sizes, require_shards};
+use crate::wire::sizes::{MAX_SLICES, Sizes, Slice, require_shards};
 use crate::wire::tag::Identity;
 
 /// What the descriptor begins with, and the version of the layout.
@@ -28,7 +28,7 @@ pub(crate) struct Descriptor {
     pub(crate) normalization: Normalization,
     /// What the filter remembers, if it forgets. The sizes are those of each epoch then.
     pub(crate) window: Option<Window>,
-    /// Whether all keys of the first generation exist. Before, only the client that creates the
+    /// Whether all keys of the first slice exist. Before, only the client that creates the
     /// filter uses it.
     pub(crate) ready: bool,
 }
@@ -47,7 +47,8 @@ struct Fields {
     key: String,
     probe: u64,
     policy: String,
-    generations: Vec<Numbers>,
+    #[serde(rename = "generations")]
+    slices: Vec<Numbers>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window: Option<Window>,
 }
@@ -60,7 +61,7 @@ struct Head {
     identity: u64,
 }
 
-/// The numbers of a generation. All of them are stored, so that clients of different releases
+/// The numbers of a slice. All of them are stored, so that clients of different releases
 /// agree.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -84,12 +85,12 @@ impl Descriptor {
 
     /// Returns the JSON text.
     pub(crate) fn to_json(&self) -> String {
-        let Sizes { shards, rate, generations } = &self.sizes;
-        let numbers = |generation: &Generation| Numbers {
-            capacity: generation.capacity,
-            lines: generation.lines,
-            probes: generation.geometry.probes(),
-            words: generation.geometry.words(),
+        let Sizes { shards, rate, slices } = &self.sizes;
+        let numbers = |slice: &Slice| Numbers {
+            capacity: slice.capacity,
+            lines: slice.lines,
+            probes: slice.geometry.probes(),
+            words: slice.geometry.words(),
         };
         let fields = Fields {
             format: FORMAT.to_owned(),
@@ -102,7 +103,7 @@ impl Descriptor {
             key: format!("{:032x}", u128::from_be_bytes(self.hasher.key())),
             probe: self.hasher.hash_probe(),
             policy: self.normalization.name().to_owned(),
-            generations: generations.iter().map(numbers).collect(),
+            slices: slices.iter().map(numbers).collect(),
             window: self.window,
         };
         // The fields are numbers and texts: nothing of them can fail.
@@ -139,15 +140,14 @@ impl Descriptor {
         if !(fields.rate > 0.0 && fields.rate < 1.0) {
             return Err(wrong(format!("rate {}", fields.rate)));
         }
-        if !(1..=MAX_GENERATIONS).contains(&fields.generations.len()) {
-            return Err(wrong(format!("{} generations", fields.generations.len())));
+        if !(1..=MAX_SLICES).contains(&fields.slices.len()) {
+            return Err(wrong(format!("{} slices", fields.slices.len())));
         }
-        let generation = |numbers: &Numbers| {
+        let slice = |numbers: &Numbers| {
             let Numbers { capacity, lines, probes, words } = *numbers;
-            Generation::of_numbers(fields.shards, capacity.max(1), lines, probes, words)
+            Slice::of_numbers(fields.shards, capacity.max(1), lines, probes, words)
         };
-        let generations: Vec<Generation> =
-            fields.generations.iter().map(generation).collect::<Result<_, _>>()?;
+        let slices: Vec<Slice> = fields.slices.iter().map(slice).collect::<Result<_, _>>()?;
         let hasher = hasher(&fields.hash, &fields.key)
             .ok_or_else(|| wrong(format!("hash {:?} with its key", fields.hash)))?;
         // A changed algorithm would be found as false negatives.
@@ -158,7 +158,7 @@ impl Descriptor {
             Normalization::new(&fields.policy).map_err(|error| wrong(error.to_string()))?;
         let identity = Identity::of_u64(fields.identity)
             .ok_or_else(|| wrong(format!("identity {}", fields.identity)))?;
-        let sizes = Sizes { shards: fields.shards, rate: fields.rate, generations };
+        let sizes = Sizes { shards: fields.shards, rate: fields.rate, slices };
         let window = fields.window.map(Window::checked).transpose()?;
         Ok(Self { identity, sizes, hasher, normalization, window, ready: fields.ready })
     }

@@ -27,8 +27,8 @@ proptest! {
     #[test]
     fn any_reply_is_read_or_refused(reply in reply(), hashes in prop::collection::vec(any::<u64>(), 0..4)) {
         let sizes = Sizes::new(1000, 0.01, false, Some(3)).unwrap();
-        let generation = sizes.generation(0);
-        let places = || hashes.iter().map(|hash| generation.place(*hash)).collect::<Vec<_>>();
+        let slice = sizes.slice(0);
+        let places = || hashes.iter().map(|hash| slice.place(*hash)).collect::<Vec<_>>();
         let identity = Identity::of_random(5);
         for read in [
             commands::inserted(&reply, identity, places().into_iter()),

@@ -18,10 +18,10 @@ const MAX_BYTES: usize = 200;
 /// |---|---|
 /// | `{name}` | the descriptor |
 /// | `{name}:lives` | the identities that filters of this name have had |
-/// | `{name:i}:life:g` | the bits of generation `g` of shard `i` |
+/// | `{name:i}:life:g` | the bits of slice `g` of shard `i` |
 /// | `{name:i}:life:push:…` | bits on their way into a shard; they expire |
 /// | `{name:i}:life:epochs` | with a window: the list of the epochs of shard `i` |
-/// | `{name:i}:life:e:g` | with a window: the bits of generation `g` of epoch `e`; they expire |
+/// | `{name:i}:life:e:g` | with a window: the bits of slice `g` of epoch `e`; they expire |
 ///
 /// `life` is the identity of the filter, a random number of 16 hexadecimal digits. A filter that is
 /// deleted and created again has another, so clients of the old one neither read nor write keys of
@@ -47,8 +47,8 @@ impl Name {
         Keys { descriptor: self.descriptor(), lives: format!("{{{}}}:lives", self.0) }
     }
 
-    pub(crate) fn bits(&self, life: Identity, shard: u32, generation: u32) -> String {
-        format!("{{{}:{shard}}}:{life}:{generation}", self.0)
+    pub(crate) fn bits(&self, life: Identity, shard: u32, slice: u32) -> String {
+        format!("{{{}:{shard}}}:{life}:{slice}", self.0)
     }
 
     pub(crate) fn push(&self, life: Identity, shard: u32, random: u64) -> String {
@@ -59,14 +59,8 @@ impl Name {
         format!("{{{}:{shard}}}:{life}:epochs", self.0)
     }
 
-    pub(crate) fn epoch_bits(
-        &self,
-        shard: u32,
-        life: Identity,
-        epoch: u64,
-        generation: u32,
-    ) -> String {
-        format!("{{{}:{shard}}}:{life}:{epoch}:{generation}", self.0)
+    pub(crate) fn epoch_bits(&self, shard: u32, life: Identity, epoch: u64, slice: u32) -> String {
+        format!("{{{}:{shard}}}:{life}:{epoch}:{slice}", self.0)
     }
 
     /// Returns the hash slot of the descriptor.

@@ -10,7 +10,7 @@ use crate::wire::tag::State;
 /// client is served.
 pub(crate) const MAX_ITEMS: usize = 256;
 
-/// How often a shard is asked for its open generation, if replies contradict the answer.
+/// How often a shard is asked for its open slice, if replies contradict the answer.
 const MAX_ROUNDS: u32 = 64;
 
 /// An item of a batch.
@@ -24,15 +24,15 @@ pub(crate) struct Item {
 /// What is sent next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Read the tags of these generations, and whether they have the items.
+    /// Read the tags of these slices, and whether they have the items.
     Read(Range<u32>),
-    /// Read the tag of this generation, set the bits of the items in it, and read their old values.
+    /// Read the tag of this slice, set the bits of the items in it, and read their old values.
     Set(u32),
-    /// Ask which generation is open.
+    /// Ask which slice is open.
     Find,
 }
 
-/// The reply of one generation: its state, and a bit per item. After [`Step::Read`]: whether it has
+/// The reply of one slice: its state, and a bit per item. After [`Step::Read`]: whether it has
 /// the item. After
 /// [`Step::Set`]: whether a bit was not set before.
 pub(crate) type Reply = (State, Vec<bool>);
@@ -42,10 +42,10 @@ pub(crate) type Reply = (State, Vec<bool>);
 pub(crate) struct Inserts {
     /// Those without a verdict.
     items: Vec<Item>,
-    /// The first generation that may have them: they are in none below, or this insert was the
+    /// The first slice that may have them: they are in none below, or this insert was the
     /// first to set their bits there.
     from: u32,
-    /// Whether their bits are in a closed generation: from then on, other inserts of the items
+    /// Whether their bits are in a closed slice: from then on, other inserts of the items
     /// return `false`.
     stored: bool,
     rounds: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Inserts {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Query {
     rounds: u32,
-    /// Whether the open generation must be found first.
+    /// Whether the open slice must be found first.
     lost: bool,
 }
 
@@ -81,7 +81,7 @@ impl Inserts {
         &self.items
     }
 
-    /// Returns the next step, or `None` if all items have a result. `guess`: the generation that
+    /// Returns the next step, or `None` if all items have a result. `guess`: the slice that
     /// was open when the shard was last asked.
     ///
     /// # Errors
@@ -97,13 +97,13 @@ impl Inserts {
                 count(&mut self.rounds)?;
                 // Another insert of this client may know less. To go back would be to find the bits
                 // of this one.
-                let generation = guess.max(self.from);
-                self.next = Next::Set(generation);
-                // An item in a closed generation is not new.
-                let closed = self.from..generation;
-                Ok(Some(if closed.is_empty() { Step::Set(generation) } else { Step::Read(closed) }))
+                let slice = guess.max(self.from);
+                self.next = Next::Set(slice);
+                // An item in a closed slice is not new.
+                let closed = self.from..slice;
+                Ok(Some(if closed.is_empty() { Step::Set(slice) } else { Step::Read(closed) }))
             }
-            Next::Set(generation) => Ok(Some(Step::Set(generation))),
+            Next::Set(slice) => Ok(Some(Step::Set(slice))),
             Next::Find => Ok(Some(Step::Find)),
             Next::Fail => {
                 let reason = "the shard has lost its growth while the insert went on".into();
@@ -133,21 +133,21 @@ impl Inserts {
     /// Takes the reply to [`Step::Set`]. Passes the items that have a verdict to `on_verdict`.
     pub(crate) fn set(
         &mut self,
-        generation: u32,
+        slice: u32,
         (state, new): &Reply,
         mut on_verdict: impl FnMut(Item, bool),
     ) {
         match state {
-            // Of all inserts of an item, the first to set its bits in the open generation is the
+            // Of all inserts of an item, the first to set its bits in the open slice is the
             // winner.
             State::Open => {
                 self.items.drain(..).zip(new).for_each(|(item, new)| on_verdict(item, *new));
             }
-            // The generation was closed before. An item whose bits were all set is not new. An item
+            // The slice was closed before. An item whose bits were all set is not new. An item
             // whose bits this insert was the first to set goes on: all others that come later stop
             // here.
             State::Closed => {
-                self.from = generation + 1;
+                self.from = slice + 1;
                 self.stored = true;
                 self.next = Next::Begin;
                 let mut new = new.iter();
@@ -160,12 +160,12 @@ impl Inserts {
                 });
             }
             // The bits went into a key that is no part of the filter. If a failover has taken a
-            // growth back, an older generation is open; if not, it is lost.
+            // growth back, an older slice is open; if not, it is lost.
             State::Gone => self.restart(),
         }
     }
 
-    /// Takes the reply to [`Step::Find`]: there is an open generation.
+    /// Takes the reply to [`Step::Find`]: there is an open slice.
     pub(crate) const fn found(&mut self) {
         self.next = Next::Begin;
     }
@@ -179,8 +179,8 @@ impl Inserts {
         }
     }
 
-    /// Begins again: a failover may have taken back the generations that were seen. An insert that
-    /// has set bits in a closed generation would find these, and return `false` although nobody was
+    /// Begins again: a failover may have taken back the slices that were seen. An insert that
+    /// has set bits in a closed slice would find these, and return `false` although nobody was
     /// first.
     const fn restart(&mut self) {
         self.from = 0;
@@ -193,8 +193,8 @@ impl Query {
         Self { rounds: 0, lost: false }
     }
 
-    /// Returns the generations to read next, or `None` if the open generation must be found first.
-    /// `guess`: the generation that was open when the shard was last asked.
+    /// Returns the slices to read next, or `None` if the open slice must be found first.
+    /// `guess`: the slice that was open when the shard was last asked.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Query {
         self.rounds <= 1
     }
 
-    /// Takes the replies of these generations. Returns which of the `items` items were found, if
+    /// Takes the replies of these slices. Returns which of the `items` items were found, if
     /// the query is complete.
     pub(crate) fn read(&mut self, replies: &[Reply], items: usize) -> Option<Vec<bool>> {
         let closed = replies.len().saturating_sub(1);
@@ -226,7 +226,7 @@ impl Query {
         Some((0..items).map(found).collect())
     }
 
-    /// The open generation has been found.
+    /// The open slice has been found.
     pub(crate) const fn found(&mut self) {
         self.lost = false;
     }
@@ -238,6 +238,6 @@ fn count(rounds: &mut u32) -> Result<(), Error> {
     if *rounds <= MAX_ROUNDS {
         return Ok(());
     }
-    let reason = "the shard changes its generation again and again".into();
+    let reason = "the shard changes its slice again and again".into();
     Err(Error::Unavailable { reason })
 }

@@ -4,10 +4,10 @@
 
 use redis::{Cmd, Value, cmd};
 
-use crate::wire::sizes::{Generation, Place};
+use crate::wire::sizes::{Place, Slice};
 use crate::wire::tag::{Identity, State};
 
-/// Closes a key and creates the one of the next generation. While a generation is open, the next
+/// Closes a key and creates the one of the next slice. While a slice is open, the next
 /// has no legitimate key. Whatever is there was written by clients that knew of a growth which a
 /// failover has taken back, and is deleted.
 ///
@@ -93,29 +93,29 @@ const REMOVE: &str = concat!(
     "if tag == ARGV[2] or tag == ARGV[3] then return 0 end return redis.call('UNLINK', KEYS[1])"
 );
 
-pub(crate) fn create(key: &str, generation: &Generation, identity: Identity) -> Cmd {
+pub(crate) fn create(key: &str, slice: &Slice, identity: Identity) -> Cmd {
     let mut command = script(CREATE, &[key]);
-    command.arg(generation.line_bytes()).arg(&identity.tag(false));
+    command.arg(slice.line_bytes()).arg(&identity.tag(false));
     command
 }
 
-/// Grows a shard from the first generation to the second.
-pub(crate) fn grow(keys: [&str; 2], generations: [&Generation; 2], identity: Identity) -> Cmd {
+/// Grows a shard from the first slice to the second.
+pub(crate) fn grow(keys: [&str; 2], slices: [&Slice; 2], identity: Identity) -> Cmd {
     let mut command = script(GROW, &keys);
-    tags(&mut command, generations[0], identity).arg(generations[1].line_bytes());
+    tags(&mut command, slices[0], identity).arg(slices[1].line_bytes());
     command
 }
 
-/// Inserts one item into the first generation, and grows the shard if that is full then.
+/// Inserts one item into the first slice, and grows the shard if that is full then.
 pub(crate) fn insert(
     keys: [&str; 2],
-    generations: [&Generation; 2],
+    slices: [&Slice; 2],
     identity: Identity,
     place: Place,
 ) -> Cmd {
     let mut command = script(INSERT, &keys);
-    tags(&mut command, generations[0], identity).arg(generations[1].line_bytes());
-    command.arg(generations[0].sample_bytes() - 1).arg(generations[0].full());
+    tags(&mut command, slices[0], identity).arg(slices[1].line_bytes());
+    command.arg(slices[0].sample_bytes() - 1).arg(slices[0].full());
     place.offsets().for_each(|offset| _ = command.arg(offset));
     command
 }
@@ -154,21 +154,21 @@ pub(crate) fn inserted(reply: &Value) -> Option<(State, bool, Growth)> {
 /// of both.
 pub(crate) fn unite(
     keys: [&str; 2],
-    generation: &Generation,
+    slice: &Slice,
     identity: Identity,
     length: u64,
     ones: u64,
 ) -> Cmd {
     let mut command = script(UNITE, &keys);
-    tags(&mut command, generation, identity).arg(generation.sample_bytes() - 1);
+    tags(&mut command, slice, identity).arg(slice.sample_bytes() - 1);
     command.arg(length).arg(ones);
     command
 }
 
 /// Deletes a key, unless it has a tag of the filter.
-pub(crate) fn remove(key: &str, generation: &Generation, identity: Identity) -> Cmd {
+pub(crate) fn remove(key: &str, slice: &Slice, identity: Identity) -> Cmd {
     let mut command = script(REMOVE, &[key]);
-    tags(&mut command, generation, identity);
+    tags(&mut command, slice, identity);
     command
 }
 
@@ -180,8 +180,8 @@ pub(crate) fn script(text: &str, keys: &[&str]) -> Cmd {
 }
 
 /// Adds the position of the tag, and the tag of an open and of a closed key.
-fn tags<'c>(command: &'c mut Cmd, generation: &Generation, identity: Identity) -> &'c mut Cmd {
-    command.arg(generation.line_bytes()).arg(&identity.tag(false)).arg(&identity.tag(true))
+fn tags<'c>(command: &'c mut Cmd, slice: &Slice, identity: Identity) -> &'c mut Cmd {
+    command.arg(slice.line_bytes()).arg(&identity.tag(false)).arg(&identity.tag(true))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The search for the open generation of a shard, by the tags. Knows no connection.
+//! The search for the open slice of a shard, by the tags. Knows no connection.
 
 use core::ops::Range;
 
@@ -10,27 +10,27 @@ const TAGS: u32 = 4;
 /// How often the search begins again, if a server contradicts what it said.
 const MAX_RESTARTS: u32 = 8;
 
-/// A search among the generations of a shard.
+/// A search among the slices of a shard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Search {
-    /// The number of generations that a shard can have.
-    generations: u32,
-    /// The first generation whose tag is read next.
+    /// The number of slices that a shard can have.
+    slices: u32,
+    /// The first slice whose tag is read next.
     first: u32,
     restarts: u32,
 }
 
 impl Search {
-    pub(crate) const fn new(generations: u32) -> Self {
-        Self { generations, first: 0, restarts: 0 }
+    pub(crate) const fn new(slices: u32) -> Self {
+        Self { slices, first: 0, restarts: 0 }
     }
 
-    /// Returns the generations whose tags are read next, over one connection.
+    /// Returns the slices whose tags are read next, over one connection.
     pub(crate) fn tags(&self) -> Range<u32> {
-        self.first..self.generations.min(self.first + TAGS)
+        self.first..self.slices.min(self.first + TAGS)
     }
 
-    /// Takes the states of these generations. Returns the open one, or as an error the one that is
+    /// Takes the states of these slices. Returns the open one, or as an error the one that is
     /// gone, or `None` if more tags must be read.
     pub(crate) fn read(&mut self, states: &[State]) -> Option<Result<u32, u32>> {
         let numbers = self.tags();
@@ -51,8 +51,8 @@ impl Search {
                 State::Gone => return Some(Err(number)),
             }
         }
-        // The last generation is never closed.
-        if end == self.generations {
+        // The last slice is never closed.
+        if end == self.slices {
             return Some(Err(end - 1));
         }
         self.first = end - 1;
@@ -66,9 +66,9 @@ mod tests {
     use crate::wire::tag::State::{Closed, Gone, Open};
 
     /// Returns the result of a search, and the number of reads. `tag` returns the state of a
-    /// generation at a read.
-    fn search(generations: u32, tag: impl Fn(u32, u32) -> State) -> (Result<u32, u32>, u32) {
-        let mut search = Search::new(generations);
+    /// slice at a read.
+    fn search(slices: u32, tag: impl Fn(u32, u32) -> State) -> (Result<u32, u32>, u32) {
+        let mut search = Search::new(slices);
         for read in 0..100 {
             let states: Vec<State> = search.tags().map(|number| tag(read, number)).collect();
             if let Some(result) = search.read(&states) {
@@ -78,29 +78,29 @@ mod tests {
         panic!("the search does not end");
     }
 
-    /// Every sequence of states of up to eight generations.
+    /// Every sequence of states of up to eight slices.
     #[test]
     fn the_first_tag_that_is_not_closed_decides() {
-        for generations in 1..=8_u32 {
-            for code in 0..3_u32.pow(generations) {
+        for slices in 1..=8_u32 {
+            for code in 0..3_u32.pow(slices) {
                 let tag =
                     |number: u32| [Open, Closed, Gone][(code / 3_u32.pow(number) % 3) as usize];
-                let expected = (0..generations).find(|number| tag(*number) != Closed);
+                let expected = (0..slices).find(|number| tag(*number) != Closed);
                 let expected = match expected {
                     Some(number) if tag(number) == Open => Ok(number),
                     Some(number) => Err(number),
-                    None => Err(generations - 1),
+                    None => Err(slices - 1),
                 };
-                let (result, reads) = search(generations, |_, number| tag(number));
-                assert_eq!(result, expected, "{generations} {code}");
+                let (result, reads) = search(slices, |_, number| tag(number));
+                assert_eq!(result, expected, "{slices} {code}");
                 // Four tags with the first read, three with each other.
                 let last = expected.unwrap_or_else(|number| number);
-                assert_eq!(reads, last.saturating_sub(1) / 3 + 1, "{generations} {code}");
+                assert_eq!(reads, last.saturating_sub(1) / 3 + 1, "{slices} {code}");
             }
         }
     }
 
-    /// A failover between two reads takes any number of growths back. The open generation is found,
+    /// A failover between two reads takes any number of growths back. The open slice is found,
     /// and none is taken for a lost one.
     #[test]
     fn growth_that_is_taken_back_between_reads_loses_nothing() {
@@ -130,7 +130,7 @@ mod tests {
                 5 => Open,
                 _ => Closed,
             };
-            // The first read has seen generations 0 to 2 for the last time.
+            // The first read has seen slices 0 to 2 for the last time.
             let expected = if lost < 3 { Ok(5) } else { Err(lost) };
             assert_eq!(search(6, tag).0, expected, "{lost}");
         }

@@ -1,12 +1,12 @@
-//! The sizes of a filter: which bits an item has in each generation. Pure arithmetic.
+//! The sizes of a filter: which bits an item has in each slice. Pure arithmetic.
 //!
 //! All bits of an item lie in one 64-byte line, as in a `BlockedBloomFilter`, and a shard is a
-//! range of lines. So all bits of an item are in one key, and the keys of a generation, one after
+//! range of lines. So all bits of an item are in one key, and the keys of a slice, one after
 //! another, are the lines of a `BlockedBloomFilter` of the same geometry. An item has the same
-//! shard in every generation, since the number of lines is a multiple of the number of shards:
+//! shard in every slice, since the number of lines is a multiple of the number of shards:
 //! `⌊⌊h·S·L / 2^64⌋ / L⌋ = ⌊h·S / 2^64⌋`.
 //!
-//! A growing filter has generations of twice the items each, with the rates `rate · 0.25 · 0.75^g`:
+//! A growing filter has slices of twice the items each, with the rates `rate · 0.25 · 0.75^g`:
 //! their sum stays below the rate (Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom
 //! Filters", 2007).
 
@@ -31,7 +31,7 @@ pub(crate) const MAX_SHARDS: u32 = 1 << 16;
 /// batch are on their way.
 const FEWEST_SHARDS: u32 = 16;
 
-/// The most bytes of a shard's first generation by default. The server allocates them in 64 bytes
+/// The most bytes of a shard's first slice by default. The server allocates them in 64 bytes
 /// less than 8 MiB.
 ///
 /// A larger shard blocks its server for longer while it is created, counted or moved to another
@@ -48,10 +48,10 @@ const MAX_KEY_BYTES: u64 = 512 << 20;
 /// (Sapphire Rapids, Redis 7.0).
 const MOST_WORDS: u32 = 4;
 
-/// The most generations.
-pub(crate) const MAX_GENERATIONS: usize = 24;
+/// The most slices.
+pub(crate) const MAX_SLICES: usize = 24;
 
-/// A generation leaves this part of the rate that the generations before it have left.
+/// A slice leaves this part of the rate that the slices before it have left.
 const LEFT: f64 = 0.75;
 
 /// The lines of a key that are counted to find out whether it is full: 64 KiB.
@@ -73,16 +73,16 @@ const COUNTS: u64 = 128;
 /// insert without one, so one in 512 adds less than 0.1 µs per item (Sapphire Rapids, Redis 7.0).
 const MOST_PER_COUNT: u64 = 512;
 
-/// The sizes of one generation of all shards.
+/// The sizes of one slice of all shards.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Generation {
+pub(crate) struct Slice {
     /// Of the bits of all shards.
     pub(crate) geometry: Geometry,
     /// The lines of one shard.
     pub(crate) lines: u64,
     /// The items of all shards.
     pub(crate) capacity: u64,
-    /// How many bits of the first [`sample_bytes`](Self::sample_bytes) are set when the generation
+    /// How many bits of the first [`sample_bytes`](Self::sample_bytes) are set when the slice
     /// is full.
     full: u64,
 }
@@ -113,7 +113,7 @@ impl Place {
     }
 }
 
-impl Generation {
+impl Slice {
     fn new(shards: u32, capacity: u64, rate: f64) -> Result<Self, BuildError> {
         let sized = smallest(capacity, rate)?;
         // Whole lines per shard.
@@ -121,7 +121,7 @@ impl Generation {
         Self::of_numbers(shards, capacity, lines, sized.probes(), sized.words())
     }
 
-    /// Returns the generation with these numbers of a descriptor.
+    /// Returns the slice with these numbers of a descriptor.
     pub(crate) fn of_numbers(
         shards: u32,
         capacity: u64,
@@ -149,7 +149,7 @@ impl Generation {
 
     /// Returns where an item with this hash has its bits, and in which shard.
     pub(crate) fn place(&self, hash: u64) -> Place {
-        // Every generation has the layout in lines.
+        // Every slice has the layout in lines.
         let (line, words) = raw::bits_of(self.geometry, hash).unwrap_or_default();
         Place { line: line % self.lines, words }
     }
@@ -187,7 +187,7 @@ impl Generation {
         self.full
     }
 
-    /// Returns the number of items in keys of this generation with `bits` bits set of `lines`
+    /// Returns the number of items in keys of this slice with `bits` bits set of `lines`
     /// lines: an estimate.
     pub(crate) fn items(&self, bits: u64, lines: u64) -> f64 {
         let share = lines as f64 / (self.geometry.bits() / LINE_BITS) as f64;
@@ -203,7 +203,7 @@ pub(crate) struct Sizes {
     /// The rate that the filter stays below.
     pub(crate) rate: f64,
     /// At least one; a filter that does not grow has one.
-    pub(crate) generations: Vec<Generation>,
+    pub(crate) slices: Vec<Slice>,
 }
 
 impl Sizes {
@@ -223,24 +223,24 @@ impl Sizes {
         let first = if grows { (1.0 - LEFT) * rate } else { rate };
         let shards = match shards {
             Some(shards) => shards,
-            None => Self::shards_for(Generation::new(1, capacity, first), capacity, first)?,
+            None => Self::shards_for(Slice::new(1, capacity, first), capacity, first)?,
         };
         require_shards(shards)?;
-        let mut generations = vec![Generation::new(shards, capacity, first)?];
-        while grows && generations.len() < MAX_GENERATIONS {
-            let number = generations.len() as u32;
+        let mut slices = vec![Slice::new(shards, capacity, first)?];
+        while grows && slices.len() < MAX_SLICES {
+            let number = slices.len() as u32;
             let rate = first * LEFT.powi(number as i32);
             // Growth ends where a key would be too large, or a rate too low.
             let Some(capacity) = capacity.checked_mul(1 << number) else { break };
-            let Ok(next) = Generation::new(shards, capacity, rate) else { break };
-            generations.push(next);
+            let Ok(next) = Slice::new(shards, capacity, rate) else { break };
+            slices.push(next);
         }
-        Ok(Self { shards, rate, generations })
+        Ok(Self { shards, rate, slices })
     }
 
     /// Returns the number of shards of at most [`SHARD_BYTES`], a power of two.
     fn shards_for(
-        whole: Result<Generation, BuildError>,
+        whole: Result<Slice, BuildError>,
         capacity: u64,
         rate: f64,
     ) -> Result<u32, Error> {
@@ -255,7 +255,7 @@ impl Sizes {
 
     /// Returns whether the filter grows.
     pub(crate) fn grows(&self) -> bool {
-        self.generations.len() > 1
+        self.slices.len() > 1
     }
 
     /// Returns the shard of an item with this hash.
@@ -263,15 +263,15 @@ impl Sizes {
         split::place(hash, self.shards as u64) as u32
     }
 
-    /// Returns the number of items of the first generation.
+    /// Returns the number of items of the first slice.
     pub(crate) fn capacity(&self) -> u64 {
-        self.generations.first().map_or(0, |first| first.capacity)
+        self.slices.first().map_or(0, |first| first.capacity)
     }
 
-    /// Returns the sizes of a generation, or those of the last.
-    pub(crate) fn generation(&self, number: u32) -> &Generation {
-        let last = self.generations.len() - 1;
-        &self.generations[last.min(number as usize)]
+    /// Returns the sizes of a slice, or those of the last.
+    pub(crate) fn slice(&self, number: u32) -> &Slice {
+        let last = self.slices.len() - 1;
+        &self.slices[last.min(number as usize)]
     }
 }
 
@@ -298,26 +298,26 @@ mod tests {
 
     use super::*;
 
-    /// The bits in the keys of a generation, one key after another, are those of a blocked filter.
+    /// The bits in the keys of a slice, one key after another, are those of a blocked filter.
     #[test]
     fn keys_hold_the_bytes_of_a_blocked_filter() {
         for (rate, shards) in [(0.3, 1), (0.01, 16), (1e-6, 24)] {
             let sizes = Sizes::new(3000, rate, true, Some(shards)).unwrap();
-            for generation in &sizes.generations[..3] {
-                let size = generation.line_bytes() as usize;
+            for slice in &sizes.slices[..3] {
+                let size = slice.line_bytes() as usize;
                 let mut keys = vec![vec![0_u8; size]; shards as usize];
-                let geometry = generation.geometry;
+                let geometry = slice.geometry;
                 let builder = BlockedBloomFilter::<u64>::builder().bits(geometry.bits());
                 let filter =
                     builder.probes(geometry.probes()).words(geometry.words()).build().unwrap();
                 for hash in (0..2000).map(|item| Rapid::with_seed(1).hash_item(&item)) {
                     filter.by_hash().insert(hash);
                     let key = &mut keys[sizes.shard(hash) as usize];
-                    for offset in generation.place(hash).offsets() {
+                    for offset in slice.place(hash).offsets() {
                         key[offset as usize / 8] |= 0x80 >> (offset % 8);
                     }
                     // The words that a query reads have these bits.
-                    for (word, bits) in generation.place(hash).words() {
+                    for (word, bits) in slice.place(hash).words() {
                         let bytes = &key[word as usize * 8..][..8];
                         assert_eq!(u64::from_le_bytes(bytes.try_into().unwrap()) & bits, bits);
                     }
@@ -332,17 +332,17 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_generations_stay_below_the_request() {
+    fn rates_of_slices_stay_below_the_request() {
         for rate in [0.1, 1e-3, 1e-6] {
             let sizes = Sizes::new(1 << 20, rate, true, None).unwrap();
-            assert!(sizes.generations.len() >= 8, "{}", sizes.generations.len());
+            assert!(sizes.slices.len() >= 8, "{}", sizes.slices.len());
             let sum: f64 = sizes
-                .generations
+                .slices
                 .iter()
                 .map(|g| g.geometry.false_positive_rate_at(g.capacity as usize))
                 .sum();
             assert!(sum < rate, "{sum:e} of {rate:e}");
-            assert!(sizes.generations.windows(2).all(|two| two[1].capacity == 2 * two[0].capacity));
+            assert!(sizes.slices.windows(2).all(|two| two[1].capacity == 2 * two[0].capacity));
         }
     }
 
@@ -350,8 +350,8 @@ mod tests {
     fn shards_follow_from_the_memory() {
         assert_eq!(Sizes::new(1000, 0.01, true, None).unwrap().shards, 16);
         let large = Sizes::new(1_000_000_000, 1e-4, false, None).unwrap();
-        assert!(large.generations[0].line_bytes() <= SHARD_BYTES);
-        assert!(large.generations[0].line_bytes() > SHARD_BYTES / 3, "{large:?}");
+        assert!(large.slices[0].line_bytes() <= SHARD_BYTES);
+        assert!(large.slices[0].line_bytes() > SHARD_BYTES / 3, "{large:?}");
         assert_eq!(Sizes::new(1, 0.5, false, Some(0)), Err(Error::Shards { shards: 0 }));
         let too_few = Sizes::new(1_000_000_000, 1e-4, false, Some(2));
         assert_eq!(too_few, Err(Error::Build(BuildError::TooLarge)));
@@ -363,12 +363,12 @@ mod tests {
     fn a_full_sample_is_that_of_a_full_shard() {
         for capacity in [2000_u64, 2_000_000] {
             let sizes = Sizes::new(capacity, 1e-3, true, Some(4)).unwrap();
-            let generation = sizes.generations[0];
+            let slice = sizes.slices[0];
             let filled = |items: u64| {
-                let mut ones = vec![0_u8; generation.sample_bytes() as usize];
+                let mut ones = vec![0_u8; slice.sample_bytes() as usize];
                 for hash in (0..items).map(|item| Rapid::with_seed(9).hash_item(&item)) {
                     if sizes.shard(hash) == 0 {
-                        for offset in generation.place(hash).offsets() {
+                        for offset in slice.place(hash).offsets() {
                             if let Some(byte) = ones.get_mut(offset as usize / 8) {
                                 *byte |= 0x80 >> (offset % 8);
                             }
@@ -377,11 +377,11 @@ mod tests {
                 }
                 ones.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
             };
-            assert!(filled(capacity * 11 / 10) >= generation.full(), "{capacity}");
-            assert!(filled(capacity * 9 / 10) < generation.full(), "{capacity}");
-            let items = generation.items(filled(capacity), generation.lines.min(SAMPLE_LINES));
-            let expected = capacity as f64 / 4.0 * generation.lines.min(SAMPLE_LINES) as f64
-                / generation.lines as f64;
+            assert!(filled(capacity * 11 / 10) >= slice.full(), "{capacity}");
+            assert!(filled(capacity * 9 / 10) < slice.full(), "{capacity}");
+            let items = slice.items(filled(capacity), slice.lines.min(SAMPLE_LINES));
+            let expected =
+                capacity as f64 / 4.0 * slice.lines.min(SAMPLE_LINES) as f64 / slice.lines as f64;
             assert!((items / expected - 1.0).abs() < 0.15, "{items} {expected}");
         }
     }
@@ -390,11 +390,11 @@ mod tests {
     #[test]
     fn the_sample_is_independent_of_the_place() {
         let sizes = Sizes::new(1 << 22, 1e-3, true, Some(16)).unwrap();
-        let generation = sizes.generations[0];
+        let slice = sizes.slices[0];
         let (mut shards, mut halves, mut offsets) = ([0; 16], [0; 2], [0; 64]);
         for hash in (0..2_000_000).map(|item| Rapid::with_seed(5).hash_item(&item)) {
-            if generation.is_sampled(16, hash) {
-                let place = generation.place(hash);
+            if slice.is_sampled(16, hash) {
+                let place = slice.place(hash);
                 shards[sizes.shard(hash) as usize] += 1;
                 halves[usize::from(place.line.is_multiple_of(2))] += 1;
                 place.offsets().for_each(|bit| offsets[bit as usize / 8 % 64] += 1);
@@ -409,7 +409,7 @@ mod tests {
         let even = |count: &i32| (count - mean).abs() < mean / 3;
         assert!(offsets.iter().all(even), "{offsets:?}");
         // Each item counts in a small filter.
-        let small = Sizes::new(1000, 1e-3, true, Some(16)).unwrap().generations[0];
+        let small = Sizes::new(1000, 1e-3, true, Some(16)).unwrap().slices[0];
         assert!((0..1000).all(|hash| small.is_sampled(16, u64::MAX - hash)));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Identity(u64);
 pub(crate) enum State {
     /// Inserts go there.
     Open,
-    /// It is full: inserts go to the next generation.
+    /// It is full: inserts go to the next slice.
     Closed,
     /// The bits are not those of this filter: the key was deleted, evicted, or never written.
     Gone,

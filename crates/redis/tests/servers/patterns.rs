@@ -1,7 +1,7 @@
 //! Patterns of clients: however short they live, a filter is as large, and its rate as low, as with
 //! one client.
 //!
-//! A client that lives for a few inserts cannot find out by its own inserts that a generation is
+//! A client that lives for a few inserts cannot find out by its own inserts that a slice is
 //! full.
 
 use std::future::{Future, poll_fn};
@@ -201,7 +201,7 @@ fn repeated_items_are_seldom_counted() {
     }
     assert_eq!(new as u64, ITEMS);
     let storage = filter.storage().unwrap();
-    assert_eq!((storage.generations, storage.keys), (1, 16), "{storage:?}");
+    assert_eq!((storage.slices, storage.keys), (1, 16), "{storage:?}");
     let counts = server.commands("bitcount");
     assert!(counts <= ITEMS / 10, "{counts} counts for {ITEMS} items");
 }

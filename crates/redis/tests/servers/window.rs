@@ -187,7 +187,7 @@ fn an_epoch_grows_and_its_keys_expire() {
     let figures = filter.figures().unwrap();
     assert!(figures.false_positive_rate.value < rate, "{figures:?}");
     assert!((9000.0..11_000.0).contains(&figures.items.value), "{figures:?}");
-    assert!(filter.storage().unwrap().generations >= 3);
+    assert!(filter.storage().unwrap().slices >= 3);
     // Another client finds the same, and the parameters of the whole.
     let other = builder.open().unwrap();
     assert_eq!((other.capacity(), other.window()), (3000, Some(Duration::from_secs(3600))));
@@ -220,7 +220,7 @@ fn a_lost_epoch_is_found_and_forgotten() {
     assert_eq!((filter.insert(&2), filter.insert(&1)), (Ok(true), Ok(false)));
     let first = list(&server, 0).replace("epochs", "0:0");
     assert_eq!(server.command(&["DEL", &first]), Value::Int(1));
-    let lost = || Error::Lost { shard: 0, generation: 0 };
+    let lost = || Error::Lost { shard: 0, slice: 0 };
     for item in [1, 2, 3] {
         assert_eq!((filter.insert(&item), filter.contains(&item)), (Err(lost()), Err(lost())));
     }

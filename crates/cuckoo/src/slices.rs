@@ -1,23 +1,23 @@
 //! The tables of a filter that grows, and what they share: with `table.rs` the only file of this
 //! crate that names a memory ordering.
 //!
-//! The filter is a list of *generations*: tables of doubling size in which every item has the same
-//! class ([`nesting`](crate::nesting)). A copy of a class may be in any generation, and all copies
+//! The filter is a list of *slices*: tables of doubling size in which every item has the same
+//! class ([`nesting`](crate::nesting)). A copy of a class may be in any slice, and all copies
 //! of a class stand for each other. Each table follows [`protocol`](crate::protocol), with its own
 //! stripes. Above them are the filter's *locks* and *versions*: an item's class selects one of
 //! each, the same for the whole life of the filter.
 //!
 //! # Rules
 //!
-//! 1. **Insert.** Under the lock of the class, a copy is added to some open generation, by the
+//! 1. **Insert.** Under the lock of the class, a copy is added to some open slice, by the
 //!    table's own insert.
-//! 2. **Remove.** Under the lock of the class, a removal finds a generation that has a copy,
-//!    advances the version of the class (Release), and then removes a copy from that generation, by
+//! 2. **Remove.** Under the lock of the class, a removal finds a slice that has a copy,
+//!    advances the version of the class (Release), and then removes a copy from that slice, by
 //!    the table's own removal.
 //! 3. **Query.** A query loads the version (Acquire), then the length of the list (Acquire), then
-//!    queries all generations. It returns `true` if one of them has a copy. If none has, it loads
+//!    queries all slices. It returns `true` if one of them has a copy. If none has, it loads
 //!    the version again (Relaxed). If it is unchanged, the query returns `false`. Otherwise it
-//!    starts again; after eight attempts it queries the generations under the lock of the class.
+//!    starts again; after eight attempts it queries the slices under the lock of the class.
 //! 4. **Contract of the caller.** As for one table: each `remove(y)` serves one `insert(y)` that
 //!    happened before it, and no insert is served by two removals.
 //!
@@ -35,7 +35,7 @@
 //!   the first. So at most *k* clears of removals are seen.
 //! * **At least *k* + 1 adds are seen**: x's own, and for each of the *k* removals that of the
 //!   insert that it serves. That insert happens before the removal, before its advance, and before
-//!   the first load. The generation of such an add is in the list that the query goes through: its
+//!   the first load. The slice of such an add is in the list that the query goes through: its
 //!   insert has loaded a length that includes it, and the query loads the length later.
 //! * **In each table, a valid miss sees at least as many clears of removals as adds of inserts.**
 //!   The two values that it loaded hold no copy. So what it sees are as many clears as adds, those
@@ -48,17 +48,17 @@
 //! Under the lock of the class no removal of the class runs, so one pass is enough: with `k` as the
 //! number of all removals before, the same argument holds.
 //!
-//! # Pages of an empty generation
+//! # Pages of an empty slice
 //!
-//! A generation that is empty, and is not the newest, can give its pages back to the system. All of
+//! A slice that is empty, and is not the newest, can give its pages back to the system. All of
 //! its words are zero then, and its pages are replaced by pages of zeros: no reader can tell. What
-//! must be excluded is a concurrent insert. So the generation is *closed*, and then each lock of
+//! must be excluded is a concurrent insert. So the slice is *closed*, and then each lock of
 //! the filter is taken and freed once. Let an insert hold one of them. If it took the lock before
 //! this pass did, the pass waits for it, and what it added happens before what follows. If it took
-//! the lock after, it sees that the generation is closed (Acquire from the Release of the pass),
-//! and goes to another. So after the pass no insert adds to the generation, nothing is relocated in
+//! the lock after, it sees that the slice is closed (Acquire from the Release of the pass),
+//! and goes to another. So after the pass no insert adds to the slice, nothing is relocated in
 //! it, and its number of copies only falls. If it is zero, all slots have been cleared, and the
-//! pages are given back. Then the generation is opened again.
+//! pages are given back. Then the slice is opened again.
 
 use alloc::vec::Vec;
 
@@ -85,11 +85,11 @@ mod tests;
 /// small should not exceed.
 const MAX_LOCKS: u64 = 1 << 8;
 
-/// The number of times that a query goes through all generations without the lock.
+/// The number of times that a query goes through all slices without the lock.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 
 /// One insert of this number, chosen by its hash, looks after the preparation of the next
-/// generation. So does one removal, after empty generations.
+/// slice. So does one removal, after empty slices.
 const SOME: u64 = 64;
 
 /// Returns whether a hash is chosen, independently of bucket and fingerprint. The hash's own low
@@ -100,18 +100,18 @@ const fn is_chosen(hash: u64) -> bool {
     split::pattern(hash).wrapping_mul(GOLDEN) < u64::MAX / SOME
 }
 
-/// The lines that one insert makes present in the next generation: 64 KiB, or one page if that is
+/// The lines that one insert makes present in the next slice: 64 KiB, or one page if that is
 /// more.
 const PORTION: usize = 1 << 10;
 
-/// The part of the newest generation's items, in eighths, from which the next is prepared.
+/// The part of the newest slice's items, in eighths, from which the next is prepared.
 const PREPARED_FROM: u64 = 7;
 
-/// The part of a generation's items, in percent, below which an older generation takes inserts
+/// The part of a slice's items, in percent, below which an older slice takes inserts
 /// again.
 const ROOMY: u64 = 85;
 
-/// The states of a generation: it takes inserts.
+/// The states of a slice: it takes inserts.
 const OPEN: u64 = 0;
 /// It takes none, until its pages have been given back.
 const CLOSED: u64 = 1;
@@ -123,7 +123,7 @@ const KEPT: u64 = 3;
 
 /// One table of the filter.
 #[derive(Debug)]
-pub(crate) struct Generation {
+pub(crate) struct Slice {
     pub(crate) table: Table,
     pub(crate) len: Counter,
     /// The number of lines that have been made present.
@@ -131,15 +131,15 @@ pub(crate) struct Generation {
     state: Word,
 }
 
-impl Generation {
-    /// Makes a generation of a table that contains `len` copies.
+impl Slice {
+    /// Makes a slice of a table that contains `len` copies.
     pub(crate) fn of_table(table: Table, len: u64) -> Result<Self, AllocError> {
         let mut count = Counter::zeroed(table.geometry().parts())?;
         count.set(len);
         Ok(Self { table, len: count, touched: Word::new(0), state: Word::new(OPEN) })
     }
 
-    /// Reserves the memory of a generation, without making it present.
+    /// Reserves the memory of a slice, without making it present.
     fn reserved(plan: &Plan, number: u32) -> Result<Self, BuildError> {
         let geometry = plan.geometry(number)?;
         let build = || {
@@ -169,44 +169,40 @@ impl Generation {
     }
 }
 
-/// The generations, oldest first.
+/// The slices, oldest first.
 #[derive(Debug)]
-pub(crate) struct Generations {
+pub(crate) struct Slices {
     plan: Plan,
-    list: Slots<Generation>,
-    /// The number of the generation that takes inserts first: a hint.
+    list: Slots<Slice>,
+    /// The number of the slice that takes inserts first: a hint.
     active: Word,
-    /// Held while the pages of an empty generation are given back.
+    /// Held while the pages of an empty slice are given back.
     closing: Word,
     locks: Stripes,
     versions: Lines,
 }
 
-impl Generations {
-    /// Allocates the first generation.
+impl Slices {
+    /// Allocates the first slice.
     pub(crate) fn new(plan: Plan) -> Result<Self, BuildError> {
         let to_error = |error| BuildError::Alloc { bytes: crate::shared::bytes(error) };
         let table = Table::zeroed(plan.geometry(0)?).map_err(to_error)?;
-        let first = Generation::of_table(table, 0).map_err(to_error)?;
+        let first = Slice::of_table(table, 0).map_err(to_error)?;
         Self::with_first(plan, first, Self::locks_of(&plan)).map_err(to_error)
     }
 
-    /// Makes a list of one generation, with the given number of locks.
-    pub(crate) fn with_first(
-        plan: Plan,
-        first: Generation,
-        locks: u64,
-    ) -> Result<Self, AllocError> {
+    /// Makes a list of one slice, with the given number of locks.
+    pub(crate) fn with_first(plan: Plan, first: Slice, locks: u64) -> Result<Self, AllocError> {
         let locks = Stripes::zeroed(locks.min(MAX_LOCKS))?;
         let versions = Lines::zeroed(locks.len() as u64)?;
         let (active, closing) = (Word::new(0), Word::new(0));
         Ok(Self { plan, list: Slots::new(first), active, closing, locks, versions })
     }
 
-    /// Appends a generation.
-    pub(crate) fn push(&mut self, generation: Generation) -> bool {
+    /// Appends a slice.
+    pub(crate) fn push(&mut self, slice: Slice) -> bool {
         let number = self.list.len();
-        let pushed = self.list.set(number, generation).is_ok() && self.list.publish(number + 1);
+        let pushed = self.list.set(number, slice).is_ok() && self.list.publish(number + 1);
         self.active.update(|active| *active = self.list.len() as u64 - 1);
         pushed
     }
@@ -215,8 +211,8 @@ impl Generations {
         &self.plan
     }
 
-    /// Returns the generations, oldest first.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Generation> + ExactSizeIterator {
+    /// Returns the slices, oldest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Slice> + ExactSizeIterator {
         self.list.iter()
     }
 
@@ -231,12 +227,12 @@ impl Generations {
         self.locks.lock(self.locks.index(class.key()), Ordering::Acquire, Ordering::Release)
     }
 
-    /// Prefetches the buckets of a class in the newest generation, which has most of the items.
+    /// Prefetches the buckets of a class in the newest slice, which has most of the items.
     #[inline]
     pub(crate) fn prefetch(&self, class: Class) {
         let newest = self.list.len() - 1;
-        if let Some(generation) = self.list.get(newest) {
-            generation.table.buckets().prefetch(nested(class, newest as u32));
+        if let Some(slice) = self.list.get(newest) {
+            slice.table.buckets().prefetch(nested(class, newest as u32));
         }
     }
 
@@ -257,7 +253,7 @@ impl Generations {
         }
     }
 
-    /// Inserts a copy into one of the first `seen` generations.
+    /// Inserts a copy into one of the first `seen` slices.
     fn insert_into_any(&self, class: Class, seen: usize) -> Result<(), InsertError> {
         let _guard = self.lock(class);
         // ORDERING: Relaxed: a hint.
@@ -266,7 +262,7 @@ impl Generations {
         if result.is_err() { self.insert_into_other(class, seen, active) } else { result }
     }
 
-    /// Inserts a copy into another generation than the active one, which is full: into one with
+    /// Inserts a copy into another slice than the active one, which is full: into one with
     /// room, so that a filter in which items come and go does not grow. The caller holds the lock
     /// of the class.
     #[cold]
@@ -290,36 +286,36 @@ impl Generations {
         result
     }
 
-    /// Returns whether a generation has so much room that it should take inserts again.
+    /// Returns whether a slice has so much room that it should take inserts again.
     fn is_roomy(&self, number: usize) -> bool {
-        self.list.get(number).is_some_and(|generation| {
-            generation.len.get() * 100 < self.plan.items_of(number as u32) * ROOMY
-        })
+        self.list
+            .get(number)
+            .is_some_and(|slice| slice.len.get() * 100 < self.plan.items_of(number as u32) * ROOMY)
     }
 
-    /// Inserts a copy into a generation. The caller holds the lock of the class.
+    /// Inserts a copy into a slice. The caller holds the lock of the class.
     #[inline]
     fn insert_into(&self, number: usize, class: Class) -> Result<(), InsertError> {
-        let Some(generation) = self.list.get(number) else { return Err(InsertError::Full) };
+        let Some(slice) = self.list.get(number) else { return Err(InsertError::Full) };
         // ORDERING: Acquire pairs with the Release of `give_back`. The lock orders it after the
         // closing, as the comment of this file says.
-        let state = generation.state.load(Ordering::Acquire);
+        let state = slice.state.load(Ordering::Acquire);
         // An update, which a closing in between makes fail.
         // ORDERING: Relaxed: it only says that the pages may be given back again.
         let reopen = |state| matches!(state, GIVEN_BACK | KEPT).then_some(OPEN);
-        if state != OPEN && generation.state.try_update(Ordering::Relaxed, reopen) == Err(CLOSED) {
+        if state != OPEN && slice.state.try_update(Ordering::Relaxed, reopen) == Err(CLOSED) {
             return Err(InsertError::Full);
         }
-        evict::insert(generation.table.buckets(), nested(class, number as u32))?;
-        generation.len.add(1);
+        evict::insert(slice.table.buckets(), nested(class, number as u32))?;
+        slice.len.add(1);
         Ok(())
     }
 
-    /// Makes room after all `seen` generations were full: publishes another, or returns an error if
+    /// Makes room after all `seen` slices were full: publishes another, or returns an error if
     /// the plan has none.
     #[cold]
     fn grow(&self, seen: usize) -> Result<(), InsertError> {
-        if seen >= (self.plan.generations as usize).min(Slots::<Generation>::MAX) {
+        if seen >= (self.plan.slices as usize).min(Slots::<Slice>::MAX) {
             return Err(InsertError::Full);
         }
         self.reserve(seen);
@@ -334,24 +330,24 @@ impl Generations {
         Ok(())
     }
 
-    /// Reserves the memory of the generation with this number, unless that has been done or the
+    /// Reserves the memory of the slice with this number, unless that has been done or the
     /// memory is refused.
-    fn reserve(&self, number: usize) -> Option<&Generation> {
+    fn reserve(&self, number: usize) -> Option<&Slice> {
         if self.list.get(number).is_none() {
-            let generation = Generation::reserved(&self.plan, number as u32).ok()?;
+            let slice = Slice::reserved(&self.plan, number as u32).ok()?;
             // If another thread was faster, this one is dropped.
-            let _ = self.list.set(number, generation);
+            let _ = self.list.set(number, slice);
         }
         self.list.get(number)
     }
 
-    /// Makes a portion of the next generation's memory present, if the newest is nearly full. No
+    /// Makes a portion of the next slice's memory present, if the newest is nearly full. No
     /// thread waits.
     #[cold]
     fn prepare(&self) {
         let newest = self.list.len() - 1;
         let next = newest + 1;
-        if next >= (self.plan.generations as usize).min(Slots::<Generation>::MAX) {
+        if next >= (self.plan.slices as usize).min(Slots::<Slice>::MAX) {
             return;
         }
         let items = self.list.get(newest).map_or(0, |newest| newest.len.get());
@@ -375,18 +371,18 @@ impl Generations {
         removed
     }
 
-    /// Removes a copy from the newest generation that has one. The caller holds the lock of the
+    /// Removes a copy from the newest slice that has one. The caller holds the lock of the
     /// class.
     fn remove_locked(&self, class: Class) -> bool {
-        for (number, generation) in self.list.iter().enumerate().rev() {
-            let guard = generation.table.buckets().lock_stripe(nested(class, number as u32));
+        for (number, slice) in self.list.iter().enumerate().rev() {
+            let guard = slice.table.buckets().lock_stripe(nested(class, number as u32));
             if guard.contains() {
                 // ORDERING: Release, before the clear: a query that sees the clear sees this
                 // advance.
                 self.version(class).advance(Ordering::Release);
                 guard.remove();
                 drop(guard);
-                generation.len.subtract(1);
+                slice.len.subtract(1);
                 return true;
             }
         }
@@ -396,8 +392,8 @@ impl Generations {
     /// Returns the number of copies of the class.
     pub(crate) fn count(&self, class: Class) -> u32 {
         let _guard = self.lock(class);
-        let count = |(number, generation): (usize, &Generation)| {
-            generation.table.buckets().lock_stripe(nested(class, number as u32)).count()
+        let count = |(number, slice): (usize, &Slice)| {
+            slice.table.buckets().lock_stripe(nested(class, number as u32)).count()
         };
         self.list.iter().enumerate().map(count).sum()
     }
@@ -424,13 +420,13 @@ impl Generations {
         (version.load(Ordering::Relaxed) == before).then_some(false)
     }
 
-    /// Queries the generations, newest first: it has most of the items.
+    /// Queries the slices, newest first: it has most of the items.
     #[inline]
     fn is_in_any(&self, class: Class) -> bool {
-        let generations = self.list.iter().enumerate().rev();
-        generations.into_iter().any(|(number, generation)| {
-            generation.table.buckets().contains(nested(class, number as u32))
-        })
+        let slices = self.list.iter().enumerate().rev();
+        slices
+            .into_iter()
+            .any(|(number, slice)| slice.table.buckets().contains(nested(class, number as u32)))
     }
 
     #[cold]
@@ -443,7 +439,7 @@ impl Generations {
         })
     }
 
-    /// Gives the pages of empty generations back to the system, apart from the newest. Returns the
+    /// Gives the pages of empty slices back to the system, apart from the newest. Returns the
     /// number of bytes.
     ///
     /// If another thread does the same, it returns at once.
@@ -451,9 +447,8 @@ impl Generations {
     pub(crate) fn give_back_empty(&self) -> u64 {
         let newest = self.list.len() - 1;
         // ORDERING: Relaxed: a hint; `give_back` decides.
-        let is_idle = |generation: &Generation| {
-            generation.state.load(Ordering::Relaxed) == OPEN && generation.len.get() == 0
-        };
+        let is_idle =
+            |slice: &Slice| slice.state.load(Ordering::Relaxed) == OPEN && slice.len.get() == 0;
         if !self.list.iter().take(newest).any(is_idle) {
             return 0;
         }
@@ -461,50 +456,49 @@ impl Generations {
         if self.closing.try_update(Ordering::Acquire, |held| (held == 0).then_some(1)).is_err() {
             return 0;
         }
-        let idle = self.list.iter().take(newest).filter(|generation| is_idle(generation));
-        let bytes = idle.map(|generation| self.give_back(generation)).sum();
+        let idle = self.list.iter().take(newest).filter(|slice| is_idle(slice));
+        let bytes = idle.map(|slice| self.give_back(slice)).sum();
         // ORDERING: Release, as said.
         self.closing.store(0, Ordering::Release);
         bytes
     }
 
-    /// Closes a generation, and gives its pages back if it is still empty.
-    fn give_back(&self, generation: &Generation) -> u64 {
+    /// Closes a slice, and gives its pages back if it is still empty.
+    fn give_back(&self, slice: &Slice) -> u64 {
         // ORDERING: Relaxed: the locks that follow publish it.
-        generation.state.store(CLOSED, Ordering::Relaxed);
+        slice.state.store(CLOSED, Ordering::Relaxed);
         // Wait for the inserts that have seen it open.
         // ORDERING: Acquire and Release, as in `lock`.
         (0..self.locks.len())
             .for_each(|index| drop(self.locks.lock(index, Ordering::Acquire, Ordering::Release)));
         let mut bytes = 0;
         let mut state = OPEN;
-        if generation.len.get() == 0 {
+        if slice.len.get() == 0 {
             state = KEPT;
-            if generation.table.release() {
-                bytes = generation.table.geometry().size_in_bytes();
+            if slice.table.release() {
+                bytes = slice.table.geometry().size_in_bytes();
                 state = GIVEN_BACK;
             }
         }
         // ORDERING: Release: an insert that sees it open comes after what was done here. It may
         // also see it later.
-        generation.state.store(state, Ordering::Release);
+        slice.state.store(state, Ordering::Release);
         bytes
     }
 
     /// Returns the number of copies.
     pub(crate) fn len(&self) -> u64 {
-        self.list.iter().map(|generation| generation.len.get()).sum()
+        self.list.iter().map(|slice| slice.len.get()).sum()
     }
 
-    /// Returns the bytes of all generations, the locks and the versions, without pages that were
+    /// Returns the bytes of all slices, the locks and the versions, without pages that were
     /// given back.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         // ORDERING: Relaxed: a report.
-        let held =
-            |generation: &&Generation| generation.state.load(Ordering::Relaxed) != GIVEN_BACK;
-        let bytes = |generation: &Generation| generation.table.geometry().size_in_bytes();
-        let generations: u64 = self.list.iter().filter(held).map(bytes).sum();
-        generations + 2 * (self.locks.len() * LINE_BYTES) as u64
+        let held = |slice: &&Slice| slice.state.load(Ordering::Relaxed) != GIVEN_BACK;
+        let bytes = |slice: &Slice| slice.table.geometry().size_in_bytes();
+        let slices: u64 = self.list.iter().filter(held).map(bytes).sum();
+        slices + 2 * (self.locks.len() * LINE_BYTES) as u64
     }
 
     /// Locks all classes, while other threads query. Until the guards are dropped, nothing is
@@ -522,16 +516,16 @@ impl Generations {
     /// Returns the number of locks of a filter with this plan: those of its largest table, up to a
     /// limit.
     pub(crate) fn locks_of(plan: &Plan) -> u64 {
-        plan.geometry(plan.generations - 1).map_or(MAX_LOCKS, |last| last.stripes())
+        plan.geometry(plan.slices - 1).map_or(MAX_LOCKS, |last| last.stripes())
     }
 
-    /// Empties all generations.
+    /// Empties all slices.
     pub(crate) fn clear(&mut self) {
-        for generation in self.list.iter_mut() {
+        for slice in self.list.iter_mut() {
             // This makes all pages present, those that were given back too.
-            generation.table.clear();
-            generation.len.set(0);
-            generation.state.update(|state| *state = OPEN);
+            slice.table.clear();
+            slice.len.set(0);
+            slice.state.update(|state| *state = OPEN);
         }
         self.active.update(|active| *active = 0);
     }

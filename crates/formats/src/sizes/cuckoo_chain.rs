@@ -12,10 +12,10 @@ use crate::sizes::numbers::{Numbers, require_range};
 const MIN_WIDTH: u64 = 8;
 const MAX_WIDTH: u64 = 42;
 
-/// The most generations.
-const MAX_GENERATIONS: u64 = 40;
+/// The most slices.
+const MAX_SLICES: u64 = 40;
 
-/// The most buckets of a generation.
+/// The most buckets of a slice.
 const MAX_BUCKETS: u64 = 1 << 56;
 
 /// The bits of the smallest and of the largest bucket.
@@ -37,27 +37,27 @@ const BUCKET_BITS: [u64; 2] = [32, 128];
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 ///
-/// let Geometry::Generations(sizes) = Info::read(&bytes[..])?.geometry() else { panic!() };
-/// assert_eq!((sizes.generations(), sizes.buckets()), (2, 1024));
-/// assert!(sizes.planned_generations() > sizes.generations() && sizes.fingerprint_bits() > 8);
+/// let Geometry::CuckooChain(sizes) = Info::read(&bytes[..])?.geometry() else { panic!() };
+/// assert_eq!((sizes.slices(), sizes.buckets()), (2, 1024));
+/// assert!(sizes.planned_slices() > sizes.slices() && sizes.fingerprint_bits() > 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GenerationSizes {
+pub struct CuckooChainSizes {
     plan: Plan,
-    generations: u32,
+    slices: u32,
     lines: u64,
 }
 
-impl GenerationSizes {
-    /// Returns the sizes of a filter with generations of these geometries, oldest first.
+impl CuckooChainSizes {
+    /// Returns the sizes of a filter with slices of these geometries, oldest first.
     pub(crate) fn of_geometries(
         plan: Plan,
         geometries: impl Iterator<Item = cuckoo::Geometry>,
     ) -> Self {
-        let mut sizes = Self { plan, generations: 0, lines: 0 };
+        let mut sizes = Self { plan, slices: 0, lines: 0 };
         for geometry in geometries {
-            sizes.generations += 1;
+            sizes.slices += 1;
             sizes.lines += cuckoo::raw::lines(geometry);
         }
         sizes
@@ -65,50 +65,50 @@ impl GenerationSizes {
 
     /// Returns the sizes for the numbers of a header.
     pub(crate) fn of_numbers(numbers: Numbers) -> Result<Self, LoadError> {
-        let Numbers { size: buckets, probes_or_slots: generations, .. } = numbers;
+        let Numbers { size: buckets, probes_or_slots: slices, .. } = numbers;
         let width = numbers.words_or_fingerprint_bits;
         let [planned, lines, ..] = numbers.record;
         require_range("fingerprint bits", width.into(), MIN_WIDTH, MAX_WIDTH)?;
-        // Each generation has slots of one bit less.
-        let most = MAX_GENERATIONS.min(u64::from(width) + 1 - MIN_WIDTH);
-        require_range("planned generations", planned, 1, most)?;
-        require_range("generations", generations.into(), 1, planned)?;
+        // Each slice has slots of one bit less.
+        let most = MAX_SLICES.min(u64::from(width) + 1 - MIN_WIDTH);
+        require_range("planned slices", planned, 1, most)?;
+        require_range("slices", slices.into(), 1, planned)?;
         if buckets == 0 || buckets % 2 == 1 {
             return Err(LoadError::Sizes(BuildError::Buckets { buckets }));
         }
         let too_large = LoadError::Sizes(BuildError::TooLarge);
-        if buckets > MAX_BUCKETS >> (generations - 1) {
+        if buckets > MAX_BUCKETS >> (slices - 1) {
             return Err(too_large);
         }
         // The shapes are in the directory. They leave some choice.
         let [least, most] = BUCKET_BITS.map(|bits| {
-            let of = |generation: u32| ((buckets << generation) * bits).div_ceil(LINE_BITS);
-            (0..generations).map(of).sum()
+            let of = |slice: u32| ((buckets << slice) * bits).div_ceil(LINE_BITS);
+            (0..slices).map(of).sum()
         });
-        require_range("lines of the generations", lines, least, most)?;
+        require_range("lines of the slices", lines, least, most)?;
         let plan = Plan::new(buckets, width, planned as u32).ok_or(too_large)?;
-        Ok(Self { plan, generations, lines })
+        Ok(Self { plan, slices, lines })
     }
 
     /// Returns the numbers for a header.
     pub(crate) const fn numbers(self) -> Numbers {
         let mut record = [0; 12];
-        record[0] = self.plan.generations() as u64;
+        record[0] = self.plan.slices() as u64;
         record[1] = self.lines;
         Numbers {
             size: self.plan.buckets(),
-            probes_or_slots: self.generations,
+            probes_or_slots: self.slices,
             words_or_fingerprint_bits: self.plan.fingerprint_bits(),
             record,
         }
     }
 
-    /// Returns the number of buckets of the first generation. Each further one has twice as many as
+    /// Returns the number of buckets of the first slice. Each further one has twice as many as
     /// the one before it.
     ///
     /// # Examples
     ///
-    /// See [`GenerationSizes`].
+    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn buckets(self) -> u64 {
         self.plan.buckets()
@@ -118,30 +118,30 @@ impl GenerationSizes {
     ///
     /// # Examples
     ///
-    /// See [`GenerationSizes`].
+    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn fingerprint_bits(self) -> u32 {
         self.plan.fingerprint_bits()
     }
 
-    /// Returns the number of generations that the filter has.
+    /// Returns the number of slices that the filter has.
     ///
     /// # Examples
     ///
-    /// See [`GenerationSizes`].
+    /// See [`CuckooChainSizes`].
     #[must_use]
-    pub const fn generations(self) -> u32 {
-        self.generations
+    pub const fn slices(self) -> u32 {
+        self.slices
     }
 
-    /// Returns the highest number of generations that the filter grows to.
+    /// Returns the highest number of slices that the filter grows to.
     ///
     /// # Examples
     ///
-    /// See [`GenerationSizes`].
+    /// See [`CuckooChainSizes`].
     #[must_use]
-    pub const fn planned_generations(self) -> u32 {
-        self.plan.generations()
+    pub const fn planned_slices(self) -> u32 {
+        self.plan.slices()
     }
 
     pub(crate) const fn plan(self) -> Plan {
@@ -149,7 +149,7 @@ impl GenerationSizes {
     }
 
     pub(crate) const fn body_lines(self) -> u64 {
-        self.generations as u64 + self.lines
+        self.slices as u64 + self.lines
     }
 
     /// Returns the most slots that the lines can have: those of 8 bits.

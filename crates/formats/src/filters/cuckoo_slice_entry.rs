@@ -1,4 +1,4 @@
-//! The line of a directory for a generation of a cuckoo filter that grows.
+//! The line of a directory for a slice of a cuckoo filter that grows.
 
 use tamis_core::BuildError;
 use tamis_cuckoo as cuckoo;
@@ -10,20 +10,20 @@ use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
 use crate::sizes::geometry::Geometry;
 
-/// What the directory says about one generation.
+/// What the directory says about one slice.
 #[derive(Clone, Copy, Debug)]
-pub struct Generation {
+pub struct CuckooSlice {
     pub(crate) plan: Plan,
     pub(crate) number: u32,
     pub(crate) geometry: cuckoo::Geometry,
     pub(crate) copies: u64,
 }
 
-impl Entry for Generation {
-    const LINES: &'static str = "lines of the generations";
+impl Entry for CuckooSlice {
+    const LINES: &'static str = "lines of the slices";
 
     fn of_words(header: &Header, number: u32, words: Words) -> Result<Self, LoadError> {
-        let Geometry::Generations(sizes) = header.geometry else {
+        let Geometry::CuckooChain(sizes) = header.geometry else {
             return Err(LoadError::Sizes(BuildError::Layout));
         };
         let plan = sizes.plan();
@@ -34,7 +34,7 @@ impl Entry for Generation {
             .geometry(number, slots, fingerprint_bits)
             .map_err(|error| LoadError::DirectorySizes { entry: number, error })?;
         if !cuckoo::raw::is_supported(geometry) {
-            return Err(LoadError::UnsupportedGeneration { slots, fingerprint_bits });
+            return Err(LoadError::UnsupportedSlice { slots, fingerprint_bits });
         }
         Ok(Self { plan, number, geometry, copies })
     }
