@@ -66,10 +66,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -84,20 +80,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
         self.insert_hashes(&[hash]).await.pop().unwrap_or(Err(NO_VERDICT))
     }
 
     /// Inserts many items, as
     /// [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -107,10 +95,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
         let shared = &*self.shared;
         let call = match shared.begin().await {
@@ -167,10 +151,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -184,10 +164,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         let mut found = false;
         let (call, shard) = (self.shared.begin().await?, self.shared.sizes().shard(hash));
@@ -201,10 +177,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -218,10 +190,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         let shared = &*self.shared;
         let call = shared.begin().await?;
@@ -244,10 +212,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn figures(&self) -> Result<Figures, Error> {
         figures::figures(self.shared.begin().await?).await
     }
@@ -258,10 +222,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`Storage`].
     pub async fn storage(&self) -> Result<Storage, Error> {
         storage::storage(self.shared.begin().await?).await
     }
@@ -272,10 +232,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn pull(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -290,10 +246,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub fn local(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -308,10 +260,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. A push can be repeated: the result is the same.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn push(&self, local: &Local<T>) -> Result<(), Error>
     where
         AnyStable: HashItem<T>,
@@ -321,20 +269,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Returns the hasher, which the filter's descriptor names.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         &self.shared.descriptor.hasher
     }
 
     /// Returns the name of the normal form of the items.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.shared.descriptor.normalization
@@ -342,20 +282,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
 
     /// Returns the number of items that the first slice was made for; with a
     /// [window](Self::window), the items of a span.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.shared.capacity()
     }
 
     /// Returns the false-positive rate that the filter was created with.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn requested_rate(&self) -> f64 {
         self.shared.descriptor.rate()
@@ -363,30 +295,18 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
 
     /// Returns the span for which the filter remembers items, or `None` if it forgets none, as
     /// [`RedisBloomFilter::window`](crate::RedisBloomFilter::window) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn window(&self) -> Option<Duration> {
         self.shared.window().map(Window::span)
     }
 
     /// Returns the number of shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.shared.sizes().shards
     }
 
     /// Returns whether the filter grows when it is full.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn grows(&self) -> bool {
         self.shared.sizes().grows()

@@ -90,10 +90,6 @@ impl<S: System> ForeignBloomFilter<S> {
     /// # Errors
     ///
     /// [`Error`] if the system does not write such bytes, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`ForeignBloomFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (system, array) = S::read(&mut cursor)?;

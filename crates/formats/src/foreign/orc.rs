@@ -76,10 +76,6 @@ impl OrcFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if ORC makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`OrcFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // A multiple of 64 bits gets a whole word more. The conversion saturates.

@@ -19,10 +19,6 @@ use super::key::Key;
 use super::rates;
 
 /// The version of a filter of Spark.
-///
-/// # Examples
-///
-/// See [`SparkFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SparkVersion {
     /// What `create` makes in Spark 3.5. No place is above 2^31 - 1.
@@ -101,10 +97,6 @@ impl SparkFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Spark makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     pub fn new(version: SparkVersion, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // The conversion saturates.
@@ -148,10 +140,6 @@ impl SparkFilter {
     }
 
     /// Returns the version, with the seed.
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     #[must_use]
     pub const fn version(&self) -> SparkVersion {
         self.system.version
