@@ -94,11 +94,9 @@ impl<S: System> ForeignBloomFilter<S> {
         let mut cursor = Cursor::new(bytes);
         let (system, array) = S::read(&mut cursor)?;
         cursor.end()?;
-        let bits = match S::BIG_ENDIAN_WORDS {
-            true => BitArray::of_big_endian_words(array)?,
-            false => BitArray::of_bytes(array)?,
-        };
-        Ok(Self { system, bits })
+        let read =
+            if S::BIG_ENDIAN_WORDS { BitArray::of_big_endian_words } else { BitArray::of_bytes };
+        Ok(Self { system, bits: read(array)? })
     }
 
     /// Returns the places of a key in the array of bits, in the order in which the system computes
@@ -182,9 +180,10 @@ impl<S: System> Filter for ForeignBloomFilter<S> {
 
     fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
         to.write_all(&self.system.header())?;
-        match S::BIG_ENDIAN_WORDS {
-            true => self.bits.write_big_endian_words(to),
-            false => to.write_all(self.bits.as_bytes()),
+        if S::BIG_ENDIAN_WORDS {
+            self.bits.write_big_endian_words(to)
+        } else {
+            to.write_all(self.bits.as_bytes())
         }
     }
 }

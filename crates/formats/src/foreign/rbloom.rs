@@ -20,8 +20,8 @@ use super::rates;
 ///
 /// The file does not name the hash that the Python program uses. Here bytes and strings are hashed
 /// as in rbloom's documentation, but without pickling: `int.from_bytes(sha256(key).digest()[:16],
-/// "big", signed=True)`. For another hash, use [`contains_hash`](Self::contains_hash) and
-/// [`insert_hash`](Self::insert_hash).
+/// "big", signed=True)`. For another hash, use [`contains_hash`](RbloomFilter::contains_hash) and
+/// [`insert_hash`](RbloomFilter::insert_hash).
 ///
 /// # Examples
 ///
