@@ -200,20 +200,20 @@ fn repair_growing(header: &mut [u8; HEADER], body: &mut Vec<u8>, layout: u32) {
             slices + all
         }
         _ => {
-            let (buckets, generations) =
+            let (buckets, slices) =
                 (2 * within(number(header, 88) / 2, 16), within(header[96].into(), 3));
             put(header, 88, buckets);
-            header[96..100].copy_from_slice(&(generations as u32).to_le_bytes());
-            body.resize(body.len().max(64 * generations as usize), 0);
+            header[96..100].copy_from_slice(&(slices as u32).to_le_bytes());
+            body.resize(body.len().max(64 * slices as usize), 0);
             let mut all = 0;
-            for generation in 0..generations as usize {
-                let entry = &mut body[64 * generation..][..64];
-                let of_generation = buckets << generation;
-                entry[..8].copy_from_slice(&of_generation.to_le_bytes());
-                all += (of_generation * bucket_bits(entry[8], entry[12])).div_ceil(512);
+            for slice in 0..slices as usize {
+                let entry = &mut body[64 * slice..][..64];
+                let of_slice = buckets << slice;
+                entry[..8].copy_from_slice(&of_slice.to_le_bytes());
+                all += (of_slice * bucket_bits(entry[8], entry[12])).div_ceil(512);
             }
             put(header, 160, all);
-            generations + all
+            slices + all
         }
     };
     assert!(64 * body_lines <= MAX_BODY, "{body_lines} lines");

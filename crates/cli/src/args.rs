@@ -44,7 +44,7 @@ pub(crate) use self::plan::PlanArgs;
 pub(crate) use self::query::QueryArgs;
 pub(crate) use self::records::{RecordArgs, Stats};
 pub(crate) use self::remove::RemoveArgs;
-pub(crate) use self::seed::SeedArgs;
+#[cfg(feature = "redis")]
 pub(crate) use self::server::ServerArgs;
 pub(crate) use self::which::WhichArgs;
 

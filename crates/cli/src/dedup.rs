@@ -15,7 +15,7 @@
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use crate::Error;
+use crate::error::Error;
 use crate::input::Input;
 use crate::pipeline::{self, Gate, Hasher, Plan, Printed, SHARDS};
 

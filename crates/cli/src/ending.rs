@@ -23,7 +23,8 @@ use std::time::Instant;
 
 use tamis::formats::replace::abandon;
 
-use crate::{Error, memory};
+use crate::error::Error;
+use crate::memory;
 
 mod signals;
 

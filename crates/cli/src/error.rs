@@ -7,9 +7,10 @@ use std::sync::Arc;
 use tamis::formats::{LoadError, SaveError, foreign};
 use tamis::{BuildError, InsertError, MergeError};
 
+use crate::file_kind::FileKind;
 use crate::key::{Flaw, NoKey, Undelimited};
+use crate::kind::Kind;
 use crate::units::{bytes, counted, grouped, rate_up};
-use crate::{FileKind, Kind};
 
 /// Why a run ended early. Its `Display` is one line that says where the error is, what was found,
 /// what was expected and what to do.

@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use tamis::{BuildError, CountingBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter};
 
-use crate::Kind;
 use crate::geometry::{GENERATIONS, Geometry, rate_of_generations};
+use crate::kind::Kind;
 
 /// The rate of a filter that is created in a file or in Redis, without --rate.
 pub(crate) const CREATED_RATE: f64 = 1e-6;

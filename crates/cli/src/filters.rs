@@ -13,10 +13,13 @@ use tamis::{
 };
 
 use crate::dedup::Tables;
+use crate::error::Error;
+use crate::file_kind::FileKind;
 use crate::geometry::GENERATIONS;
 use crate::input::shown;
+use crate::kind::Kind;
 use crate::units::bytes;
-use crate::{Error, FileKind, Kind, ending, memory};
+use crate::{ending, memory};
 
 mod collect;
 mod decide;

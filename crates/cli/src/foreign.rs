@@ -10,9 +10,10 @@ use tamis::formats::replace::Target;
 use tamis::formats::{Kind, Options, SaveError, foreign};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
+use crate::error::Error;
 use crate::filters::Header;
 use crate::input::{shown, unbuffered_stdin};
-use crate::{Error, ending, memory};
+use crate::{ending, memory};
 
 mod decide;
 

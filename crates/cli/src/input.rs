@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Error;
+use crate::error::Error;
 use crate::packing::{HEAD, Packing};
 
 /// One input: its bytes, and its name in messages.

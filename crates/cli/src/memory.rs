@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 
 use memmap2::MmapMut;
 
-use crate::Error;
+use crate::error::Error;
 use crate::units::bytes;
 
 mod group;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use crate::Error;
+use crate::error::Error;
 
 /// The most that is written at once, where it is not known how much there is room for. A write may
 /// end only when a slow reader has taken all of it, and meanwhile it cannot be seen that bytes are

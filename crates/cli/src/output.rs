@@ -6,8 +6,8 @@ use std::path::{Path, is_separator};
 
 use tamis::formats::replace::{Target, Temporary};
 
-use crate::Error;
 use crate::ending;
+use crate::error::Error;
 use crate::input::{promised, shown, unbuffered_stdout};
 
 mod packed;

@@ -27,8 +27,9 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{process, thread};
 
+use crate::error::Error;
 use crate::input::Input;
-use crate::{Error, memory};
+use crate::memory;
 
 mod chunk;
 mod decider;

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use tamis::BuildError;
 
 use crate::args::PlanArgs;
-use crate::geometry::GENERATIONS;
-use crate::geometry::{Geometry, generation, lowest_rate};
+use crate::error::Error;
+use crate::file_kind::FileKind;
+use crate::geometry::{GENERATIONS, Geometry, generation, lowest_rate};
+use crate::kind::Kind;
 use crate::units::{bytes, counted, grouped, rate_up};
-use crate::{Error, FileKind, Kind};
 
 /// One kind of filter for the number of items and the rate asked for.
 struct Row {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::Error;
+use crate::error::Error;
 
 #[cfg(feature = "redis")]
 mod decide;

@@ -138,7 +138,7 @@ fn a_second_run_prints_news_only() {
     let items = json["items"].as_f64().unwrap();
     assert!((items / (distinct.len() + 1) as f64 - 1.0).abs() < 0.02, "{json}");
     assert_eq!((&json["shards"], &json["hash"]), (&16.into(), &"rapidhash-v3".into()));
-    assert!(json["generations"].as_u64().unwrap() > 4, "{json}");
+    assert!(json["slices"].as_u64().unwrap() > 4, "{json}");
 }
 
 /// The filter, a copy in a file, and the file of two copies give the same answers, false positives

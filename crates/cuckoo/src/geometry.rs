@@ -43,7 +43,7 @@ const MAX_PARTS: u64 = 1 << 6;
 pub struct Geometry {
     buckets: u64,
     shape: Shape,
-    /// How often the buckets were doubled, in a generation of a filter that grows: see
+    /// How often the buckets were doubled, in a slice of a filter that grows: see
     /// [`nesting`](crate::nesting).
     doublings: u32,
 }
@@ -118,7 +118,7 @@ impl Geometry {
         Self::doubled(buckets, shape, 0)
     }
 
-    /// Returns the geometry of a generation with the given number of buckets, the result of this
+    /// Returns the geometry of a slice with the given number of buckets, the result of this
     /// many doublings.
     pub(crate) const fn doubled(
         buckets: u64,

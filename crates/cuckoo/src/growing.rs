@@ -1,4 +1,4 @@
-//! What the public type of a growing filter consists of: the generations, the hasher, and the
+//! What the public type of a growing filter consists of: the slices, the hasher, and the
 //! batches.
 
 use core::borrow::Borrow;
@@ -10,15 +10,15 @@ use tamis_hash::HashItem;
 use tamis_sync::{AllocError, BATCH, BatchWork, out_of_memory, run_batches};
 
 use crate::error::InsertError;
-use crate::generations::Generations;
 use crate::place::Class;
 use crate::plan::Plan;
 use crate::shared::bytes;
+use crate::slices::Slices;
 use crate::{occupancy, sizing};
 
 /// A growing filter.
 pub(crate) struct Growing<T: ?Sized, S> {
-    pub(crate) generations: Generations,
+    pub(crate) slices: Slices,
     capacity: usize,
     hasher: S,
     /// No item is stored, so the filter is `Send` and `Sync` for every `T`.
@@ -28,11 +28,11 @@ pub(crate) struct Growing<T: ?Sized, S> {
 impl<T: ?Sized, S> Growing<T, S> {
     /// Allocates an empty filter that holds at most `capacity` items at its rate.
     pub(crate) fn new(plan: Plan, capacity: usize, hasher: S) -> Result<Self, BuildError> {
-        Ok(Self::of(Generations::new(plan)?, capacity, hasher))
+        Ok(Self::of(Slices::new(plan)?, capacity, hasher))
     }
 
-    pub(crate) const fn of(generations: Generations, capacity: usize, hasher: S) -> Self {
-        Self { generations, capacity, hasher, item: PhantomData }
+    pub(crate) const fn of(slices: Slices, capacity: usize, hasher: S) -> Self {
+        Self { slices, capacity, hasher, item: PhantomData }
     }
 
     /// Hashes an item. Of these operations only this one runs code of the user, and it holds no
@@ -59,12 +59,12 @@ impl<T: ?Sized, S> Growing<T, S> {
 
     #[inline]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.generations.contains(self.generations.plan().class(hash))
+        self.slices.contains(self.slices.plan().class(hash))
     }
 
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
-        self.generations.prefetch(self.generations.plan().class(hash));
+        self.slices.prefetch(self.slices.plan().class(hash));
     }
 
     #[inline]
@@ -73,7 +73,7 @@ impl<T: ?Sized, S> Growing<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        run_batches(Contains(&self.generations), hashes, on_result);
+        run_batches(Contains(&self.slices), hashes, on_result);
     }
 
     #[inline]
@@ -82,7 +82,7 @@ impl<T: ?Sized, S> Growing<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<(), InsertError>),
     ) {
-        run_batches(Insert(&self.generations), hashes, on_result);
+        run_batches(Insert(&self.slices), hashes, on_result);
     }
 
     #[inline]
@@ -91,7 +91,7 @@ impl<T: ?Sized, S> Growing<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        run_batches(Remove(&self.generations), hashes, on_result);
+        run_batches(Remove(&self.slices), hashes, on_result);
     }
 
     pub(crate) const fn hasher(&self) -> &S {
@@ -105,7 +105,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     pub(crate) fn len(&self) -> usize {
         // This fits: a slot has at least 8 bits, so a filter has no more slots than its memory has
         // bytes.
-        self.generations.len() as usize
+        self.slices.len() as usize
     }
 
     pub(crate) fn saturation(&self) -> f64 {
@@ -113,7 +113,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     }
 
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        self.generations.size_in_bytes()
+        self.slices.size_in_bytes()
     }
 
     /// Returns a copy of the filter, which may be in use meanwhile.
@@ -123,7 +123,7 @@ impl<T: ?Sized, S> Growing<T, S> {
     {
         // The hasher first: it is foreign code, and must not run under the locks.
         let hasher = self.hasher.clone();
-        Ok(Self::of(self.generations.copy()?, self.capacity, hasher))
+        Ok(Self::of(self.slices.copy()?, self.capacity, hasher))
     }
 
     /// Returns a copy of the filter. Ends the program as std's collections do if the allocation
@@ -135,12 +135,12 @@ impl<T: ?Sized, S> Growing<T, S> {
         self.try_snapshot().unwrap_or_else(|error| out_of_memory(bytes(error)))
     }
 
-    /// Reads all buckets, or at least this number of each generation. The number of copies is
+    /// Reads all buckets, or at least this number of each slice. The number of copies is
     /// exact.
     pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
         let mut slots = 0.0;
-        for generation in self.generations.iter() {
-            let geometry = generation.table.geometry();
+        for slice in self.slices.iter() {
+            let geometry = slice.table.geometry();
             slots += geometry.buckets() as f64 * f64::from(geometry.slots());
         }
         let [items, fill, saturation] =
@@ -151,15 +151,15 @@ impl<T: ?Sized, S> Growing<T, S> {
     /// Returns the probability that a random hash has the class of some copy, from every bucket or
     /// a sample of them.
     ///
-    /// The classes of the generations are added up. A class with copies in several generations
+    /// The classes of the slices are added up. A class with copies in several slices
     /// counts several times, so the rate may be lower by a fraction of itself.
     pub(crate) fn false_positive_rate(&self, buckets: Option<u64>) -> Sampled {
         let (mut value, mut variance) = (0.0, 0.0);
-        for generation in self.generations.iter() {
-            let all = generation.table.geometry().buckets();
+        for slice in self.slices.iter() {
+            let all = slice.table.geometry().buckets();
             let step = buckets.map_or(1, |buckets| (all / buckets.max(1)).max(1));
             let sampled = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));
-            let table = generation.table.buckets();
+            let table = slice.table.buckets();
             let pairs = Sampled::mean(
                 sampled.map(|bucket| f64::from(occupancy::pairs_in(table, bucket))),
                 all,
@@ -169,7 +169,7 @@ impl<T: ?Sized, S> Growing<T, S> {
             let error = pairs.standard_error * all as f64 / 2.0;
             variance += error * error;
         }
-        let classes = self.generations.plan().classes();
+        let classes = self.slices.plan().classes();
         Sampled {
             value: sizing::with_equal_hashes(value / classes, value),
             standard_error: libm::sqrt(variance) / classes,
@@ -200,8 +200,8 @@ impl Items {
 /// The batch operations, each by a function of a hash and a class.
 macro_rules! batches {
     ($($name:ident -> $answer:ty = $idle:expr, pulls first: $first:literal,
-        |$generations:ident, $hash:ident, $class:ident| $run:expr;)*) => {$(
-        struct $name<'f>(&'f Generations);
+        |$slices:ident, $hash:ident, $class:ident| $run:expr;)*) => {$(
+        struct $name<'f>(&'f Slices);
 
         impl BatchWork for $name<'_> {
             type Batch = Items;
@@ -228,7 +228,7 @@ macro_rules! batches {
 
             #[inline]
             fn one(&mut self, $hash: u64) -> $answer {
-                let ($generations, $class) = (self.0, self.0.plan().class($hash));
+                let ($slices, $class) = (self.0, self.0.plan().class($hash));
                 $run
             }
 
@@ -236,7 +236,7 @@ macro_rules! batches {
             fn begin(&mut self, this: &Items, next: &Items, answers: &mut [$answer; BATCH]) {
                 for item in 0..BATCH {
                     self.0.prefetch(next.classes[item]);
-                    let ($generations, $hash, $class) = (self.0, this.hashes[item], this.classes[item]);
+                    let ($slices, $hash, $class) = (self.0, this.hashes[item], this.classes[item]);
                     answers[item] = $run;
                 }
             }
@@ -246,9 +246,9 @@ macro_rules! batches {
 
 batches! {
     Contains -> bool = false, pulls first: false,
-        |generations, _hash, class| generations.contains(class);
+        |slices, _hash, class| slices.contains(class);
     Insert -> Result<(), InsertError> = Ok(()), pulls first: true,
-        |generations, hash, class| generations.insert(hash, class);
+        |slices, hash, class| slices.insert(hash, class);
     Remove -> bool = false, pulls first: true,
-        |generations, hash, class| generations.remove(hash, class);
+        |slices, hash, class| slices.remove(hash, class);
 }

@@ -12,25 +12,25 @@ use crate::growing::Growing;
 /// A concurrent cuckoo filter that grows, and from which items can be removed.
 ///
 /// It starts small. When it is full, it adds a table of twice the size of the last one: a
-/// *generation*. It needs no size guess, only a bound: up to
+/// *slice*. It needs no size guess, only a bound: up to
 /// [`max_capacity`](crate::ScalableBuilder::max_capacity) items it keeps its false-positive rate.
 /// The bound costs one bit per item for each doubling between the first capacity and the bound, as
-/// long as the filter is small; with each generation, the slots are one bit narrower. Beyond the
+/// long as the filter is small; with each slice, the slots are one bit narrower. Beyond the
 /// bound, inserts return [`InsertError::Full`].
 ///
-/// **Removals are safe across generations.** All generations give an item the same class: the items
-/// that the filter cannot distinguish in one generation are exactly those that it cannot
+/// **Removals are safe across slices.** All slices give an item the same class: the items
+/// that the filter cannot distinguish in one slice are exactly those that it cannot
 /// distinguish in any other. So if [`remove`](Self::remove) takes the copy of another item, that
 /// item's own copy stands for it. (In a chain of independent cuckoo filters it does not, and a
 /// removal can lose another item.)
 ///
-/// *Growth makes no operation wait.* The memory of the next generation is made present ahead, in
-/// portions of 64 KiB (or of one huge page), by inserts. No copy is moved from one generation to
+/// *Growth makes no operation wait.* The memory of the next slice is made present ahead, in
+/// portions of 64 KiB (or of one huge page), by inserts. No copy is moved from one slice to
 /// another.
 ///
-/// *Queries* take no lock, and read two cache lines per generation, the newest first. *Inserts and
+/// *Queries* take no lock, and read two cache lines per slice, the newest first. *Inserts and
 /// removals* lock the item for a moment. Room that removals leave is used again before the filter
-/// grows, so a filter in which items come and go keeps its size. A generation of 8 MiB or more that
+/// grows, so a filter in which items come and go keeps its size. A slice of 8 MiB or more that
 /// is empty gives its memory back to the system (on Linux).
 ///
 /// If you know the number of items, use [`CuckooFilter`](crate::CuckooFilter): it reads one table
@@ -46,7 +46,7 @@ use crate::growing::Growing;
 /// for user in 0..100_000 {
 ///     online.insert(&user)?;
 /// }
-/// assert!(online.generations() > 1);
+/// assert!(online.slices() > 1);
 /// assert!((0..100_000).all(|user| online.contains(&user)));
 /// assert!(online.remove(&5));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -60,12 +60,12 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     ///
     /// Takes the lock of the item. If the item's two buckets are full, the insert searches for
     /// items to relocate, as in [`CuckooFilter::insert`](crate::CuckooFilter::insert), and if it
-    /// finds none, it takes another generation or adds one.
+    /// finds none, it takes another slice or adds one.
     ///
     /// # Errors
     ///
     /// [`InsertError`]: `Full` if the filter holds its maximum or the system has no memory for
-    /// another generation, `TooManyCopies` if all slots for this item hold its copies. Either way,
+    /// another slice, `TooManyCopies` if all slots for this item hold its copies. Either way,
     /// the filter contains the same copies of all items as before.
     ///
     /// # Examples
@@ -153,7 +153,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets in each generation, the newest first,
+    /// Takes no lock: the query reads the item's two buckets in each slice, the newest first,
     /// and repeats the read in the rare case that a copy was relocated or removed at the same time.
     /// After eight disturbed attempts it waits for the item's lock.
     ///
@@ -390,7 +390,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn clear(&mut self) {
-        self.growing.generations.clear();
+        self.growing.slices.clear();
     }
 
     /// Returns the number of copies: inserts that returned `Ok`, less removals that returned
@@ -537,29 +537,29 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.growing.saturation()
     }
 
-    /// Returns the number of generations: tables, each with twice the buckets of the one before.
+    /// Returns the number of slices: tables, each with twice the buckets of the one before.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// use tamis::ScalableCuckooFilter;
-    /// assert_eq!(ScalableCuckooFilter::<str>::with_capacity(10)?.generations(), 1);
+    /// assert_eq!(ScalableCuckooFilter::<str>::with_capacity(10)?.slices(), 1);
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     #[must_use]
-    pub fn generations(&self) -> usize {
-        self.growing.generations.iter().len()
+    pub fn slices(&self) -> usize {
+        self.growing.slices.iter().len()
     }
 
-    /// Gives the memory of empty generations back to the system, apart from the newest. Returns the
+    /// Gives the memory of empty slices back to the system, apart from the newest. Returns the
     /// number of bytes.
     ///
-    /// This is possible for generations of 8 MiB and more, on Linux and with feature `std`: smaller
+    /// This is possible for slices of 8 MiB and more, on Linux and with feature `std`: smaller
     /// ones have memory of the allocator, which they keep.
     ///
     /// Removals do this now and then by themselves. Other threads may use the filter meanwhile. It
-    /// takes each lock of the filter once, if there is an empty generation, so it waits for inserts
+    /// takes each lock of the filter once, if there is an empty slice, so it waits for inserts
     /// and removals that are under way.
     ///
     /// # Examples
@@ -571,13 +571,13 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn release_empty(&self) -> u64 {
-        self.growing.generations.give_back_empty()
+        self.growing.slices.give_back_empty()
     }
 
     /// Returns the false-positive rate for the current contents: the probability that a query for
     /// an absent item returns `true`. Reads all buckets, `O(buckets)`.
     ///
-    /// Items whose copies are in several generations count several times, so the actual rate may be
+    /// Items whose copies are in several slices count several times, so the actual rate may be
     /// lower by a fraction of itself.
     ///
     /// # Examples
@@ -608,10 +608,10 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(&self, items: usize) -> f64 {
-        self.growing.generations.plan().rate_at(items as u64)
+        self.growing.slices.plan().rate_at(items as u64)
     }
 
-    /// Returns the memory of the filter in bytes: all generations, without those whose memory has
+    /// Returns the memory of the filter in bytes: all slices, without those whose memory has
     /// been given back, and the locks.
     ///
     /// # Examples

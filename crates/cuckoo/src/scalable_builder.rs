@@ -60,7 +60,7 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
         Self { capacity: None, max_capacity: None, rate: None, hasher, item: PhantomData }
     }
 
-    /// Sets the number of distinct items that the first generation holds. The filter starts with
+    /// Sets the number of distinct items that the first slice holds. The filter starts with
     /// the memory for them, and no less than 1024 buckets. 0 counts as 1.
     ///
     /// # Examples
@@ -70,7 +70,7 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
     /// use tamis::{ScalableCuckooFilter, Filter};
     /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(20_000).build()?;
     /// filter.try_extend(0..20_000)?;
-    /// assert_eq!(filter.generations(), 1);
+    /// assert_eq!(filter.slices(), 1);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub const fn capacity(mut self, items: usize) -> Self {
@@ -168,7 +168,7 @@ impl<T: ?Sized, S> fmt::Debug for ScalableBuilder<T, S> {
 }
 
 impl<T: ?Sized> ScalableCuckooFilter<T> {
-    /// Creates an empty filter whose first generation holds `items` distinct items, with a randomly
+    /// Creates an empty filter whose first slice holds `items` distinct items, with a randomly
     /// keyed hasher. It keeps a false-positive rate of at most 1 % up to 1024 times as many items.
     /// A capacity of 0 counts as 1.
     ///

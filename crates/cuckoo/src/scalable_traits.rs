@@ -22,7 +22,7 @@ impl<T: ?Sized, S: Clone> Clone for ScalableCuckooFilter<T, S> {
 impl<T: ?Sized, S> fmt::Debug for ScalableCuckooFilter<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScalableCuckooFilter")
-            .field("generations", &self.generations())
+            .field("slices", &self.slices())
             .field("capacity", &self.capacity())
             .field("len", &self.len())
             .finish_non_exhaustive()
@@ -69,8 +69,8 @@ impl<T: ?Sized, S> Hashed for ScalableCuckooFilter<T, S> {
 
     #[inline]
     fn insert_hash(&self, hash: u64) -> Result<(), InsertError> {
-        let generations = &self.growing.generations;
-        generations.insert(hash, generations.plan().class(hash))
+        let slices = &self.growing.slices;
+        slices.insert(hash, slices.plan().class(hash))
     }
 
     #[inline]
@@ -105,8 +105,8 @@ impl<T: ?Sized, S> Hashed for ScalableCuckooFilter<T, S> {
 impl<T: ?Sized, S> HashedCopies for ScalableCuckooFilter<T, S> {
     #[inline]
     fn remove_hash(&self, hash: u64) -> bool {
-        let generations = &self.growing.generations;
-        generations.remove(hash, generations.plan().class(hash))
+        let slices = &self.growing.slices;
+        slices.remove(hash, slices.plan().class(hash))
     }
 
     #[inline]
@@ -120,12 +120,12 @@ impl<T: ?Sized, S> HashedCopies for ScalableCuckooFilter<T, S> {
 
     #[inline]
     fn count_hash(&self, hash: u64) -> u32 {
-        let generations = &self.growing.generations;
-        generations.count(generations.plan().class(hash))
+        let slices = &self.growing.slices;
+        slices.count(slices.plan().class(hash))
     }
 }
 
-/// The capacity is that of the first generation. The filter keeps the rate up to 1024 times as many
+/// The capacity is that of the first slice. The filter keeps the rate up to 1024 times as many
 /// items.
 impl<T: ?Sized, S: HashItem<T>> WithRate for ScalableCuckooFilter<T, S> {
     fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {

@@ -1,4 +1,4 @@
-//! The filter that grows: against an exact multiset, across generations, while items come and go,
+//! The filter that grows: against an exact multiset, across slices, while items come and go,
 //! and under threads.
 
 use std::collections::HashMap;
@@ -28,23 +28,23 @@ fn indistinguishable(first: usize, most: usize, rate: f64) -> (u64, u64) {
     (0, (1..).find(|item| one.contains(item)).unwrap())
 }
 
-/// The trap of generations of unlike geometry: x is in the first generation, y of the same class in
+/// The trap of slices of unlike geometry: x is in the first slice, y of the same class in
 /// the second. A removal of x takes the copy in the second, which was y's. The one in the first
 /// stands for y.
 #[test]
-fn a_removal_may_take_a_match_from_another_generation() {
+fn a_removal_may_take_a_match_from_another_slice() {
     const SIZES: (usize, usize, f64) = (3000, 20_000, 0.05);
     let (x, y) = indistinguishable(SIZES.0, SIZES.1, SIZES.2);
     let filter = filter(SIZES.0, SIZES.1, SIZES.2);
     filter.insert(&x).unwrap();
     let only_x = filter.clone();
-    // Items of other classes fill the first generation.
+    // Items of other classes fill the first slice.
     let mut others = (1_000_000..).filter(|item| !only_x.contains(item));
-    while filter.generations() == 1 {
+    while filter.slices() == 1 {
         filter.insert(&others.next().unwrap()).unwrap();
     }
     filter.insert(&y).unwrap();
-    assert_eq!(filter.count(&x), 2, "one copy in each generation");
+    assert_eq!(filter.count(&x), 2, "one copy in each slice");
     assert!(filter.remove(&x));
     assert!(filter.contains(&y), "the removal of x has lost y");
     assert!(filter.remove(&y));
@@ -63,35 +63,35 @@ fn a_filter_of_steady_size_does_not_grow() {
             assert!(filter.remove(&old));
         }
     }
-    assert_eq!((filter.len() as u64, filter.generations()), (ITEMS, 1));
+    assert_eq!((filter.len() as u64, filter.slices()), (ITEMS, 1));
     assert!((99 * ITEMS..100 * ITEMS).all(|item| filter.contains(&item)));
 }
 
-/// The same after growth and the removal of most items: the room in the generations that are there
+/// The same after growth and the removal of most items: the room in the slices that are there
 /// is used.
 #[test]
-fn room_in_any_generation_is_used_again() {
+fn room_in_any_slice_is_used_again() {
     let filter = filter(4000, 1 << 20, 1e-3);
     filter.try_extend(0..100_000).unwrap();
-    let generations = filter.generations();
+    let slices = filter.slices();
     for round in 0..20 {
         let items = 100_000 * round..100_000 * (round + 1);
         assert!(items.clone().all(|item| filter.remove(&item)));
         filter.try_extend(items.map(|item| item + 100_000)).unwrap();
     }
-    assert_eq!(filter.generations(), generations);
+    assert_eq!(filter.slices(), slices);
 }
 
-/// A large empty generation gives its memory back, and takes items again. Small ones keep theirs.
+/// A large empty slice gives its memory back, and takes items again. Small ones keep theirs.
 #[test]
-fn empty_generations_give_their_memory_back() {
+fn empty_slices_give_their_memory_back() {
     const FIRST: u64 = 4_500_000;
     let large = filter(FIRST as usize, 4 * FIRST as usize, 1e-3);
     large.try_extend(0..FIRST + FIRST / 2).unwrap();
     let small = filter(4000, 1 << 20, 1e-3);
     small.try_extend(0..100_000).unwrap();
     let items = large.len() as u64;
-    assert!(large.generations() == 2 && small.generations() > 3, "{large:?} {small:?}");
+    assert!(large.slices() == 2 && small.slices() > 3, "{large:?} {small:?}");
     for (filter, items) in [(&large, items), (&small, 100_000)] {
         let full = filter.size_in_bytes();
         (0..items).for_each(|item| assert!(filter.remove(&item)));
@@ -136,7 +136,7 @@ fn it_holds_its_maximum_at_its_rate() {
 }
 
 #[test]
-fn copies_are_counted_over_all_generations() {
+fn copies_are_counted_over_all_slices() {
     let filter = filter(3000, 1 << 20, 1e-3);
     let mut copies = 0;
     for round in 0..5 {
@@ -149,7 +149,7 @@ fn copies_are_counted_over_all_generations() {
         let start = 100 + 20_000 * round;
         filter.try_extend(start..start + 20_000).unwrap();
     }
-    assert!(filter.generations() > 3 && copies > 20);
+    assert!(filter.slices() > 3 && copies > 20);
     (0..copies).for_each(|_| assert!(filter.remove(&7)));
     assert!(!filter.remove(&7) || filter.false_positive_rate() > 0.0);
 }
@@ -218,8 +218,8 @@ proptest! {
     }
 }
 
-/// Four threads insert and remove their own items while the filter grows from one small generation;
-/// each finds its items all the time. A fifth gives back the pages of empty generations, and takes
+/// Four threads insert and remove their own items while the filter grows from one small slice;
+/// each finds its items all the time. A fifth gives back the pages of empty slices, and takes
 /// snapshots.
 #[test]
 fn threads_find_their_items_while_the_filter_grows_and_shrinks() {
@@ -265,7 +265,7 @@ fn threads_find_their_items_while_the_filter_grows_and_shrinks() {
     }
     let left = (0..items).filter(|&number| !removed(number)).count() as u64;
     assert_eq!(filter.len() as u64, THREADS * left);
-    assert!(filter.generations() > 4);
+    assert!(filter.slices() > 4);
 }
 
 /// Numbers at the ends of their ranges give a filter or a typed error, never a panic, and in no
@@ -300,12 +300,12 @@ fn extreme_sizes_are_typed_errors() {
 #[test]
 fn removals_give_back_pages_whatever_the_low_bits_of_the_hashes() {
     let hasher = Rapid::with_seed(3);
-    // The first generation is large enough to have memory of the system.
+    // The first slice is large enough to have memory of the system.
     let hashes = || (0..6_750_000_u64).map(|item| hasher.hash_item(&item) << 8 | 1);
     let filter = filter(4_500_000, 18_000_000, 1e-3);
     hashes().for_each(|hash| filter.by_hash().insert(hash).unwrap());
     let full = filter.size_in_bytes();
-    assert_eq!(filter.generations(), 2);
+    assert_eq!(filter.slices(), 2);
     hashes().for_each(|hash| assert!(filter.by_hash().remove(hash)));
     let is_less = filter.size_in_bytes() < full;
     assert_eq!(is_less, cfg!(target_os = "linux"), "nothing was given back");

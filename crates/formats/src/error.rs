@@ -222,9 +222,9 @@ pub enum LoadError {
         /// The number of bits per slot.
         fingerprint_bits: u32,
     },
-    /// A generation of a cuckoo filter that grows has buckets of 128 bits, which this processor
+    /// A slice of a cuckoo filter that grows has buckets of 128 bits, which this processor
     /// cannot access atomically.
-    UnsupportedGeneration {
+    UnsupportedSlice {
         /// The number of slots per bucket.
         slots: u32,
         /// The number of bits per slot.
@@ -361,9 +361,9 @@ impl fmt::Display for LoadError {
                 "this processor cannot write buckets of {slots} slots of {fingerprint_bits} bits; load the \
                  filter for queries only"
             ),
-            Self::UnsupportedGeneration { slots, fingerprint_bits } => write!(
+            Self::UnsupportedSlice { slots, fingerprint_bits } => write!(
                 f,
-                "a generation of the filter has buckets of {slots} slots of {fingerprint_bits} bits, which this \
+                "a slice of the filter has buckets of {slots} slots of {fingerprint_bits} bits, which this \
                  processor cannot access atomically"
             ),
             Self::ForeignFormat { found } => {

@@ -56,7 +56,7 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     // The same for buckets.
     let cuckoo = Bytes::of(&small_cuckoo()).sizes(1 << 34, 4, 16, 1 << 31).0;
     assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
-    // A generation of 4 GiB, whose directory is right, and whose stream ends after the first chunk.
+    // A slice of 4 GiB, whose directory is right, and whose stream ends after the first chunk.
     let mut body = vec![0; 1 << 20];
     body[..8].copy_from_slice(&(1_u64 << 30).to_le_bytes());
     (body[8], body[12]) = (4, 8);

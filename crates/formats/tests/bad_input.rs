@@ -236,26 +236,26 @@ refused! {
         => "Range { field: \"fingerprint bits\", found: 7, min: 8, max: 42 }", "it must be from 8 to 42";
     whole_fingerprints_of_43_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(100, 43).sum_header()
         => "Range { field: \"fingerprint bits\", found: 43", "43";
-    no_planned_generation: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 0).sum_header()
-        => "Range { field: \"planned generations\", found: 0", "planned generations is 0";
-    generations_with_slots_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 7).sum_header()
-        => "Range { field: \"planned generations\", found: 7, min: 1, max: 6 }", "from 1 to 6";
-    planned_generations_max: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, u64::MAX).sum_header()
-        => "Range { field: \"planned generations\"", "planned generations";
-    generations_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 0).sum_header()
-        => "Range { field: \"generations\", found: 0, min: 1, max: 4 }", "generations is 0";
-    more_generations_than_planned: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 5).sum_header()
-        => "Range { field: \"generations\", found: 5, min: 1, max: 4 }", "from 1 to 4";
-    buckets_of_generation_0_are_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 0).sum_header()
+    no_planned_slice: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 0).sum_header()
+        => "Range { field: \"planned slices\", found: 0", "planned slices is 0";
+    slices_with_slots_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 7).sum_header()
+        => "Range { field: \"planned slices\", found: 7, min: 1, max: 6 }", "from 1 to 6";
+    planned_slices_max: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, u64::MAX).sum_header()
+        => "Range { field: \"planned slices\"", "planned slices";
+    cuckoo_slices_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 0).sum_header()
+        => "Range { field: \"slices\", found: 0, min: 1, max: 4 }", "slices is 0";
+    more_slices_than_planned: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 5).sum_header()
+        => "Range { field: \"slices\", found: 5, min: 1, max: 4 }", "from 1 to 4";
+    buckets_of_slice_0_are_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 0).sum_header()
         => "Sizes(Buckets { buckets: 0 })", "buckets is 0";
-    buckets_of_generation_0_are_odd: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 15).sum_header()
+    buckets_of_slice_0_are_odd: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 15).sum_header()
         => "Sizes(Buckets { buckets: 15 })", "is 15";
-    buckets_of_generation_1_are_too_many: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 1 << 56).sum_header()
+    buckets_of_slice_1_are_too_many: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 1 << 56).sum_header()
         => "Sizes(TooLarge)", "2^64";
     fewer_lines_than_buckets_of_32_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 2).sum_header()
-        => "Range { field: \"lines of the generations\", found: 2, min: 3, max: 12 }", "from 3 to 12";
+        => "Range { field: \"lines of the slices\", found: 2, min: 3, max: 12 }", "from 3 to 12";
     more_lines_than_buckets_of_128_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, u64::MAX).sum_header()
-        => "Range { field: \"lines of the generations\"", "from 3 to 12";
+        => "Range { field: \"lines of the slices\"", "from 3 to 12";
     lines_of_another_body: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 7).sum_header()
         => "Field { field: \"body length\", found: 512, expected: 576 }", "body length";
     copies_above_the_slots: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(112, 385).sum_header()
@@ -275,17 +275,17 @@ refused! {
         => "Directory { entry: 0, field: \"number of copies\", found: 21, expected: 20 }", "copies is 21; it must be 20";
     copies_max_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4176, u64::MAX).sum_all()
         => "Directory { entry: 1, field: \"number of copies\"", "line 1";
-    a_line_that_no_generation_has: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
+    a_line_that_no_slice_has: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
         let mut longer = bytes.0.clone();
         longer.resize(longer.len() + 64, 0);
         Bytes(longer).sizes(16, 2, 13, 9).u64(160, 7).sum_all()
-    } => "Field { field: \"lines of the generations\", found: 7, expected: 6 }", "lines of the generations";
+    } => "Field { field: \"lines of the slices\", found: 7, expected: 6 }", "lines of the slices";
     // and its slots.
     a_number_above_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4224, [0, 0x20]).sum_all()
         => "SpareBits { line: 2 }", "line 2";
     a_number_below_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4352, [3, 0]).sum_all()
         => "SpareBits { line: 4 }", "line 4";
-    spare_bit_of_generation_1: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
+    spare_bit_of_slice_1: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
         let byte = bytes.0[4607];
         bytes.put(4607, [byte | 0x80]).sum_all()
     } => "SpareBits { line: 7 }", "line 7";

@@ -165,10 +165,10 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter that grows, with up to six generations, of which some are larger than a chunk and some
+/// A filter that grows, with up to six slices, of which some are larger than a chunk and some
 /// are empty.
 #[test]
-fn cuckoo_filters_of_several_generations() {
+fn cuckoo_filters_of_several_slices() {
     for (items, rate) in [(0, 0.05), (1000, 1e-2), (10_000, 1e-4), (150_000, 1e-5), (400_000, 1e-9)]
     {
         let builder = ScalableCuckooFilter::<u64>::builder().capacity(1).max_capacity(500_000);
@@ -176,7 +176,7 @@ fn cuckoo_filters_of_several_generations() {
         let filter = filled(builder.build().unwrap(), items);
         assert_eq!(filter.len() as u64, items);
         check_round_trip(&filter);
-        // Removals take from the newest generation first, which leaves empty ones.
+        // Removals take from the newest slice first, which leaves empty ones.
         for item in 500..items {
             assert!(filter.remove(&item));
         }
@@ -184,9 +184,9 @@ fn cuckoo_filters_of_several_generations() {
         check_round_trip(&filter);
         // A loaded filter goes on growing.
         let again: crate::common::ScalableCuckoo = read(&bytes_of(&filter)[..]).unwrap();
-        let generations = again.generations();
+        let slices = again.slices();
         again.try_extend(500..items.max(12_000)).unwrap();
-        assert!((0..items).all(|item| again.contains(&item)) && again.generations() >= generations);
+        assert!((0..items).all(|item| again.contains(&item)) && again.slices() >= slices);
     }
 }
 

@@ -93,13 +93,13 @@ macro_rules! hash_portable_items {
     ($type:ident) => {
         impl crate::item::Sealed for $type {}
 
-        impl crate::ItemHasher for $type {
+        impl crate::item::ItemHasher for $type {
             fn hash_probe(&self) -> u64 {
                 self.hash_bytes(&crate::item::PROBE_BYTES)
             }
         }
 
-        impl<T: crate::Portable + ?Sized> crate::HashItem<T> for $type {
+        impl<T: crate::portable::Portable + ?Sized> crate::item::HashItem<T> for $type {
             #[inline]
             fn hash_item(&self, item: &T) -> u64 {
                 item.with_encoded(|bytes| self.hash_bytes(bytes))

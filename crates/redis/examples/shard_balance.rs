@@ -2,7 +2,7 @@
 //! its shards.
 //!
 //! `cargo run --release -p tamis-redis --example shard_balance -- 1e11 1e-4 33500 18 1e9`: the
-//! items, the rate, the shards, the nodes, and the capacity of the first generation of a filter
+//! items, the rate, the shards, the nodes, and the capacity of the first slice of a filter
 //! that grows. Everything is computed for these numbers, except that the items per shard are
 //! counted for [`SAMPLE`] items. The binomial distribution predicts both.
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("give 2 to 65,536 shards, 1 to 16,383 nodes, and a first capacity".into());
     }
 
-    let geometry = generation(items, rate, shards)?;
+    let geometry = slice(items, rate, shards)?;
     println!("{items:e} items at {rate:e} in {shards} shards on {nodes} nodes");
     println!("  {}", size(geometry, items));
     let lines = smallest(items as usize, rate)?.bits() / 512;
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("growth from {first:e} items");
     let (mut capacity, mut held, mut bytes) = (first, 0.0, 0);
     for number in 0.. {
-        let geometry = generation(capacity, rate * 0.25 * 0.75_f64.powi(number), shards)?;
+        let geometry = slice(capacity, rate * 0.25 * 0.75_f64.powi(number), shards)?;
         (held, bytes) = (held + capacity, bytes + geometry.size_in_bytes());
         let (sizes, key) = (size(geometry, capacity), geometry.size_in_bytes() / shards as u64 + 8);
         println!("  {number}: {capacity:e} items, {sizes}, keys of {key} bytes");
@@ -86,8 +86,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the sizes of a generation: those of `tamis-redis`, with whole lines per shard.
-fn generation(items: f64, rate: f64, shards: usize) -> Result<Geometry, Box<dyn Error>> {
+/// Returns the sizes of a slice: those of `tamis-redis`, with whole lines per shard.
+fn slice(items: f64, rate: f64, shards: usize) -> Result<Geometry, Box<dyn Error>> {
     let sized = smallest(items as usize, rate)?;
     let bits = (sized.bits() / 512).next_multiple_of(shards as u64) * 512;
     let filter = BlockedBloomFilter::<str>::builder().bits(bits);
@@ -130,7 +130,7 @@ fn items_per_shard(shards: usize) -> Vec<u64> {
     counts
 }
 
-/// Counts the shards of each hash slot: keys are `{name:shard}:generation`.
+/// Counts the shards of each hash slot: keys are `{name:shard}:slice`.
 fn shards_per_slot(shards: usize) -> Vec<u64> {
     let mut counts = vec![0; SLOTS];
     for shard in 0..shards {

@@ -6,18 +6,18 @@ use core::marker::PhantomData;
 use core::time::Duration;
 use std::sync::Arc;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, Figures};
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::Error;
 use crate::builder::{AsyncBuilder, builder};
+use crate::calls::shared::Confirm;
+use crate::calls::storage::Storage;
+use crate::copies::local::Local;
 use crate::driver::Driver;
-use crate::figures::Figures;
+use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
-use crate::local::Local;
 use crate::options::Options;
-use crate::shared::Confirm;
 
 /// A Bloom filter in Redis or Valkey: a set that any number of programs share, with exactly one
 /// winner per item.
@@ -52,10 +52,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// Returns a builder for the filter `name` at an address:
     /// `redis://[user:password@]host[:port]/[database]`, `rediss://…` with encryption (feature
     /// `tls`), or `unix:///path`. Of a cluster, any node will do.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`] and [`Builder`].
     pub fn builder(address: &str, name: &str) -> Builder<T> {
         Builder::new(address, name)
     }
@@ -72,10 +68,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it is,
     /// nobody got `true`. [`Error::NotReplicated`] if it is stored, and too few replicas have
     /// confirmed it. All other errors: this insert has stored nothing.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`].
     pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -112,10 +104,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// The items of a shard go in commands of at most 256 items (64 with a window, and fewer in
     /// small filters that grow), and the shards are served at the same time. Of equal items in the
     /// batch the first is inserted first. It takes 50 bytes per item in this process.
-    ///
-    /// # Examples
-    ///
-    /// See [the crate](crate).
     #[must_use = "an insert may fail"]
     pub fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
@@ -151,10 +139,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until
     /// the deadline.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`].
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -168,10 +152,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains).
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hash`](Self::insert_hash).
     pub fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         self.driver.wait(self.filter.contains_hash(hash))
     }
@@ -204,16 +184,20 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains).
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hashes`](Self::insert_hashes).
     pub fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         self.driver.wait(self.filter.contains_hashes(hashes))
     }
 
-    /// Returns how full the filter is. The servers count all bits, `O(bits)`: a millisecond per
-    /// MiB.
+    /// Returns how full the filter is: the [`Figures`] of a filter in memory, with standard errors
+    /// of 0. The servers count all bits, `O(bits)`: a millisecond per MiB.
+    ///
+    /// The false-positive rate can exceed the [request](Self::requested_rate) by a few per cent in
+    /// a fixed filter that is at its capacity, and in one that grows for the moments in which a
+    /// shard is full and its next slice is not there yet. A larger excess comes with a
+    /// saturation above 1.
+    ///
+    /// The saturation is that of all slices that exist. A filter with a window counts its
+    /// epochs, each of which is made for a third of the capacity: with four full ones it is 1.
     ///
     /// # Errors
     ///
@@ -221,9 +205,27 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// # Examples
     ///
-    /// See [`Figures`].
+    /// ```no_run
+    /// use tamis_redis::RedisBloomFilter;
+    ///
+    /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let figures = seen.figures()?;
+    /// println!("about {:.0} items", figures.items.value);
+    /// println!("{:.1e} false positives", figures.false_positive_rate.value);
+    /// # Ok::<(), tamis_redis::Error>(())
+    /// ```
     pub fn figures(&self) -> Result<Figures, Error> {
         self.driver.wait(self.filter.figures())
+    }
+
+    /// Returns what the filter takes in the servers. It finds the keys and does not count bits:
+    /// `O(keys)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`contains`](Self::contains).
+    pub fn storage(&self) -> Result<Storage, Error> {
+        self.driver.wait(self.filter.storage())
     }
 
     /// Copies the filter into this process. The copy gives the same answers: it contains each item
@@ -234,10 +236,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains), and [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     pub fn pull(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -246,15 +244,11 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     }
 
     /// Returns an empty filter in this process that can be filled and [pushed](Self::push): for a
-    /// bulk load. It has the size of the largest generation that the filter has now.
+    /// bulk load. It has the size of the largest slice that the filter has now.
     ///
     /// # Errors
     ///
     /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`push`](Self::push).
     pub fn local(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -265,9 +259,9 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// Adds all items of a local filter, which must be from [`local`](Self::local) or
     /// [`pull`](Self::pull), of this filter or of one with the same hash, seed and geometry.
     ///
-    /// A push sets the bits of a generation, without verdicts: an insert that races with it may
-    /// return `true` for an item of the push. It adds to the items that the generation has, so the
-    /// generation may become fuller than it was planned; [`figures`](Self::figures) reports that.
+    /// A push sets the bits of a slice, without verdicts: an insert that races with it may
+    /// return `true` for an item of the push. It adds to the items that the slice has, so the
+    /// slice may become fuller than it was planned; [`figures`](Self::figures) reports that.
     ///
     /// # Errors
     ///
@@ -294,10 +288,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     }
 
     /// Returns the hasher, which the filter's descriptor names.
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hash`](Self::insert_hash).
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         self.filter.hasher()
@@ -311,6 +301,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # use tamis_redis::RedisBloomFilter;
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
     /// println!("{} shards, made for {} items", seen.shards(), seen.capacity());
+    /// println!("{} false positives asked for", seen.requested_rate());
     /// println!("grows: {}, normal form: {:?}", seen.grows(), seen.normalization());
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
@@ -319,43 +310,33 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.filter.normalization()
     }
 
-    /// Returns the number of items that the first generation was made for; with a
+    /// Returns the number of items that the first slice was made for; with a
     /// [window](Self::window), the items of a span.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
     }
 
+    /// Returns the false-positive rate that the filter was created with.
+    #[must_use]
+    pub fn requested_rate(&self) -> f64 {
+        self.filter.requested_rate()
+    }
+
     /// Returns the span for which the filter remembers items at least, or `None` if it forgets
     /// none: that of [`Builder::window`].
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder::window`].
     #[must_use]
     pub fn window(&self) -> Option<Duration> {
         self.filter.window()
     }
 
     /// Returns the number of shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.filter.shards()
     }
 
     /// Returns whether the filter grows when it is full.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn grows(&self) -> bool {
         self.filter.grows()
@@ -401,7 +382,7 @@ builder! {
 impl<T: ?Sized> Builder<T> {
     /// Creates the filter.
     ///
-    /// Its keys are created empty: the servers allocate the whole memory of the first generation.
+    /// Its keys are created empty: the servers allocate the whole memory of the first slice.
     ///
     /// # Errors
     ///
@@ -409,10 +390,6 @@ impl<T: ?Sized> Builder<T> {
     /// there is another key `{name}`. [`Error::Replaced`] if the filter was deleted meanwhile, and
     /// [`Error::Build`] if the sizes are impossible. What remains of a filter that could not be
     /// created is removed with the next one, or by [`destroy`](Self::destroy).
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn create(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().create())
     }
@@ -424,10 +401,6 @@ impl<T: ?Sized> Builder<T> {
     /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other
     /// parameters than those given, [`Error::Creating`] if another client has not finished it
     /// before the deadline, and [`Error::Lost`] if a part of it is gone.
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn open(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().open())
     }
@@ -438,10 +411,6 @@ impl<T: ?Sized> Builder<T> {
     /// # Errors
     ///
     /// As for [`open`](Self::open) and [`create`](Self::create).
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn open_or_create(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().open_or_create())
     }

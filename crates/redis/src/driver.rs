@@ -10,7 +10,7 @@ use std::thread;
 
 use tokio::runtime::{Handle, Runtime};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The runtime.
 #[derive(Debug)]

@@ -76,8 +76,8 @@ pub enum Error {
     Lost {
         /// The number of the shard.
         shard: u32,
-        /// The generation whose bits are missing; with a window, that of an epoch.
-        generation: u32,
+        /// The slice whose bits are missing; with a window, that of an epoch.
+        slice: u32,
     },
     /// The filter was deleted since this client opened it, or replaced by another of the same name;
     /// or the server has lost its descriptor, as by a restart without persistence. Nothing was
@@ -184,9 +184,9 @@ impl fmt::Display for Error {
             Self::Parameters { field, found, expected } => {
                 write!(f, "the filter has another {field}: found {found}, expected {expected}")
             }
-            Self::Lost { shard, generation } => write!(
+            Self::Lost { shard, slice } => write!(
                 f,
-                "generation {generation} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
+                "slice {slice} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
                  its items with it; delete the filter and build it again, or wait if it has a window"
             ),
             Self::Replaced => f.write_str(

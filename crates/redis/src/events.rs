@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::{Instant, timeout};
 
-use crate::Error;
+use crate::error::Error;
 
 /// How long a command may take before the filter says that it waits.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -59,22 +59,22 @@ pub enum Event {
         /// Why the last node gave no answer.
         reason: Arc<str>,
     },
-    /// A shard was full, and this client has created its next generation.
+    /// A shard was full, and this client has created its next slice.
     Grown {
         /// The number of the shard.
         shard: u32,
-        /// The number of the generation, from 0 for the first.
-        generation: u32,
+        /// The number of the slice, from 0 for the first.
+        slice: u32,
     },
     /// An item that counts was inserted, and the shard could not be counted, or not be grown: this
     /// user may not run scripts, a slot moves, or the server has no room. No item is concerned: a
-    /// later insert tries again, and until then a full generation becomes fuller than it was made
+    /// later insert tries again, and until then a full slice becomes fuller than it was made
     /// for.
     GrowthFailed {
         /// The number of the shard.
         shard: u32,
-        /// The number of the open generation.
-        generation: u32,
+        /// The number of the open slice.
+        slice: u32,
         /// The reason.
         error: Error,
     },
@@ -93,12 +93,12 @@ impl fmt::Display for Event {
             Self::MapFailed { reason } => {
                 write!(f, "no node says which of them has which slots: {reason}")
             }
-            Self::Grown { shard, generation } => {
-                write!(f, "shard {shard} has grown: generation {generation} is created")
+            Self::Grown { shard, slice } => {
+                write!(f, "shard {shard} has grown: slice {slice} is created")
             }
-            Self::GrowthFailed { shard, generation, error } => write!(
+            Self::GrowthFailed { shard, slice, error } => write!(
                 f,
-                "shard {shard} can neither be counted nor grow now (generation {generation}): {error}"
+                "shard {shard} can neither be counted nor grow now (slice {slice}): {error}"
             ),
         }
     }
@@ -202,7 +202,7 @@ mod tests {
     use futures_util::future::join_all;
 
     use super::*;
-    use crate::RedisBloomFilter;
+    use crate::blocking::RedisBloomFilter;
 
     /// Many commands that wait at once are one wait; the next one is another. A callback may use
     /// the filter's builder.

@@ -9,17 +9,19 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tamis_core::AsItem;
+use tamis_core::{AsItem, Figures};
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::figures::{self, Figures};
-use crate::insert::{self, Inserted};
-use crate::local::Local;
-use crate::round::Item;
-use crate::shared::{Call, Confirm, Shared};
-use crate::window::Window;
-use crate::{Error, pull, push, query, window};
+use crate::calls::insert::{self, Inserted};
+use crate::calls::shared::{Call, Confirm, Shared};
+use crate::calls::storage::{self, Storage};
+use crate::calls::{figures, query};
+use crate::copies::local::Local;
+use crate::copies::{pull, push};
+use crate::error::Error;
+use crate::window::{self, Window};
+use crate::wire::round::Item;
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection
 /// per node, so a batch that is spread over thousands of shards still takes few round trips.
@@ -64,10 +66,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -82,20 +80,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
         self.insert_hashes(&[hash]).await.pop().unwrap_or(Err(NO_VERDICT))
     }
 
     /// Inserts many items, as
     /// [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -105,10 +95,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
         let shared = &*self.shared;
         let call = match shared.begin().await {
@@ -165,10 +151,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -182,10 +164,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         let mut found = false;
         let (call, shard) = (self.shared.begin().await?, self.shared.sizes().shard(hash));
@@ -199,10 +177,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -216,10 +190,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         let shared = &*self.shared;
         let call = shared.begin().await?;
@@ -242,12 +212,18 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn figures(&self) -> Result<Figures, Error> {
         figures::figures(self.shared.begin().await?).await
+    }
+
+    /// Returns what the filter takes in the servers, as
+    /// [`RedisBloomFilter::storage`](crate::RedisBloomFilter::storage) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub async fn storage(&self) -> Result<Storage, Error> {
+        storage::storage(self.shared.begin().await?).await
     }
 
     /// Copies the filter into a local one, as
@@ -256,10 +232,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn pull(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -274,10 +246,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub fn local(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -292,10 +260,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. A push can be repeated: the result is the same.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn push(&self, local: &Local<T>) -> Result<(), Error>
     where
         AnyStable: HashItem<T>,
@@ -305,62 +269,44 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Returns the hasher, which the filter's descriptor names.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         &self.shared.descriptor.hasher
     }
 
     /// Returns the name of the normal form of the items.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.shared.descriptor.normalization
     }
 
-    /// Returns the number of items that the first generation was made for; with a
+    /// Returns the number of items that the first slice was made for; with a
     /// [window](Self::window), the items of a span.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.shared.capacity()
     }
 
+    /// Returns the false-positive rate that the filter was created with.
+    #[must_use]
+    pub fn requested_rate(&self) -> f64 {
+        self.shared.descriptor.rate()
+    }
+
     /// Returns the span for which the filter remembers items, or `None` if it forgets none, as
     /// [`RedisBloomFilter::window`](crate::RedisBloomFilter::window) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn window(&self) -> Option<Duration> {
         self.shared.window().map(Window::span)
     }
 
     /// Returns the number of shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.shared.sizes().shards
     }
 
     /// Returns whether the filter grows when it is full.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn grows(&self) -> bool {
         self.shared.sizes().grows()

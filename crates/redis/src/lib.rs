@@ -101,65 +101,36 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
-mod address;
 mod blocking;
 mod builder;
-mod commands;
-mod connection;
-mod create;
-mod current;
-mod descriptor;
-mod destroy;
+mod calls;
+mod copies;
 mod driver;
 mod error;
 mod events;
-mod figures;
 mod filter;
 mod front;
 #[cfg(test)]
-mod hostile;
-mod insert;
-mod life;
-mod lives;
-mod local;
-#[cfg(test)]
 mod models;
-mod name;
-mod nodes;
 mod options;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
 #[doc = include_str!("window/window.md")]
 pub mod protocol {}
-mod pull;
-mod push;
-mod query;
-mod round;
-mod router;
 #[cfg(test)]
 mod scripted;
-mod scripts;
-mod search;
-mod sending;
-mod settled;
-mod shared;
-mod sizes;
-mod slots;
-mod stream;
-mod tag;
-mod tries;
-mod watched;
+mod servers;
 mod window;
+mod wire;
 
 pub use crate::blocking::{Builder, RedisBloomFilter};
 pub use crate::builder::AsyncBuilder;
+pub use crate::calls::storage::Storage;
+pub use crate::copies::local::Local;
 pub use crate::error::Error;
 pub use crate::events::Event;
-pub use crate::figures::Figures;
 pub use crate::filter::AsyncRedisBloomFilter;
 pub use crate::front::{AsyncLocalFirst, LocalFirst};
-pub use crate::local::Local;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -37,13 +37,13 @@ const LOOP: &str = "a client does not end";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     None,
-    /// An insert takes its verdict from a generation that is closed.
+    /// An insert takes its verdict from a slice that is closed.
     ClosedIsOpen,
-    /// An item goes on from a closed generation even if all of its bits were set there.
+    /// An item goes on from a closed slice even if all of its bits were set there.
     KnownGoesOn,
-    /// An insert does not read the closed generations.
+    /// An insert does not read the closed slices.
     ClosedAreNotRead,
-    /// An insert that goes on reads the generation again where it has set its own bits.
+    /// An insert that goes on reads the slice again where it has set its own bits.
     OwnBitsAreRead,
     /// After a failover, an insert does not know where it has set bits.
     RestartForgets,
@@ -51,15 +51,15 @@ enum Defect {
     ErrorForgets,
     /// An insert whose reply was lost is sent again.
     UnknownIsRepeated,
-    /// A query ends at a closed generation.
+    /// A query ends at a closed slice.
     QueryStops,
     /// The tag of a key is not checked.
     UntaggedIsOpen,
-    /// A generation is created, and then, by a second command, the one before is closed.
+    /// A slice is created, and then, by a second command, the one before is closed.
     CreatesThenCloses,
-    /// A generation is closed, and then, by a second command, the next is created.
+    /// A slice is closed, and then, by a second command, the next is created.
     ClosesThenCreates,
-    /// Growth does not delete what is in the place of the next generation.
+    /// Growth does not delete what is in the place of the next slice.
     GrowthKeepsBits,
 }
 
@@ -82,7 +82,7 @@ fn mutant(message: &str, scene: &impl Model) {
     }
 }
 
-/// Returns the guesses of two clients of a shard that has grown up to a generation. One may know of
+/// Returns the guesses of two clients of a shard that has grown up to a slice. One may know of
 /// the next growth: it begins after that.
 fn guesses(open: u32) -> impl Iterator<Item = [u32; 2]> {
     (0..=open).flat_map(move |first| (first..=open + 1).map(move |second| [first, second]))
@@ -207,7 +207,7 @@ fn model_faults_of_all_kinds_at_once() {
 // 3. Planted defects.
 
 #[test]
-fn mutant_a_closed_generation_gives_the_verdict() {
+fn mutant_a_closed_slice_gives_the_verdict() {
     mutant(TWO, &race(0, [0, 1], Defect::ClosedIsOpen));
 }
 
@@ -217,7 +217,7 @@ fn mutant_an_item_that_is_known_goes_on() {
 }
 
 #[test]
-fn mutant_closed_generations_are_not_read() {
+fn mutant_closed_slices_are_not_read() {
     mutant(TWO, &race(0, [0, 1], Defect::ClosedAreNotRead));
 }
 
@@ -227,17 +227,17 @@ fn mutant_an_insert_finds_its_own_bits() {
 }
 
 #[test]
-fn mutant_a_generation_is_created_and_then_the_one_before_is_closed() {
+fn mutant_a_slice_is_created_and_then_the_one_before_is_closed() {
     mutant(TWO, &race(0, [1, 1], Defect::CreatesThenCloses));
 }
 
 #[test]
-fn mutant_a_generation_is_closed_and_then_the_next_is_created() {
+fn mutant_a_slice_is_closed_and_then_the_next_is_created() {
     mutant(FALSELY_LOST, &race(0, [0, 0], Defect::ClosesThenCreates));
 }
 
 #[test]
-fn mutant_a_query_ends_at_a_closed_generation() {
+fn mutant_a_query_ends_at_a_closed_slice() {
     mutant(MISSED, &race(0, [0, 1], Defect::QueryStops));
 }
 
@@ -277,7 +277,7 @@ fn mutant_an_error_forgets_bits_that_are_set() {
 
 /// A known limit. A failover takes a growth back, and the shard grows again, both between two
 /// commands of one insert. So the insert does not see what was inserted in between into the
-/// generation that was open again.
+/// slice that was open again.
 #[test]
 fn growth_that_is_taken_back_and_repeated_during_an_insert_gives_two_winners() {
     mutant(TWO, &failover(0, Defect::None).strict());

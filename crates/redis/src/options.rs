@@ -7,19 +7,20 @@ use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
 use tokio::time::Instant;
 
-use crate::access::Access;
-use crate::address::Addresses;
-use crate::descriptor::Descriptor;
+use crate::calls::access::Access;
+use crate::calls::shared::{Confirm, Shared};
+use crate::calls::{create, destroy};
+use crate::error::Error;
 use crate::events::Events;
 use crate::filter::AsyncRedisBloomFilter;
-use crate::name::Name;
-use crate::router::{Router, Settings};
-use crate::shared::{Confirm, Shared};
-use crate::sizes::Sizes;
-use crate::tag::Identity;
-use crate::tries::{Tries, after};
+use crate::servers::address::Addresses;
+use crate::servers::router::{Router, Settings};
+use crate::servers::tries::{Tries, after};
 use crate::window::Window;
-use crate::{Error, create, destroy};
+use crate::wire::descriptor::Descriptor;
+use crate::wire::name::Name;
+use crate::wire::sizes::Sizes;
+use crate::wire::tag::Identity;
 
 /// The rate of a filter that is created without one.
 const DEFAULT_RATE: f64 = 1e-4;

@@ -14,10 +14,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance, timeout};
 
-use crate::descriptor::Descriptor;
-use crate::sizes::{MAX_GENERATIONS, Sizes};
-use crate::tag::Identity;
-use crate::{AsyncBuilder, AsyncRedisBloomFilter, Error};
+use crate::builder::AsyncBuilder;
+use crate::error::Error;
+use crate::filter::AsyncRedisBloomFilter;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::sizes::{MAX_SLICES, Sizes};
+use crate::wire::tag::Identity;
 
 const DEADLINE: Duration = Duration::from_millis(1700);
 
@@ -318,8 +320,8 @@ fn a_filter_that_is_ready_all_the_same_is_kept() {
             let created = server.builder(DEADLINE).create().await;
             assert_eq!(created.is_ok(), is_kept, "{state}");
             let deletions = *server.deletions.lock().unwrap();
-            // Of two shards, each key that a generation could have.
-            assert_eq!(deletions, if is_kept { 0 } else { 2 * MAX_GENERATIONS as u32 }, "{state}");
+            // Of two shards, each key that a slice could have.
+            assert_eq!(deletions, if is_kept { 0 } else { 2 * MAX_SLICES as u32 }, "{state}");
         }
     });
 }

@@ -16,15 +16,14 @@ use tamis_core::BuildError;
 
 pub(crate) use self::create::{create_shard, delete_shard, open_shard};
 #[cfg(test)]
-pub(crate) use self::epochs::Epoch;
-pub(crate) use self::epochs::Epochs;
+pub(crate) use self::epochs::{Epoch, Epochs};
 pub(crate) use self::insert::insert;
 pub(crate) use self::known::Known;
 pub(crate) use self::query::{live_keys, query};
 #[cfg(test)]
 pub(crate) use self::round::{Insert, Query, Reply};
-use crate::Error;
-use crate::sizes::Sizes;
+use crate::error::Error;
+use crate::wire::sizes::Sizes;
 
 /// The epochs that are remembered at the same time.
 ///
@@ -155,7 +154,7 @@ mod tests {
             let sizes = window.sizes(rate, false, None).unwrap();
             assert_eq!(sizes.capacity(), 1 << 20);
             assert_eq!(Window::rate(sizes.rate), rate);
-            let epoch = sizes.generation(0).geometry.false_positive_rate_at(1 << 20);
+            let epoch = sizes.slice(0).geometry.false_positive_rate_at(1 << 20);
             assert!(4.0 * epoch <= rate, "{epoch:e}");
         }
     }

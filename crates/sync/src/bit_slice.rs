@@ -1,9 +1,9 @@
 //! A slice of bits that one bounds check covers: bits are found by a share of the length, without
 //! further checks.
 
-use crate::Word;
 use crate::line::{LINE_BITS, LINE_WORDS, Line};
 use crate::lines::Lines;
+use crate::word::Word;
 
 /// The first bits of [`Lines`], from [`Lines::bit_slice`].
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,11 @@
 //! load and store used here (Sapphire Rapids).
 
 use core::fmt;
+use core::sync::atomic::Ordering;
 
+use crate::line::LINE_BYTES;
 use crate::lines::{AllocError, Lines};
-use crate::{LINE_BYTES, Ordering, thread};
+use crate::thread;
 
 /// A sharded counter: a number kept as the sum of several shards, one per cache line. A thread adds
 /// to the shard that its [`index`](thread::index) selects.

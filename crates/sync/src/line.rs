@@ -1,6 +1,6 @@
 //! One cache line of eight atomic words, and the hint to prefetch it.
 
-use crate::Word;
+use crate::word::Word;
 
 /// Words in a cache line.
 pub const LINE_WORDS: usize = 8;

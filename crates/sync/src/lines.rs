@@ -3,11 +3,11 @@
 use core::fmt;
 use core::hint::black_box;
 use core::ops::{Deref, DerefMut, Range};
+use core::sync::atomic::Ordering;
 
 use crate::line::{LINE_BYTES, LINE_WORDS, Line, prefetch};
-use crate::memory::Memory;
-use crate::memory::SMALL_PAGE_LINES;
-use crate::{Ordering, Word};
+use crate::memory::{Memory, SMALL_PAGE_LINES};
+use crate::word::Word;
 
 /// An allocation failed.
 ///

@@ -209,7 +209,7 @@ mod tests {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
     use super::*;
-    use crate::Ordering;
+    use core::sync::atomic::Ordering;
 
     /// Returns a file in memory whose byte `n` is `n / 64`.
     fn file(lines: u8, seals: SealFlags) -> File {

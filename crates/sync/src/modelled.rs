@@ -147,7 +147,7 @@ impl Word {
             return self.0.load(Ordering::Relaxed);
         }
         let order = if planted(Mutant::LockRelaxed) { Ordering::Relaxed } else { order };
-        let mut backoff = crate::Backoff::default();
+        let mut backoff = crate::backoff::Backoff::default();
         loop {
             // Sets the lock bit. The result of this RMW is also the word to return. A separate load
             // would race with the RMWs of waiters, which rewrite the word unchanged, and loom would

@@ -18,9 +18,10 @@ use core::fmt;
 use core::ops::Range;
 use core::sync::atomic::Ordering;
 
-use crate::line::prefetch;
+use crate::line::{Line, prefetch};
+use crate::lines::Lines;
 use crate::memory::SMALL_PAGE_LINES;
-use crate::{Line, Lines, Word};
+use crate::word::Word;
 
 #[cfg(all(
     target_arch = "x86_64",

@@ -228,7 +228,7 @@ impl Word {
     /// Waits until the lock looks free.
     #[cold]
     fn wait(&self, bit: u64) {
-        let mut backoff = crate::Backoff::default();
+        let mut backoff = crate::backoff::Backoff::default();
         // Waiters only load: repeated RMWs would take the cache line away from the holder.
         // ORDERING: Relaxed: a hint; the RMW in `lock` decides.
         while self.0.load(Ordering::Relaxed) & bit != 0 {

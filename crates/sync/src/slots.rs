@@ -5,13 +5,14 @@ use core::fmt;
 use core::ptr;
 #[cfg(not(any(tamis_loom, tamis_shuttle)))]
 use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering;
 
 #[cfg(tamis_loom)]
 use loom::sync::atomic::AtomicPtr;
 #[cfg(tamis_shuttle)]
 use shuttle::sync::atomic::AtomicPtr;
 
-use crate::{Ordering, Word};
+use crate::word::Word;
 
 #[cfg(all(test, tamis_loom))]
 mod models;

@@ -1,10 +1,11 @@
 //! Locks in cache lines of their own, each for the items whose keys select it.
 
 use core::fmt;
+use core::sync::atomic::Ordering;
 
 use crate::line::Line;
 use crate::lines::{AllocError, Lines};
-use crate::{Ordering, Word};
+use crate::word::Word;
 
 /// The lock bit, in the first word of a stripe.
 const LOCK: u64 = 1;

@@ -5,10 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, take};
 use core::ops::Deref;
+use core::sync::atomic::Ordering;
 
 use crossbeam_epoch::{self as epoch, Atomic, Guard, Owned};
-
-use crate::Ordering;
 
 #[cfg(all(test, tamis_loom))]
 mod models;

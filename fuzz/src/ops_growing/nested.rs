@@ -16,7 +16,7 @@ pub(super) struct Nested {
     copies: HashMap<u64, u32>,
     /// The copies, one by one, to choose one to remove.
     held: Vec<u64>,
-    generations: usize,
+    slices: usize,
 }
 
 impl Nested {
@@ -27,7 +27,7 @@ impl Nested {
                 *self.copies.entry(hash).or_default() += 1;
                 self.held.push(hash);
             }
-            // Two buckets are full of one class, in every generation that was tried.
+            // Two buckets are full of one class, in every slice that was tried.
             Err(InsertError::TooManyCopies) => assert!(self.filter.by_hash().count(hash) >= 4),
             Err(InsertError::Full) => {}
             Err(other) => panic!("{other}"),
@@ -57,7 +57,7 @@ impl Checked for Nested {
         match builder.build() {
             Ok(filter) => {
                 let (copies, held) = (HashMap::new(), Vec::new());
-                Some(Self { filter, copies, held, generations: 1 })
+                Some(Self { filter, copies, held, slices: 1 })
             }
             Err(BuildError::RateTooLow { .. }) => None,
             Err(other) => panic!("{other}"),
@@ -123,7 +123,7 @@ impl Checked for Nested {
         answers
     }
 
-    /// Gives back the pages of empty generations.
+    /// Gives back the pages of empty slices.
     fn special(&mut self, _: u16) {
         let before = self.filter.size_in_bytes();
         let released = self.filter.release_empty();
@@ -144,7 +144,7 @@ impl Checked for Nested {
     fn save_and_load(&mut self, hashes: &[u64]) {
         let hashes = hashes.iter().chain(self.copies.keys()).copied();
         let loaded = saved_and_loaded(&self.filter, hashes);
-        assert_eq!(loaded.generations(), self.filter.generations());
+        assert_eq!(loaded.slices(), self.filter.slices());
         assert_eq!(loaded.capacity(), self.filter.capacity());
         self.filter = loaded;
     }
@@ -159,7 +159,7 @@ impl Checked for Nested {
     fn check(&self) {
         assert_eq!(self.filter.len(), self.held.len());
         assert_eq!(self.filter.is_empty(), self.held.is_empty());
-        assert!(self.filter.generations() >= self.generations);
+        assert!(self.filter.slices() >= self.slices);
     }
 
     fn check_all(&self) {

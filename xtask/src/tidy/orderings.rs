@@ -40,7 +40,7 @@ const OWNERS: [(&str, &[&str]); 2] = [
         "crates/bloom/src/",
         &["bits.rs", "counters.rs", "chain/state.rs", "rotating/state.rs", "rotating/time.rs"],
     ),
-    ("crates/cuckoo/src/", &["table.rs", "generations.rs"]),
+    ("crates/cuckoo/src/", &["table.rs", "slices.rs"]),
 ];
 
 /// Only the listed files of a filter crate name orderings.

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
-use super::format::foreign;
-use super::{KeyArgs, Named, RecordArgs, SeedArgs};
-use crate::FileKind;
+use super::foreign::KeyArgs;
+use super::format::{Named, foreign};
+use super::records::RecordArgs;
+use super::seed::SeedArgs;
+use crate::file_kind::FileKind;
 use crate::units::{count, rate};
 
 /// Build a filter from records, and save it

@@ -1,6 +1,8 @@
 //! What `--kind`, `--capacity` and `--window` select together.
 
-use crate::{Error, FileKind, Kind};
+use crate::error::Error;
+use crate::file_kind::FileKind;
+use crate::kind::Kind;
 
 /// The kind and the size of a filter that is built. Without a size, the command finds one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FromArgs;
+use super::foreign::FromArgs;
 use super::format::{Format, format, help};
 
 /// Read a filter, check all of it, and save it as an ordinary filter, or in another format

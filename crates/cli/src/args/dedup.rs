@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
 use super::examples::EXAMPLES;
+use super::records::RecordArgs;
 use super::values::seed;
 use crate::dedup::{Filter, Options};
+use crate::error::Error;
 use crate::file_kind::WINDOW_RATE;
+use crate::kind::Kind;
 use crate::pipeline::{Records, Seed};
+use crate::policy;
 use crate::units::{count, rate};
-use crate::{Error, Kind, policy};
 
 /// The rate of --kind without --rate.
 const DEFAULT_RATE: f64 = 1e-6;

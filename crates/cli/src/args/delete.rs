@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ServerArgs;
+use super::server::ServerArgs;
 
 /// Delete a filter in Redis, with all that it has in the servers
 ///

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use tamis::formats::foreign;
 
 use super::format::{Format, format};
-use crate::Error;
+use crate::error::Error;
 
 // Not a doc comment: clap would print it as the description of the command.
 // How a filter of another system is read.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
+use super::records::RecordArgs;
 use super::values::seed;
-use crate::Kind;
+use crate::kind::Kind;
 use crate::pipeline::Seed;
 use crate::units::rate;
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FromArgs, ServerArgs};
+use super::foreign::FromArgs;
+use super::server::ServerArgs;
 
 /// Print what a filter is and how full it is
 ///

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FromArgs, ServerArgs};
+use super::foreign::FromArgs;
+use super::server::ServerArgs;
 
 /// Save a filter that contains the records of several filters
 ///

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
+use super::foreign::{FromArgs, KeyArgs};
+use super::records::RecordArgs;
+use super::server::ServerArgs;
 use super::values::{Window, chunk, duration, seed, window};
-use super::{FromArgs, KeyArgs, RecordArgs, ServerArgs};
-use crate::FileKind;
+use crate::file_kind::FileKind;
 use crate::pipeline::Seed;
 use crate::units::{count, rate};
 

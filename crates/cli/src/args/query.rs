@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::examples::FILTER_EXAMPLES;
-use super::{FromArgs, KeyArgs, RecordArgs, ServerArgs};
+use super::foreign::{FromArgs, KeyArgs};
+use super::records::RecordArgs;
+use super::server::ServerArgs;
 use crate::error::Exits;
 
 /// Print the records that may be in a filter, in input order

@@ -7,7 +7,7 @@ use std::thread;
 use clap::{Args, ValueEnum};
 
 use super::values::{Column, MAX_THREADS, delimiter, field, pointer, threads};
-use crate::Error;
+use crate::error::Error;
 use crate::key::{Fields, Key, Part, Quotes};
 use crate::pipeline::{CHUNK, Records};
 use crate::policy::{self, Policy};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FromArgs, KeyArgs, RecordArgs};
+use super::foreign::{FromArgs, KeyArgs};
+use super::records::RecordArgs;
 
 /// Remove records from a filter, and save it
 ///

@@ -5,7 +5,7 @@ use core::time::Duration;
 use clap::Args;
 
 use super::values::duration;
-use crate::Error;
+use crate::error::Error;
 
 /// The longest deadline that is passed on: a clock ends somewhere.
 #[cfg(feature = "redis")]

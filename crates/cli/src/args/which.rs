@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
+use super::records::RecordArgs;
 
 /// Print the names of the files that may contain a key, in the order of the index
 ///

@@ -7,12 +7,13 @@ use tamis::hash::AnyStable;
 use super::report::Report;
 use crate::args::{BuildArgs, Choice};
 use crate::dedup::Window;
+use crate::error::Error;
+use crate::file_kind::FileKind;
 use crate::filters::{AnyFilter, Collect, Copies, Insert, Lock, Room};
-use crate::input::shown;
-use crate::output::Roles;
+use crate::input::{self, shown};
+use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
 use crate::screen::{self, Screen};
-use crate::{Error, FileKind, input, output};
 
 mod foreign;
 

@@ -8,12 +8,13 @@ use tamis::formats::{Info, LoadError, SaveError};
 
 use super::report::Report;
 use crate::args::{ConvertArgs, Format};
+use crate::error::Error;
 use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened, read_stdin};
 use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
-use crate::output::Roles;
+use crate::output::{self, Roles};
 use crate::scratch::Scratch;
-use crate::{Error, output, screen};
+use crate::screen;
 
 /// The bytes of a header, from which the length of the file follows.
 const HEADER: u64 = 256;

@@ -1,9 +1,10 @@
 //! `tamis dedup`, around the run itself.
 
 use crate::args::{DedupArgs, Stats};
-use crate::output::Roles;
+use crate::error::Error;
+use crate::output::{self, Roles};
 use crate::screen::{self, Screen};
-use crate::{Error, dedup, input, output};
+use crate::{dedup, input};
 
 /// Runs `tamis dedup`.
 pub(crate) fn dedup(args: DedupArgs) -> Result<(), Error> {

@@ -1,8 +1,8 @@
 //! `tamis delete`: a filter in Redis is deleted.
 
 use super::remote;
-use crate::Error;
 use crate::args::DeleteArgs;
+use crate::error::Error;
 use crate::input::shown;
 use crate::remote::Address;
 

@@ -17,13 +17,15 @@ use self::before::Before;
 use super::report::Report;
 use super::which;
 use crate::args::IndexArgs;
+use crate::ending;
+use crate::error::Error;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
-use crate::input::{Input, Lazy, shown};
-use crate::output::Roles;
+use crate::input::{self, Input, Lazy, shown};
+use crate::kind::Kind;
+use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Notes, Records, Tally, Turnstile, Watch};
 use crate::screen::{self, Screen};
 use crate::units::{bytes, counted};
-use crate::{Error, Kind, ending, input, output};
 
 /// Runs `tamis index`.
 pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {

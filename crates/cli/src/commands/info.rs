@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tamis::formats::{Geometry, Info, Kind};
 
 use super::remote;
-use crate::Error;
 use crate::args::InfoArgs;
+use crate::error::Error;
 use crate::filters::{Described, Reader};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
@@ -88,7 +88,7 @@ fn layout(info: &Info) -> &'static str {
         Geometry::Chain(_) => "slices",
         Geometry::Window(_) => "window",
         Geometry::Table(_) => "shards",
-        Geometry::Generations(_) => "generations",
+        Geometry::CuckooChain(_) => "slices",
         _ => "buckets",
     }
 }
@@ -117,10 +117,10 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
             grouped(sizes.geometry().bits()),
             grouped(sizes.rotations())
         ),
-        Geometry::Generations(sizes) => format!(
+        Geometry::CuckooChain(sizes) => format!(
             "{} of at most {}, {} buckets in the first, fingerprints of {} bits",
-            counted(sizes.generations().into(), "generation"),
-            sizes.planned_generations(),
+            counted(sizes.slices().into(), "slice"),
+            sizes.planned_slices(),
             grouped(sizes.buckets()),
             sizes.fingerprint_bits()
         ),
@@ -209,11 +209,11 @@ fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
             value["generations"] = json!(sizes.generations());
             value["rotations"] = json!(sizes.rotations());
         }
-        Geometry::Generations(sizes) => {
+        Geometry::CuckooChain(sizes) => {
             value["buckets"] = json!(sizes.buckets());
             value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
-            value["generations"] = json!(sizes.generations());
-            value["planned_generations"] = json!(sizes.planned_generations());
+            value["slices"] = json!(sizes.slices());
+            value["planned_slices"] = json!(sizes.planned_slices());
         }
         _ => {}
     }

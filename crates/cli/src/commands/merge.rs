@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use super::remote;
 use super::report::Report;
 use crate::args::MergeArgs;
+use crate::error::Error;
 use crate::filters::{AnyFilter, Header, Lock, Reader, Union};
 use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
-use crate::output::Roles;
+use crate::output::{self, Roles};
 use crate::remote::Address;
+use crate::screen;
 use crate::units::counted;
-use crate::{Error, output, screen};
 
 /// Runs `tamis merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {

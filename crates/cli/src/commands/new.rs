@@ -9,27 +9,28 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 mod foreign;
 mod keeper;
 mod limited;
+mod prepared;
 mod shards;
 
 pub(super) use self::keeper::Keeper;
 use self::limited::Limited;
+use self::prepared::{Prepared, prepare};
 use super::remote;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
 use crate::dedup::{Sharded, Tables, Window};
-use crate::file_kind::{CREATED_RATE, WINDOW_RATE};
-use crate::filters::{AnyFilter, Copies, Header, Lock, command_without};
+use crate::error::Error;
+use crate::file_kind::{CREATED_RATE, FileKind, WINDOW_RATE};
+use crate::filters::{AnyFilter, Copies, Header, command_without};
 use crate::foreign::Opened;
 use crate::geometry::design_rate;
 use crate::input::shown;
 use crate::outlet::Outlet;
-use crate::output::Roles;
+use crate::output::{self, Roles};
 use crate::pipeline::{Hasher, Plan, Printed, Seed};
 use crate::policy::Form;
 use crate::remote::Address;
-use crate::screen::{self, Screen};
 use crate::units::grouped;
-use crate::{Error, FileKind, input, memory, output};
 
 /// Runs `tamis new`.
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
@@ -59,15 +60,9 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         return foreign::new(args, &records, start);
     }
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress)?;
-    // Another run may have to end first, and the filter is another one then.
-    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
-    let filter = args.open(choice, form)?;
-    let (file, pending) = output::open(args.output.as_deref())?;
+    let Prepared { lock, filter, inputs, file, mut screen } =
+        prepare(&args, files, || args.open(choice, form))?;
 
-    // The thread that saves.
-    memory::check_run(1)?;
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let hasher = Hasher::Any(filter.hasher().clone());
     let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
@@ -75,12 +70,11 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         filter.save(&args.filter, form.saved())
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
-    let (list, every) = (inputs.list, args.save_every);
     // A window depends on the order of all records, other filters on that of the records of each
     // shard.
     let done = if let AnyFilter::Rotating(window) = &filter {
         let decider = Window::new(window, hasher, Printed::Fresh);
-        keeper.run(list, &records, &decider, &mut screen, every)?
+        keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?
     } else {
         let plan =
             Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
@@ -88,9 +82,9 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         let room = filter.room(args.rate_of(choice)).filter(|_| !args.overfull);
         if room.is_some() || filter.refuses() {
             let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
-            keeper.run(list, &records, &decider, &mut screen, every)?
+            keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?
         } else {
-            keeper.run(list, &records, &sharded, &mut screen, every)?
+            keeper.run(inputs, &records, &sharded, &mut screen, args.save_every)?
         }
     };
     drop((screen, lock));

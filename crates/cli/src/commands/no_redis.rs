@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use crate::Error;
 use crate::args::{DeleteArgs, InfoArgs, MergeArgs, NewArgs, QueryArgs};
+use crate::error::Error;
 use crate::pipeline::Records;
 use crate::remote::Address;
 

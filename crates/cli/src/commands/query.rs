@@ -5,15 +5,15 @@ use std::time::Instant;
 use super::remote;
 use super::report::Report;
 use crate::args::{QueryArgs, RecordArgs};
+use crate::error::Error;
 use crate::filters::{Lookup, Reader};
 use crate::foreign::{ForeignLookup, Opened};
-use crate::input::Inputs;
-use crate::output::Roles;
+use crate::input::{self, Inputs};
+use crate::output::{self, Roles};
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::remote::Address;
 use crate::screen::Screen;
 use crate::units::grouped;
-use crate::{Error, input, output};
 
 /// Runs `tamis query`. Returns whether a record was printed.
 pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {

@@ -1,5 +1,7 @@
 //! The commands on a filter in Redis.
 
+use tamis::Figures;
+
 use crate::args::{Format, FromArgs};
 use crate::remote::{Address, Filter};
 use crate::units::{bytes, counted};
@@ -25,22 +27,23 @@ fn has_no_format(from: &FromArgs) -> bool {
 
 /// Describes a filter in Redis at the end of the run. A server that fails now has done its work.
 fn describe(report: &mut Report, filter: &Filter, address: &Address) {
-    let Ok(figures) = filter.figures() else { return };
+    let (Ok(figures), Ok(storage)) = (filter.figures(), filter.storage()) else { return };
+    let Figures { items, saturation, false_positive_rate: rate, .. } = figures;
     report.text.push_str(&format!(
         "; {address} holds about {} in {}, false-positive rate {:.1e}",
-        counted(figures.items.round() as u64, "item"),
-        bytes(figures.size_in_bytes),
-        figures.false_positive_rate
+        counted(items.value.round() as u64, "item"),
+        bytes(storage.size_in_bytes),
+        rate.value
     ));
     report.put("kind", "redis");
-    report.put("items", figures.items);
-    report.put("filter_bytes", figures.size_in_bytes);
-    report.put("false_positive_rate", figures.false_positive_rate);
-    report.put("saturation", figures.saturation);
-    if figures.saturation > OVERFILLED {
+    report.put("items", items.value);
+    report.put("filter_bytes", storage.size_in_bytes);
+    report.put("false_positive_rate", rate.value);
+    report.put("saturation", saturation.value);
+    if saturation.value > OVERFILLED {
         report.warnings.push(format!(
             "{address} holds more records than it was made for: its false-positive rate is {:.1e}",
-            figures.false_positive_rate
+            rate.value
         ));
     }
 }

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use super::report::Report;
 use crate::args::{RecordArgs, RemoveArgs};
+use crate::error::Error;
 use crate::filters::{AnyFilter, Header, Lock, Remove};
 use crate::foreign::{Change, How, Opened, held};
-use crate::input::Inputs;
-use crate::output::Roles;
+use crate::input::{self, Inputs};
+use crate::output::{self, Roles};
 use crate::pipeline::{self, Decider, Gate, Records};
 use crate::screen::{self, Screen};
 use crate::units::grouped;
-use crate::{Error, input, output};
 
 /// Runs `tamis remove`.
 pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {

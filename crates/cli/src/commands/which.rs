@@ -15,14 +15,15 @@ use self::keep::Keep;
 use self::verify::{Verified, path_of, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
+use crate::error::Error;
 use crate::filters::Header;
-use crate::input::{Input, Lazy, shown};
+use crate::input::{self, Input, Lazy, shown};
 use crate::key::Scratch;
+use crate::memory;
 use crate::output::Roles;
 use crate::pipeline::{self, Gate, Noted, Notes, Records, Tally};
 use crate::policy::Form;
 use crate::units::{counted, grouped};
-use crate::{Error, input, memory};
 
 /// Runs `tamis which`. Returns whether a name was printed.
 pub(crate) fn which(args: WhichArgs) -> Result<bool, Error> {

@@ -5,9 +5,10 @@ use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCu
 
 use super::growth::{Growth, Refusal, SliceSpec};
 use super::shard::{Fill, Shard, keep};
+use crate::error::Error;
 use crate::geometry::Geometry;
+use crate::kind::Kind;
 use crate::pipeline::Entry;
-use crate::{Error, Kind};
 
 /// Builds an empty shard with its first slice.
 pub(super) fn new<'g>(growth: &'g Growth) -> Result<Box<dyn Shard + 'g>, Error> {

@@ -106,8 +106,8 @@ fn area(low: f64, high: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
     use crate::dedup::Options;
+    use crate::kind::Kind;
 
     /// Compares with the plain sum over every item, slice by slice.
     #[test]

@@ -30,10 +30,11 @@ use tamis::BuildError;
 
 use super::options::Options;
 use super::shard::items_per_shard;
-
+use crate::error::Error;
 use crate::geometry::Geometry;
+use crate::kind::Kind;
+use crate::memory;
 use crate::pipeline::SHARDS;
-use crate::{Error, Kind, memory};
 
 /// The rate of a slice, divided by the rate of the slice before.
 const RATIO: f64 = 0.7;

@@ -1,8 +1,9 @@
 //! The options of a run.
 
+use crate::file_kind::FileKind;
 use crate::key::Key;
+use crate::kind::Kind;
 use crate::pipeline::{CHUNK, Records, Seed};
-use crate::{FileKind, Kind};
 
 /// The options of a run. The default is what the program does without options, on one thread.
 #[derive(Clone, Debug)]

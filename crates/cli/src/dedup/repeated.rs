@@ -5,7 +5,7 @@ use tamis::hash::{HashItem, Rapid};
 
 use super::shard::{Fill, Shard};
 use super::store::Store;
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::{Batch, Entry};
 
 /// The seed with which the second filter hashes the hashes of the first.
@@ -64,8 +64,8 @@ impl<'s> Filters<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
     use crate::dedup::options::{Filter, Options};
+    use crate::kind::Kind;
 
     /// If the first filter is full, the records after that are not passed to the second filter,
     /// which may be full too: its error would hide the place of the first.

@@ -1,6 +1,6 @@
 //! One shard: what a batch of items is passed to, whatever it keeps them in.
 
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::{Entry, SHARDS};
 
 /// One shard, for any kind of filter. One dynamic call serves all items of a chunk.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::repeated::Filters;
 use super::shard::Fill;
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::{Chunk, Decider, Hasher, Plan, Turnstile, Why};
 
 /// The shards.

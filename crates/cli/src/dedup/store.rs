@@ -1,12 +1,11 @@
 //! What the shards keep their items in, for a whole run: a table each, or a chain of filters each.
 
-use super::chain;
-use super::expected;
 use super::growth::Growth;
 use super::options::{Filter, Options};
 use super::shard::{Fill, Shard};
 use super::table::{Sizes, Table};
-use crate::Error;
+use super::{chain, expected};
+use crate::error::Error;
 
 /// The sizes of what all shards keep their items in.
 pub(super) enum Store {

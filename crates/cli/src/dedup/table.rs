@@ -27,7 +27,7 @@ use self::line::{Layout, Line};
 use self::memory::Memory;
 use self::sizes::Size;
 use super::shard::{Fill, Shard};
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::Entry;
 
 pub(super) use self::saved::{FIELDS, Words};

@@ -13,7 +13,7 @@ use super::options::Options;
 use super::repeated::Filters;
 use super::shard::{Fill, Shard};
 use super::table::{FIELDS, Sizes, Table, Words};
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::{Entry, SHARDS};
 
 /// The lines of the directory.

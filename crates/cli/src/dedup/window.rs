@@ -14,11 +14,12 @@ use tamis::{BuildError, RotatingBloomFilter};
 
 use super::options::Options;
 use super::summary::{Expected, Summary};
-use crate::geometry::GENERATIONS;
-use crate::geometry::{Geometry, generation, rate_of_generations};
+use crate::error::Error;
+use crate::file_kind::FileKind;
+use crate::geometry::{GENERATIONS, Geometry, generation, rate_of_generations};
 use crate::input::Input;
+use crate::memory;
 use crate::pipeline::{self, Batch, Chunk, Decider, Gate, Hasher, Plan, Printed, Turnstile, Watch};
-use crate::{Error, FileKind, memory};
 
 /// Decides records by a rotating filter, in input order.
 pub(crate) struct Window<'f, S> {

@@ -9,8 +9,9 @@ use tamis::hash::AnyStable;
 
 use super::AnyFilter;
 use super::decide::SILENT;
+use crate::error::Error;
+use crate::memory;
 use crate::pipeline::{Chunk, Decider, Hasher, Plan, Why};
-use crate::{Error, memory};
 
 /// The number of hashes after which repeated ones are removed for the first time.
 const FIRST: usize = 1 << 20;

@@ -3,7 +3,8 @@
 use tamis::InsertError;
 use tamis::hash::AnyStable;
 
-use super::{AnyFilter, Reader};
+use super::AnyFilter;
+use super::reader::Reader;
 use crate::pipeline::{Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
 
 /// Prints the records that may be in a filter, or those that surely are not.

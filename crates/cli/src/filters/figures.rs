@@ -4,7 +4,8 @@ use tamis::{Figures, Filter, Frozen, Sampled};
 
 use super::AnyFilter;
 use crate::dedup::Tables;
-use crate::{FileKind, Kind};
+use crate::file_kind::FileKind;
+use crate::kind::Kind;
 
 /// A filter as the commands report it.
 #[derive(Clone, Copy, Debug)]

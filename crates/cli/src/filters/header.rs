@@ -9,9 +9,11 @@ use tamis::formats::{Info, Kind, LoadError, Options, SetInfo, foreign};
 use tamis::hash::Algorithm;
 
 use super::next::{self, Union};
+use crate::error::Error;
+use crate::file_kind::FileKind;
 use crate::input::shown;
+use crate::memory;
 use crate::policy::{self, Form};
-use crate::{Error, FileKind, memory};
 
 /// The bytes of a file that are read at a time.
 const READ: u64 = 1 << 20;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use same_file::Handle;
 use tamis::formats::replace::place;
 
-use crate::Error;
 use crate::ending::{self, List, Listed};
+use crate::error::Error;
 use crate::input::shown;
 
 /// The right to change a saved filter.

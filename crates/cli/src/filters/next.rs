@@ -2,9 +2,10 @@
 
 use tamis::formats::{Info, Kind as Saved};
 
+use crate::file_kind::FileKind;
+use crate::kind::Kind;
 use crate::policy::Form;
 use crate::units::rate_down;
-use crate::{FileKind, Kind};
 
 /// The option to leave out that has no value.
 const IGNORE_CASE: &str = "--ignore-case";

@@ -6,9 +6,12 @@ use tamis::formats::{Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{CuckooFilter, Frozen, Hashed as _, OnceCuckooFilter};
 
-use super::{AnyFilter, Described, Header};
+use super::AnyFilter;
+use super::figures::Described;
+use super::header::Header;
 use crate::dedup::Tables;
-use crate::{Error, Kind};
+use crate::error::Error;
+use crate::kind::Kind;
 
 /// A filter of any kind, for queries.
 #[allow(clippy::large_enum_variant, reason = "a command has one")]

@@ -67,8 +67,9 @@ mod tests {
     use tamis::hash::Rapid;
 
     use super::*;
+    use crate::file_kind::FileKind;
     use crate::filters::Copies;
-    use crate::{FileKind, Kind};
+    use crate::kind::Kind;
 
     #[test]
     fn the_room_is_the_last_number_of_items_below_twice_the_rate() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tamis::formats::replace::place;
 
 use super::is_file;
-use crate::Error;
+use crate::error::Error;
 use crate::filters::Lock;
 use crate::input::{is_stdin, shown, unbuffered_stdin, unbuffered_stdout};
 

@@ -10,7 +10,7 @@ use tamis::formats::foreign;
 use super::entry::{Entry, SHARDS};
 use super::keys::Keys;
 use super::plan::Printed;
-use crate::Error;
+use crate::error::Error;
 use crate::key::{Flaw, NoKey, Scratch};
 
 mod scan;

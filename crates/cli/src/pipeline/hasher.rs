@@ -2,7 +2,7 @@
 
 use tamis::hash::{AnyStable, Rapid, SipHash13};
 
-use crate::Error;
+use crate::error::Error;
 
 /// How keys are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

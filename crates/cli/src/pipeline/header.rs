@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::chunk::Why;
 use super::records::Records;
-use crate::Error;
+use crate::error::Error;
 use crate::input::{Input, Opener};
 use crate::key::{Cutter, Key};
 use crate::packing::Refusal;

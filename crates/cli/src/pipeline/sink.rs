@@ -7,7 +7,7 @@ use super::chunk::{Chunk, Why};
 use super::header::{Header, failed, unread};
 use super::notes::Notes;
 use super::tally::Tally;
-use crate::Error;
+use crate::error::Error;
 
 /// An observer of the progress of a run.
 pub trait Watch: Send {

@@ -2,8 +2,8 @@
 
 use tamis_redis::Error as RedisError;
 
-use super::Filter;
 use super::failure::{may_be_stored, without_verdict};
+use super::filter::Filter;
 use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Printed, Turnstile};
 
 /// Prints the records that may be in a filter, or those that surely are not.

@@ -3,7 +3,7 @@
 use tamis_redis::Error as RedisError;
 
 use super::Address;
-use crate::Error;
+use crate::error::Error;
 use crate::pipeline::Why;
 use crate::units::counted;
 

@@ -5,7 +5,8 @@ use tamis_redis::{Builder, Error as RedisError, Event, RedisBloomFilter};
 use super::Address;
 use super::failure::refused;
 use crate::args::ServerArgs;
-use crate::{Error, screen};
+use crate::error::Error;
+use crate::screen;
 
 /// A filter of records in Redis.
 pub(crate) type Filter = RedisBloomFilter<[u8]>;

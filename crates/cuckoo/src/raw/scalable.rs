@@ -1,10 +1,10 @@
-//! The generations of a [`ScalableCuckooFilter`], for crates that save and load filters.
+//! The slices of a [`ScalableCuckooFilter`], for crates that save and load filters.
 //!
-//! Such a filter consists of a [`Plan`] and of one table for each generation. The lines of a table
+//! Such a filter consists of a [`Plan`] and of one table for each slice. The lines of a table
 //! have the layout that the [module above](super) describes. [`try_copy`] returns the tables, and
 //! [`from_parts`] makes a filter of them.
 //!
-//! Generation `j` has `2^j` times the buckets of generation 0, in a shape of its own. Its slots
+//! Slice `j` has `2^j` times the buckets of slice 0, in a shape of its own. Its slots
 //! hold the upper bits of the items' fingerprints, all but the lowest `j`: [`lines_len`] checks
 //! that.
 //!
@@ -22,7 +22,7 @@
 //! filter.try_extend(0..20_000)?;
 //!
 //! let parts = scalable::try_copy(&filter)?;
-//! assert_eq!(parts.len(), filter.generations());
+//! assert_eq!(parts.len(), filter.slices());
 //! let (plan, capacity) = (scalable::plan(&filter), filter.capacity());
 //! let copy: ScalableCuckooFilter<u64, Rapid> =
 //!     scalable::from_parts(plan, capacity, hasher, parts)?;
@@ -38,11 +38,11 @@ use tamis_sync::{AllocError, LINE_WORDS, Lines, PairAccess};
 
 use super::{LinesError, len_in};
 use crate::bucket::{Shape, with_known_shape};
-use crate::generations::{Generation, Generations};
 use crate::geometry::Geometry;
 use crate::growing::Growing;
-use crate::plan::MAX_GENERATIONS;
+use crate::plan::MAX_SLICES;
 use crate::scalable::ScalableCuckooFilter;
+use crate::slices::{Slice, Slices};
 use crate::table::Table;
 use crate::{plan as sizes, shared};
 
@@ -61,7 +61,7 @@ const WIDTHS: Range<u32> = 8..43;
 ///
 /// let plan = Plan::new(1024, 16, 5).ok_or("no such plan")?;
 /// assert_eq!(plan.geometry(3, 4, 16)?.buckets(), 8192);
-/// // The last of ten generations would leave 7 bits to a slot.
+/// // The last of ten slices would leave 7 bits to a slot.
 /// assert_eq!(Plan::new(1024, 16, 10), None);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -69,34 +69,33 @@ const WIDTHS: Range<u32> = 8..43;
 pub struct Plan(sizes::Plan);
 
 impl Plan {
-    /// Returns the plan with this number of buckets in generation 0, of bits in a whole
-    /// fingerprint, and of generations at most. Returns `None` if the number of buckets is 0, odd
-    /// or above 2^56, if the bits are not 8 to 42, if there is no generation or there are more than
+    /// Returns the plan with this number of buckets in slice 0, of bits in a whole
+    /// fingerprint, and of slices at most. Returns `None` if the number of buckets is 0, odd
+    /// or above 2^56, if the bits are not 8 to 42, if there is no slice or there are more than
     /// 40, or if a slot of the last one would hold fewer than 8 bits.
     ///
     /// # Examples
     ///
     /// See [`Plan`].
     #[must_use]
-    pub fn new(buckets: u64, fingerprint_bits: u32, generations: u32) -> Option<Self> {
-        let plan = sizes::Plan { buckets, width: fingerprint_bits, generations };
+    pub fn new(buckets: u64, fingerprint_bits: u32, slices: u32) -> Option<Self> {
+        let plan = sizes::Plan { buckets, width: fingerprint_bits, slices };
         let fits = buckets != 0
             && buckets.is_multiple_of(2)
             && buckets <= 1 << 56
             && WIDTHS.contains(&fingerprint_bits)
-            && (1..=MAX_GENERATIONS.min(fingerprint_bits + 1 - WIDTHS.start))
-                .contains(&generations);
+            && (1..=MAX_SLICES.min(fingerprint_bits + 1 - WIDTHS.start)).contains(&slices);
         fits.then_some(Self(plan))
     }
 
-    /// Returns the number of buckets of generation 0.
+    /// Returns the number of buckets of slice 0.
     ///
     /// # Examples
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
     /// let plan = tamis_cuckoo::raw::scalable::Plan::new(1024, 16, 5).ok_or("no such plan")?;
-    /// assert_eq!((plan.buckets(), plan.fingerprint_bits(), plan.generations()), (1024, 16, 5));
+    /// assert_eq!((plan.buckets(), plan.fingerprint_bits(), plan.slices()), (1024, 16, 5));
     /// # Ok::<(), &str>(())
     /// ```
     #[must_use]
@@ -114,23 +113,23 @@ impl Plan {
         self.0.width
     }
 
-    /// Returns the highest number of generations.
+    /// Returns the highest number of slices.
     ///
     /// # Examples
     ///
     /// See [`buckets`](Self::buckets).
     #[must_use]
-    pub const fn generations(&self) -> u32 {
-        self.0.generations
+    pub const fn slices(&self) -> u32 {
+        self.0.slices
     }
 
-    /// Returns the geometry of a generation with buckets of this shape, even if this processor does
+    /// Returns the geometry of a slice with buckets of this shape, even if this processor does
     /// not support the shape.
     ///
     /// # Errors
     ///
     /// [`BuildError`] if no bucket has this shape, if the slots are narrower than the fingerprints
-    /// of the generation, or if the number of buckets is too high. There is no generation above the
+    /// of the slice, or if the number of buckets is too high. There is no slice above the
     /// last of the plan.
     ///
     /// # Examples
@@ -138,27 +137,27 @@ impl Plan {
     /// See [`Plan`].
     pub fn geometry(
         &self,
-        generation: u32,
+        slice: u32,
         slots: u32,
         fingerprint_bits: u32,
     ) -> Result<Geometry, BuildError> {
-        if generation >= self.generations() {
+        if slice >= self.slices() {
             return Err(BuildError::TooLarge);
         }
         let shape = Shape::with_sizes(slots, fingerprint_bits)
-            .filter(|shape| shape.width() >= self.fingerprint_bits() - generation)
+            .filter(|shape| shape.width() >= self.fingerprint_bits() - slice)
             .ok_or(BuildError::Shape { slots, fingerprint_bits })?;
-        let buckets = self.buckets().checked_mul(1 << generation).ok_or(BuildError::TooLarge)?;
-        Geometry::doubled(buckets, shape, generation)
+        let buckets = self.buckets().checked_mul(1 << slice).ok_or(BuildError::TooLarge)?;
+        Geometry::doubled(buckets, shape, slice)
     }
 
-    /// Returns the numbers that the slots of a generation can hold, apart from 0.
-    const fn stored(&self, generation: u32) -> Range<u64> {
-        1 << (self.0.generations - 1 - generation)..1 << (self.0.width - generation)
+    /// Returns the numbers that the slots of a slice can hold, apart from 0.
+    const fn stored(&self, slice: u32) -> Range<u64> {
+        1 << (self.0.slices - 1 - slice)..1 << (self.0.width - slice)
     }
 }
 
-/// The table of a generation.
+/// The table of a slice.
 ///
 /// # Examples
 ///
@@ -180,10 +179,10 @@ pub struct Part {
 /// See the [module](self).
 #[must_use]
 pub fn plan<T: ?Sized, S>(filter: &ScalableCuckooFilter<T, S>) -> Plan {
-    Plan(*filter.growing.generations.plan())
+    Plan(*filter.growing.slices.plan())
 }
 
-/// Returns the geometries of all generations, oldest first.
+/// Returns the geometries of all slices, oldest first.
 ///
 /// # Examples
 ///
@@ -199,10 +198,10 @@ pub fn plan<T: ?Sized, S>(filter: &ScalableCuckooFilter<T, S>) -> Plan {
 pub fn geometries<T: ?Sized, S>(
     filter: &ScalableCuckooFilter<T, S>,
 ) -> impl ExactSizeIterator<Item = Geometry> {
-    filter.growing.generations.iter().map(|generation| generation.table.geometry())
+    filter.growing.slices.iter().map(|slice| slice.table.geometry())
 }
 
-/// Returns a copy of all generations, oldest first, as `ScalableCuckooFilter::clone` makes it:
+/// Returns a copy of all slices, oldest first, as `ScalableCuckooFilter::clone` makes it:
 /// other threads may query, and wait with inserts and removals.
 ///
 /// # Errors
@@ -215,18 +214,18 @@ pub fn geometries<T: ?Sized, S>(
 pub fn try_copy<T: ?Sized, S>(
     filter: &ScalableCuckooFilter<T, S>,
 ) -> Result<Vec<Part>, AllocError> {
-    let copied = filter.growing.generations.copy_lines()?;
+    let copied = filter.growing.slices.copy_lines()?;
     Ok(copied.into_iter().map(|(geometry, lines, len)| Part { geometry, lines, len }).collect())
 }
 
-/// Makes a filter of the tables of its generations, oldest first, without a copy of their lines. A
+/// Makes a filter of the tables of its slices, oldest first, without a copy of their lines. A
 /// capacity of 0 counts as 1.
 ///
 /// Reads no line; see [untrusted words](super#untrusted-words). [`lines_len`] checks lines.
 ///
 /// # Errors
 ///
-/// [`LinesError`] if there is no part, or if there are more than the plan has generations
+/// [`LinesError`] if there is no part, or if there are more than the plan has slices
 /// (`Count`), if a part has another number of lines than its geometry (`Count`) or a geometry that
 /// is not of the plan (`Len`), if it says more fingerprints than it has slots (`Len`), if this
 /// processor does not support a shape, or if an allocation fails.
@@ -250,37 +249,36 @@ fn make<T: ?Sized, S>(
     parts: Vec<Part>,
     access: Option<PairAccess>,
 ) -> Result<ScalableCuckooFilter<T, S>, LinesError> {
-    let (expected, found) = (u64::from(plan.generations()), parts.len() as u64);
+    let (expected, found) = (u64::from(plan.slices()), parts.len() as u64);
     if found == 0 || found > expected {
         return Err(LinesError::Count { expected, found });
     }
     let alloc = |error| LinesError::Alloc { bytes: shared::bytes(error) };
-    let mut generations: Option<Generations> = None;
+    let mut slices: Option<Slices> = None;
     for (number, part) in (0..).zip(parts) {
-        let generation = generation(&plan, number, part, access)?;
-        match &mut generations {
+        let slice = slice(&plan, number, part, access)?;
+        match &mut slices {
             None => {
-                let locks = Generations::locks_of(&plan.0);
-                generations =
-                    Some(Generations::with_first(plan.0, generation, locks).map_err(alloc)?);
+                let locks = Slices::locks_of(&plan.0);
+                slices = Some(Slices::with_first(plan.0, slice, locks).map_err(alloc)?);
             }
-            Some(generations) => {
-                let pushed = generations.push(generation);
-                debug_assert!(pushed, "a list has room for all generations of a plan");
+            Some(slices) => {
+                let pushed = slices.push(slice);
+                debug_assert!(pushed, "a list has room for all slices of a plan");
             }
         }
     }
-    let generations = generations.ok_or(LinesError::Count { expected, found: 0 })?;
-    Ok(ScalableCuckooFilter { growing: Growing::of(generations, capacity.max(1), hasher) })
+    let slices = slices.ok_or(LinesError::Count { expected, found: 0 })?;
+    Ok(ScalableCuckooFilter { growing: Growing::of(slices, capacity.max(1), hasher) })
 }
 
-/// Makes a generation of its table.
-fn generation(
+/// Makes a slice of its table.
+fn slice(
     plan: &Plan,
     number: u32,
     part: Part,
     access: Option<PairAccess>,
-) -> Result<Generation, LinesError> {
+) -> Result<Slice, LinesError> {
     let Part { geometry, lines, len } = part;
     let (slots, fingerprint_bits) = (geometry.slots(), geometry.fingerprint_bits());
     if plan.geometry(number, slots, fingerprint_bits) != Ok(geometry) {
@@ -298,15 +296,15 @@ fn generation(
         return Err(LinesError::Unsupported { slots, fingerprint_bits });
     }
     Table::from_lines(geometry, lines, geometry.stripes(), access)
-        .and_then(|table| Generation::of_table(table, len))
+        .and_then(|table| Slice::of_table(table, len))
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
 }
 
-/// Returns the number of fingerprints in consecutive lines of a generation, from line `first` on.
+/// Returns the number of fingerprints in consecutive lines of a slice, from line `first` on.
 /// If a line is not that of a filter, returns its number.
 ///
 /// It checks what [`line_len`](super::line_len) checks, and that each slot is 0 or holds the upper
-/// bits of a fingerprint: a fingerprint is at least `2^(g − 1)`, with the `g` generations of the
+/// bits of a fingerprint: a fingerprint is at least `2^(g − 1)`, with the `g` slices of the
 /// plan, and less than `2^bits`.
 ///
 /// # Errors
@@ -320,7 +318,7 @@ fn generation(
 /// use tamis_cuckoo::raw::scalable::{Plan, lines_len};
 ///
 /// let plan = Plan::new(1024, 14, 3).ok_or("no such plan")?;
-/// // Fingerprints of 14 bits, of which generation 1 stores 13, in slots of 16.
+/// // Fingerprints of 14 bits, of which slice 1 stores 13, in slots of 16.
 /// let geometry = plan.geometry(1, 4, 16)?;
 /// assert_eq!(lines_len(plan, 1, geometry, 0, [[0x1FFF; 8]]), Ok(8));
 /// assert_eq!(lines_len(plan, 1, geometry, 9, [[0; 8], [0x2000; 8]]), Err(10));
@@ -330,15 +328,15 @@ fn generation(
 /// ```
 pub fn lines_len(
     plan: Plan,
-    generation: u32,
+    slice: u32,
     geometry: Geometry,
     first: u64,
     lines: impl IntoIterator<Item = [u64; LINE_WORDS]>,
 ) -> Result<u64, u64> {
-    if generation >= plan.generations() {
+    if slice >= plan.slices() {
         return Err(first);
     }
-    let stored = plan.stored(generation);
+    let stored = plan.stored(slice);
     let mut lines = lines.into_iter().enumerate();
     with_known_shape!(geometry.shape(), shape => {
         lines.try_fold(0, |sum, (number, words)| {
@@ -404,7 +402,7 @@ mod tests {
         let filter = filter();
         filter.try_extend(0..20_000).unwrap();
         let (plan, mut parts) = (plan(&filter), try_copy(&filter).unwrap());
-        assert!(parts.len() > 2 && parts.len() == filter.generations());
+        assert!(parts.len() > 2 && parts.len() == filter.slices());
         let mut len = 0;
         for (number, part) in (0..).zip(&mut parts) {
             let shape = (part.geometry.slots(), part.geometry.fingerprint_bits());
@@ -421,7 +419,7 @@ mod tests {
         assert!((0..60_000).all(|item| copy.contains(&item) == filter.contains(&item)));
         copy.try_extend(20_000..60_000).unwrap();
         assert!((0..60_000).all(|item| copy.contains(&item)));
-        assert!(copy.generations() > filter.generations());
+        assert!(copy.slices() > filter.slices());
         assert!((0..60_000).all(|item| copy.remove(&item)) && copy.is_empty());
     }
 
@@ -431,8 +429,8 @@ mod tests {
         for shape in SHAPES {
             let width = shape.width().min(10);
             let plan = Plan::new(64, width, width - 7).unwrap();
-            for generation in 0..plan.generations() {
-                let geometry = plan.geometry(generation, shape.slots(), shape.width()).unwrap();
+            for slice in 0..plan.slices() {
+                let geometry = plan.geometry(slice, shape.slots(), shape.width()).unwrap();
                 let per_bucket = shape.slots();
                 for slot in [0, per_bucket - 1] {
                     for bit in 0..shape.width() {
@@ -447,16 +445,16 @@ mod tests {
                                 64 => line[7] = bucket as u64,
                                 _ => [line[6], line[7]] = [bucket as u64, (bucket >> 64) as u64],
                             }
-                            let whole = number << generation;
-                            let is_item = whole >= 1 << (plan.generations() - 1)
+                            let whole = number << slice;
+                            let is_item = whole >= 1 << (plan.slices() - 1)
                                 && whole < 1 << plan.fingerprint_bits();
                             let expected = match number {
                                 0 => Ok(0),
                                 _ if is_item => Ok(1),
                                 _ => Err(0),
                             };
-                            let found = lines_len(plan, generation, geometry, 0, [line]);
-                            assert_eq!(found, expected, "{shape:?} {generation} {number}");
+                            let found = lines_len(plan, slice, geometry, 0, [line]);
+                            assert_eq!(found, expected, "{shape:?} {slice} {number}");
                         }
                     }
                 }
@@ -475,13 +473,13 @@ mod tests {
         let parts = || try_copy(&filter).unwrap();
         assert_eq!(make(plan, parts(), PairAccess::detect()), Ok(()));
         assert!(matches!(make(plan, Vec::new(), None), Err(LinesError::Count { found: 0, .. })));
-        // More generations than planned, or in another order.
+        // More slices than planned, or in another order.
         let less = Plan::new(plan.buckets(), plan.fingerprint_bits(), 1).unwrap();
         let found = make(less, parts(), PairAccess::detect());
         assert!(
             matches!(found, Err(LinesError::Count { expected: 1, .. })),
             "{found:?} {}",
-            filter.generations()
+            filter.slices()
         );
         let mut turned = parts();
         turned.reverse();
@@ -513,7 +511,7 @@ mod tests {
 
     #[test]
     fn plans_are_checked() {
-        for (buckets, bits, generations) in [
+        for (buckets, bits, slices) in [
             (0, 16, 1),
             (3, 16, 1),
             ((1 << 56) + 2, 16, 1),
@@ -523,11 +521,7 @@ mod tests {
             (2, 8, 2),
             (2, 42, 36),
         ] {
-            assert_eq!(
-                Plan::new(buckets, bits, generations),
-                None,
-                "{buckets} {bits} {generations}"
-            );
+            assert_eq!(Plan::new(buckets, bits, slices), None, "{buckets} {bits} {slices}");
         }
         let most = Plan::new(1 << 56, 42, 35).unwrap();
         assert_eq!(most.geometry(1, 3, 42), Err(BuildError::TooLarge));

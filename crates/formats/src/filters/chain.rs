@@ -2,13 +2,12 @@
 
 use tamis_bloom::raw::{self, SliceSizes};
 use tamis_bloom::{Growing, OnceScalableBloomFilter, ScalableBloomFilter};
-use tamis_core::Frozen;
 use tamis_hash::{HashItem, StableHasher};
-use tamis_sync::{AllocError, Lines};
+use tamis_sync::AllocError;
 
 use crate::error::LoadError;
 use crate::filters::saved::sealed::Sealed;
-use crate::filters::saved::{Saved, other_kind};
+use crate::filters::saved::{Saved, copy_lines, other_kind};
 use crate::filters::slice_entry::Slice;
 use crate::kind::Kind;
 use crate::layout::directory::{Arrays, CopiedArrays, Entry};
@@ -16,20 +15,6 @@ use crate::layout::header::Header;
 use crate::layout::source::{Computed, Source};
 use crate::sizes::chain::ChainSizes;
 use crate::sizes::geometry::Geometry;
-
-/// Copies the lines of a slice.
-fn copy_of<F: Growing>(
-    filter: &F,
-    number: usize,
-    sizes: SliceSizes,
-) -> Result<(Slice, Lines), AllocError> {
-    let mut lines = Lines::zeroed(raw::lines(sizes.geometry))?;
-    for (line, to) in (0..).zip(lines.iter_mut()) {
-        let words = raw::read_slice_line(filter, number, line);
-        to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
-    }
-    Ok((Slice { sizes }, lines))
-}
 
 /// Returns the sizes of a filter with these slices.
 fn sizes_of<F: Growing + Saved>(filter: &F, slices: &[SliceSizes]) -> ChainSizes {
@@ -78,8 +63,11 @@ macro_rules! growing {
                 let slices = raw::slices(self);
                 let sizes = Geometry::Chain(sizes_of(self, &slices));
                 let copies = slices.into_iter().enumerate();
-                let copies = copies.map(|(number, sizes)| copy_of(self, number, sizes));
-                let copies: Vec<_> = copies.collect::<Result<_, _>>()?;
+                let copies = copies.map(|(number, sizes)| {
+                    let line = |line| raw::read_slice_line(self, number, line);
+                    Ok((Slice { sizes }, copy_lines(raw::lines(sizes.geometry), line)?))
+                });
+                let copies: Vec<_> = copies.collect::<Result<_, AllocError>>()?;
                 Ok(CopiedArrays::new(sizes, 0, copies.into_iter()))
             }
 
@@ -94,14 +82,6 @@ macro_rules! growing {
                         _ => other_kind::<Self>(header),
                     }
                 })
-            }
-
-            fn frozen_of_body(
-                header: &Header,
-                hasher: S,
-                body: Self::Body,
-            ) -> Result<Frozen<Self>, LoadError> {
-                Self::of_body(header, hasher, body).map(Frozen::new)
             }
         }
 

@@ -5,12 +5,12 @@
 //! |---|---|
 //! | `saved.rs` | the traits, and the filters with one array |
 //! | `chain.rs`, `slice_entry.rs` | Bloom filters that grow, and the line of a slice in the directory |
-//! | `generations.rs`, `generation_entry.rs` | cuckoo filters that grow, and the line of a generation |
+//! | `cuckoo_chain.rs`, `cuckoo_slice_entry.rs` | cuckoo filters that grow, and the line of a slice |
 //! | `window.rs` | rotating filters |
 
 mod chain;
-mod generation_entry;
-mod generations;
+mod cuckoo_chain;
+mod cuckoo_slice_entry;
 pub(crate) mod saved;
 mod slice_entry;
 mod window;

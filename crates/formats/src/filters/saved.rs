@@ -36,9 +36,12 @@ pub(crate) mod sealed {
             self.capacity() as u64
         }
 
-        /// Returns the lines to be read once, in order, while other threads insert.
+        /// Returns the lines to be read once, in order, while other threads insert. Without a
+        /// method of its own, a filter is copied first.
         #[doc(hidden)]
-        fn passing(&self) -> Result<impl Source, AllocError>;
+        fn passing(&self) -> Result<impl Source, AllocError> {
+            self.still()
+        }
 
         /// Returns lines that stay as they are.
         #[doc(hidden)]
@@ -56,7 +59,9 @@ pub(crate) mod sealed {
             header: &Header,
             hasher: Self::Hasher,
             body: Self::Body,
-        ) -> Result<Frozen<Self>, LoadError>;
+        ) -> Result<Frozen<Self>, LoadError> {
+            Self::of_body(header, hasher, body).map(Frozen::new)
+        }
     }
 
     /// A filter whose body is one array, which can be used where it is.
@@ -190,17 +195,13 @@ fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: 
     core::array::from_fn(|word| words[word] & of_items[word])
 }
 
-/// Copies the lines of a Bloom filter.
-fn copy_of<F: bloom::Buildable>(
-    filter: &F,
-    geometry: bloom::Geometry,
-) -> Result<Copied, AllocError> {
-    let mut lines = Lines::zeroed(bloom::raw::lines(geometry))?;
+/// Copies lines one after another.
+pub(crate) fn copy_lines(count: u64, words_of: impl Fn(u64) -> Words) -> Result<Lines, AllocError> {
+    let mut lines = Lines::zeroed(count)?;
     for (number, to) in (0..).zip(lines.iter_mut()) {
-        let words = item_words(filter, geometry, number);
-        to.words.iter_mut().zip(words).for_each(|(to, bits)| to.update(|to| *to = bits));
+        to.words.iter_mut().zip(words_of(number)).for_each(|(to, bits)| to.update(|to| *to = bits));
     }
-    Ok(Copied::new(lines, 0, Geometry::Bloom(geometry)))
+    Ok(lines)
 }
 
 macro_rules! bloom {
@@ -220,7 +221,10 @@ macro_rules! bloom {
             }
 
             fn still(&self) -> Result<impl Source, AllocError> {
-                copy_of(self, self.geometry())
+                let geometry = self.geometry();
+                let count = bloom::raw::lines(geometry);
+                let lines = copy_lines(count, |line| item_words(self, geometry, line))?;
+                Ok(Copied::new(lines, 0, Geometry::Bloom(geometry)))
             }
 
             fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
@@ -229,14 +233,6 @@ macro_rules! bloom {
                 };
                 bloom::raw::from_lines(geometry, header.capacity as usize, hasher, lines)
                     .map_err(|_| other_kind::<Self>(header))
-            }
-
-            fn frozen_of_body(
-                header: &Header,
-                hasher: S,
-                lines: Lines,
-            ) -> Result<Frozen<Self>, LoadError> {
-                Self::of_body(header, hasher, lines).map(Frozen::new)
             }
         }
 

@@ -5,7 +5,7 @@ use tamis_core::BuildError;
 use tamis_sync::LINE_BITS;
 
 use crate::error::LoadError;
-use crate::layout::directory::Entry;
+use crate::layout::directory::{Entry, require_of_entry};
 use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
 use crate::layout::line_check::LineCheck;
@@ -32,12 +32,7 @@ impl Entry for Slice {
         let Geometry::Chain(chain) = header.geometry else {
             return Err(LoadError::Sizes(BuildError::Layout));
         };
-        let require = |field, found, expected| {
-            if found == expected {
-                return Ok(());
-            }
-            Err(LoadError::Directory { entry: number, field, found, expected })
-        };
+        let require = |field, found, expected| require_of_entry(number, field, found, expected);
         let [bits, item, capacity, items, ..] = words;
         let (probes, words) = (item as u32, (item >> 32) as u32);
         if number == 0 {

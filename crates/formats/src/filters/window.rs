@@ -1,7 +1,6 @@
 //! What the format needs from rotating filters.
 
 use tamis_bloom::{RotatingBloomFilter, raw};
-use tamis_core::Frozen;
 use tamis_hash::{HashItem, StableHasher};
 use tamis_sync::{AllocError, Lines};
 
@@ -21,11 +20,7 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
         Geometry::Window(WindowSizes::of_rotation(self.geometry(), raw::rotation(self)))
     }
 
-    // A generation that is read line by line may be cleared meanwhile.
-    fn passing(&self) -> Result<impl Source, AllocError> {
-        self.still()
-    }
-
+    // There is no other `passing`: a generation that is read line by line may be cleared meanwhile.
     fn still(&self) -> Result<impl Source, AllocError> {
         let copy = raw::try_rotating_snapshot(self)?;
         let sizes = WindowSizes::of_rotation(copy.geometry(), raw::rotation(&copy));
@@ -53,10 +48,6 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
                 _ => other_kind::<Self>(header),
             }
         })
-    }
-
-    fn frozen_of_body(header: &Header, hasher: S, lines: Lines) -> Result<Frozen<Self>, LoadError> {
-        Self::of_body(header, hasher, lines).map(Frozen::new)
     }
 }
 

@@ -14,7 +14,7 @@ use super::error::Error;
 
 /// An array of bits.
 #[derive(Clone)]
-pub(crate) struct BitArray(Vec<u8>);
+pub struct BitArray(Vec<u8>);
 
 /// Writes the length, not the bits.
 impl fmt::Debug for BitArray {
@@ -47,6 +47,13 @@ impl BitArray {
         let (words, _) = array.0.as_chunks_mut::<8>();
         words.iter_mut().for_each(|word| word.reverse());
         Ok(array)
+    }
+
+    /// Replaces the last bytes by these. The array must not have fewer.
+    pub(crate) fn set_last<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(last) = self.0.last_chunk_mut() {
+            *last = bytes;
+        }
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {

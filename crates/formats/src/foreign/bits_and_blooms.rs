@@ -8,13 +8,10 @@
 //! The hash is Murmur3 x64 128 with seed 0, of the key and of the key with a byte 1 after it.
 //! Source: `bloom.go` and `murmur.go`, and `github.com/bits-and-blooms/bitset`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places, bits_for, check_rate, max_probes};
+use super::bloom::{ForeignBloomFilter, Places, System, bits_for, check_rate, max_probes};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
@@ -35,27 +32,23 @@ use super::rates;
 /// assert_eq!(filter.encoded_len(), 24 + 1200);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct BitsAndBloomsFilter {
-    rule: Rule,
-    bits: BitArray,
-}
+pub type BitsAndBloomsFilter = ForeignBloomFilter<BitsAndBlooms>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub struct BitsAndBlooms {
     /// The number of bits. It is not rounded up to whole words.
     m: u64,
     k: u64,
 }
 
-impl Rule {
+impl BitsAndBlooms {
     fn bytes(self) -> u64 {
         8 * self.m.div_ceil(64)
     }
 }
 
-impl Places for Rule {
+impl Places for BitsAndBlooms {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let bytes = key.bytes()?;
         let hash = fastmurmur3::murmur3_x64_128(bytes, 0);
@@ -80,10 +73,6 @@ impl BitsAndBloomsFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if there is no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`BitsAndBloomsFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let keys = capacity as f64;
@@ -110,54 +99,28 @@ impl BitsAndBloomsFilter {
     /// # Ok::<(), tamis::formats::foreign::Error>(())
     /// ```
     pub fn with_size(m: u64, k: u64) -> Result<Self, Error> {
-        let rule = Rule { m: m.max(1), k: k.max(1) };
-        if rule.k > max_probes(rule.m) as u64 {
+        let system = BitsAndBlooms { m: m.max(1), k: k.max(1) };
+        if system.k > max_probes(system.m) as u64 {
             return Err(Error::Size { parameter: "number of hash functions" });
         }
-        Ok(Self { rule, bits: BitArray::zeroed(rule.bytes())? })
+        Self::zeroed(system, system.bytes())
     }
+}
 
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the package does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{BitsAndBloomsFilter, Filter};
-    /// let bytes = BitsAndBloomsFilter::new(10, 0.1)?.to_bytes();
-    /// assert_eq!(BitsAndBloomsFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
+impl System for BitsAndBlooms {
+    const BIG_ENDIAN_WORDS: bool = true;
+
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
         let (m, k, len) = (cursor.u64_be()?, cursor.u64_be()?, cursor.u64_be()?);
         unsigned_in_range("the number of bits", m, 1, MAX_UNSIGNED)?;
         unsigned_in_range("the number of hash functions", k, 1, max_probes(m))?;
         unsigned_in_range("the length of the set of bits", len, m as i64, m as i64)?;
-        let rule = Rule { m, k };
-        let bits = BitArray::of_big_endian_words(cursor.take(rule.bytes())?)?;
-        cursor.end()?;
-        Ok(Self { rule, bits })
-    }
-}
-
-impl Filter for BitsAndBloomsFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
+        let system = Self { m, k };
+        Ok((system, cursor.take(system.bytes())?))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        [self.m, self.k, self.m].map(u64::to_be_bytes).concat()
     }
 
     fn format(&self) -> Format {
@@ -165,21 +128,11 @@ impl Filter for BitsAndBloomsFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        vec![("bits", self.rule.m), ("hash functions", self.rule.k)]
+        vec![("bits", self.m), ("hash functions", self.k)]
     }
 
-    fn false_positive_rate(&self) -> f64 {
+    fn rate(&self, bits: &BitArray) -> f64 {
         // Four numbers give the places, so that they hardly form a progression.
-        rates::of_places(&self.bits, self.rule.m, self.rule.k)
-    }
-
-    fn encoded_len(&self) -> u64 {
-        24 + self.rule.bytes()
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        let Rule { m, k } = self.rule;
-        to.write_all([m, k, m].map(u64::to_be_bytes).as_flattened())?;
-        self.bits.write_big_endian_words(to)
+        rates::of_places(bits, self.m, self.k)
     }
 }

@@ -1,17 +1,191 @@
-//! What all Bloom filters of other systems do: set and test the places of a key.
+//! The Bloom filters of other systems that have one array of bits. The file of a system has what is
+//! particular to it.
 
 use core::any::Any;
+use core::fmt;
+use std::io;
 
 use super::bits::BitArray;
+use super::cursor::Cursor;
 use super::error::Error;
 use super::filter::Filter;
+use super::format::Format;
 use super::key::Key;
 
 /// The rule by which a system finds the places of a key. A header knows it; it has no bits.
-pub(super) trait Places {
+pub trait Places {
     /// Calls `each` with the places of a key, in order, until it returns `false` or all have been
     /// passed. Each place is in the array.
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error>;
+}
+
+/// What is particular to the Bloom filters of a system: the header with the sizes and the rule, and
+/// what follows from these.
+pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
+    /// Whether the array is written as big-endian words.
+    const BIG_ENDIAN_WORDS: bool = false;
+
+    /// Reads the header. Returns it with the bytes of the array.
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error>;
+
+    /// Returns the bytes that are written in front of the array.
+    fn header(&self) -> Vec<u8>;
+
+    /// Returns what [`Filter::format`] returns.
+    fn format(&self) -> Format;
+
+    /// Returns what [`Filter::parameters`] returns.
+    fn parameters(&self) -> Vec<(&'static str, u64)>;
+
+    /// Returns what [`Filter::false_positive_rate`] returns for a filter with this array.
+    fn rate(&self, bits: &BitArray) -> f64;
+
+    /// Returns whether the filter is of a sort that contains no key, and has no places.
+    fn is_void(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the system would refuse a key.
+    fn is_full(&self) -> bool {
+        self.is_void()
+    }
+
+    /// Counts an insert that set a bit, if the system counts them.
+    fn count(&mut self) {}
+
+    /// Returns whether the system has a union of these two filters.
+    fn unites_with(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+/// A Bloom filter of another system. Users name it by its system, such as
+/// [`GuavaFilter`](super::GuavaFilter).
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::foreign::{BitsAndBloomsFilter, Filter, OrcFilter};
+///
+/// let bytes = OrcFilter::new(1000, 0.05)?.to_bytes();
+/// assert_eq!(OrcFilter::from_bytes(&bytes)?.to_bytes(), bytes);
+/// assert!(BitsAndBloomsFilter::from_bytes(&bytes).is_err());
+/// # Ok::<(), tamis::formats::foreign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ForeignBloomFilter<S> {
+    pub(super) system: S,
+    pub(super) bits: BitArray,
+}
+
+impl<S: System> ForeignBloomFilter<S> {
+    /// Makes an empty filter whose array has this number of bytes.
+    pub(super) fn zeroed(system: S, bytes: u64) -> Result<Self, Error> {
+        Ok(Self { system, bits: BitArray::zeroed(bytes)? })
+    }
+
+    /// Reads a filter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the system does not write such bytes, or [`Error::Alloc`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes);
+        let (system, array) = S::read(&mut cursor)?;
+        cursor.end()?;
+        let read =
+            if S::BIG_ENDIAN_WORDS { BitArray::of_big_endian_words } else { BitArray::of_bytes };
+        Ok(Self { system, bits: read(array)? })
+    }
+
+    /// Returns the places of a key in the array of bits, in the order in which the system computes
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] if the system has no keys of this type, and [`Error::EmptyKey`] if it has no
+    /// empty key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Key, SparkFilter, SparkVersion};
+    /// let filter = SparkFilter::with_bits(SparkVersion::V1, 500, 8000)?;
+    /// assert_eq!(filter.places(Key::I64(-1))?.len(), 11);
+    /// assert_eq!(filter.places(Key::I32(-1))?, filter.places(Key::I64(-1))?);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
+        let mut all = Vec::new();
+        self.system.each(key, &mut |place| {
+            all.push(place);
+            true
+        })?;
+        Ok(all)
+    }
+
+    /// Sets the bits of a key. Returns whether one of them was not set.
+    pub(super) fn set(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        let (system, bits) = (&self.system, &mut self.bits);
+        let mut changed = false;
+        system.each(key, &mut |place| {
+            changed |= bits.set(place);
+            true
+        })?;
+        Ok(changed)
+    }
+}
+
+impl<S: System> Filter for ForeignBloomFilter<S> {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        // Without places, every key is contained.
+        Ok(contains(&self.system, &self.bits, key)? && !self.system.is_void())
+    }
+
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        if self.system.is_full() {
+            // A key that the system does not have is the first error.
+            return self.contains(key).and(Err(Error::Full));
+        }
+        let changed = self.set(key)?;
+        if changed {
+            self.system.count();
+        }
+        Ok(changed)
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = like(other, |other: &Self| self.system.unites_with(&other.system))?;
+        self.bits.unite(&other.bits);
+        Ok(())
+    }
+
+    fn format(&self) -> Format {
+        self.system.format()
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        self.system.parameters()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        self.system.rate(&self.bits)
+    }
+
+    fn encoded_len(&self) -> u64 {
+        (self.system.header().len() + self.bits.as_bytes().len()) as u64
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(&self.system.header())?;
+        if S::BIG_ENDIAN_WORDS {
+            self.bits.write_big_endian_words(to)
+        } else {
+            to.write_all(self.bits.as_bytes())
+        }
+    }
 }
 
 /// Returns whether all places of a key are set.
@@ -20,30 +194,6 @@ pub(super) fn contains(places: &impl Places, bits: &BitArray, key: Key<'_>) -> R
     places.each(key, &mut |place| {
         all = bits.get(place);
         all
-    })?;
-    Ok(all)
-}
-
-/// Sets all places of a key. Returns whether one of them was not set.
-pub(super) fn insert(
-    places: &impl Places,
-    bits: &mut BitArray,
-    key: Key<'_>,
-) -> Result<bool, Error> {
-    let mut changed = false;
-    places.each(key, &mut |place| {
-        changed |= bits.set(place);
-        true
-    })?;
-    Ok(changed)
-}
-
-/// Returns the places of a key.
-pub(super) fn places(places: &impl Places, key: Key<'_>) -> Result<Vec<u64>, Error> {
-    let mut all = Vec::new();
-    places.each(key, &mut |place| {
-        all.push(place);
-        true
     })?;
     Ok(all)
 }

@@ -3,7 +3,8 @@
 use super::error::Error;
 
 /// The bytes of a filter, and how many of them were read.
-pub(crate) struct Cursor<'b> {
+#[derive(Debug)]
+pub struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
 }

@@ -7,22 +7,15 @@
 //! The hash is Murmur3 x64 128 with seed 0. Source: `BloomFilter.java` and
 //! `BloomFilterStrategies.java`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places, bits_for, check_rate, round};
+use super::bloom::{self, ForeignBloomFilter, Places, System, bits_for, check_rate, round};
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
 
 /// How Guava derives the places of a key from its hash.
-///
-/// # Examples
-///
-/// See [`GuavaFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GuavaStrategy {
     /// `MURMUR128_MITZ_32`: no place is above 2^31 - 1.
@@ -51,27 +44,23 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 /// assert_eq!(filter.encoded_len(), 6 + 1200);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct GuavaFilter {
-    rule: Rule,
-    bits: BitArray,
-}
+pub type GuavaFilter = ForeignBloomFilter<Guava>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub struct Guava {
     strategy: GuavaStrategy,
     k: u8,
     words: u32,
 }
 
-impl Rule {
+impl Guava {
     fn bits(self) -> u64 {
         64 * u64::from(self.words)
     }
 }
 
-impl Places for Rule {
+impl Places for Guava {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let hash = key.with_little_endian(|bytes| fastmurmur3::murmur3_x64_128(bytes, 0));
         let (first, second) = (hash as u64, (hash >> 64) as u64);
@@ -101,10 +90,6 @@ impl GuavaFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Guava makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`GuavaFilter`].
     pub fn new(strategy: GuavaStrategy, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let k = round(-rate.ln() / core::f64::consts::LN_2).max(1.0);
@@ -153,37 +138,8 @@ impl GuavaFilter {
         if words > MAX_WORDS as f64 {
             return Err(Error::Size { parameter: "capacity" });
         }
-        let rule = Rule { strategy, k: k as u8, words: words as u32 };
-        Ok(Self { rule, bits: BitArray::zeroed(rule.bits() / 8)? })
-    }
-
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if Guava does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See the [module](super).
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
-        // All numbers of the header first, so that a short one is truncated whatever they are.
-        let (strategy, k, words) = (cursor.u8()?, cursor.u8()?, cursor.i32_be()?);
-        let strategy = match strategy {
-            0 => GuavaStrategy::Mitz32,
-            1 => GuavaStrategy::Mitz64,
-            other => {
-                let field = "the strategy";
-                return Err(Error::Field { field, found: i64::from(other as i8), min: 0, max: 1 });
-            }
-        };
-        in_range("the number of hash functions", k.into(), 1, 255)?;
-        in_range("the number of words", words.into(), 1, MAX_WORDS)?;
-        let rule = Rule { strategy, k, words: words as u32 };
-        let bits = BitArray::of_big_endian_words(cursor.take(rule.bits() / 8)?)?;
-        cursor.end()?;
-        Ok(Self { rule, bits })
+        let system = Guava { strategy, k: k as u8, words: words as u32 };
+        Self::zeroed(system, system.bits() / 8)
     }
 
     /// Returns the strategy.
@@ -199,70 +155,51 @@ impl GuavaFilter {
     /// ```
     #[must_use]
     pub const fn strategy(&self) -> GuavaStrategy {
-        self.rule.strategy
-    }
-
-    /// Returns the places of a key in the array of bits, in the order in which Guava computes them.
-    ///
-    /// # Errors
-    ///
-    /// None: Guava has keys of all types.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{GuavaFilter, GuavaStrategy, Key};
-    /// let filter = GuavaFilter::new(GuavaStrategy::Mitz64, 10, 0.5)?;
-    /// assert!(filter.places(Key::Text(""))? == [0]);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        bloom::places(&self.rule, key)
+        self.system.strategy
     }
 }
 
-impl Filter for GuavaFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
+impl System for Guava {
+    const BIG_ENDIAN_WORDS: bool = true;
+
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        // All numbers of the header first, so that a short one is truncated whatever they are.
+        let (strategy, k, words) = (cursor.u8()?, cursor.u8()?, cursor.i32_be()?);
+        let strategy = match strategy {
+            0 => GuavaStrategy::Mitz32,
+            1 => GuavaStrategy::Mitz64,
+            other => {
+                let field = "the strategy";
+                return Err(Error::Field { field, found: i64::from(other as i8), min: 0, max: 1 });
+            }
+        };
+        in_range("the number of hash functions", k.into(), 1, 255)?;
+        in_range("the number of words", words.into(), 1, MAX_WORDS)?;
+        let system = Self { strategy, k, words: words as u32 };
+        Ok((system, cursor.take(system.bits() / 8)?))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        let strategy = u8::from(self.strategy == GuavaStrategy::Mitz64);
+        [&[strategy, self.k], &self.words.to_be_bytes()[..]].concat()
     }
 
     fn format(&self) -> Format {
-        match self.rule.strategy {
+        match self.strategy {
             GuavaStrategy::Mitz32 => Format::GuavaMitz32,
             GuavaStrategy::Mitz64 => Format::GuavaMitz64,
         }
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())]
+        vec![("bits", self.bits()), ("hash functions", self.k.into())]
     }
 
-    fn false_positive_rate(&self) -> f64 {
-        let reached = match self.rule.strategy {
-            GuavaStrategy::Mitz32 => self.rule.bits().min(bloom::PLACES_OF_SUMS),
-            GuavaStrategy::Mitz64 => self.rule.bits(),
+    fn rate(&self, bits: &BitArray) -> f64 {
+        let reached = match self.strategy {
+            GuavaStrategy::Mitz32 => self.bits().min(bloom::PLACES_OF_SUMS),
+            GuavaStrategy::Mitz64 => self.bits(),
         };
-        rates::of_progression(&self.bits, reached, self.rule.k.into())
-    }
-
-    fn encoded_len(&self) -> u64 {
-        6 + self.rule.bits() / 8
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(&[u8::from(self.rule.strategy == GuavaStrategy::Mitz64), self.rule.k])?;
-        to.write_all(&self.rule.words.to_be_bytes())?;
-        self.bits.write_big_endian_words(to)
+        rates::of_progression(bits, reached, self.k.into())
     }
 }

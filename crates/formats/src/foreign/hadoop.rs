@@ -6,23 +6,16 @@
 //!
 //! Source: `Filter.java`, `BloomFilter.java` and `HashFunction.java`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places, max_probes};
+use super::bloom::{ForeignBloomFilter, Places, System, max_probes};
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::hadoop_hash::{jenkins, murmur};
 use super::key::Key;
 use super::rates;
 
 /// The hash of a filter of Hadoop.
-///
-/// # Examples
-///
-/// See [`HadoopFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HadoopHash {
     /// `Hash.JENKINS_HASH`.
@@ -54,23 +47,17 @@ const MAX_BITS: i64 = i32::MAX as i64 - 7;
 /// assert_eq!(filter.encoded_len(), 13 + 1250);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct HadoopFilter {
-    rule: Rule,
-    bits: BitArray,
-}
+pub type HadoopFilter = ForeignBloomFilter<Hadoop>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rule {
+pub struct Hadoop {
     pub(super) m: u32,
     pub(super) k: u32,
     hash: HadoopHash,
 }
 
-impl Rule {
-    pub(super) const BYTES: u64 = 13;
-
+impl Hadoop {
     pub(super) fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
         if m == 0 || m > MAX_BITS as u64 {
             return Err(Error::Size { parameter: "size" });
@@ -81,7 +68,7 @@ impl Rule {
         Ok(Self { m: m as u32, k: k as u32, hash })
     }
 
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn read_header(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
         let (version, k) = (cursor.i32_be()?, cursor.i32_be()?);
         let (hash, m) = (cursor.u8()?, cursor.i32_be()?);
         in_range("the version", version.into(), VERSION.into(), VERSION.into())?;
@@ -98,14 +85,7 @@ impl Rule {
         Ok(Self { m: m as u32, k: k as u32, hash })
     }
 
-    pub(super) fn write(self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(&VERSION.to_be_bytes())?;
-        to.write_all(&self.k.to_be_bytes())?;
-        to.write_all(&[u8::from(self.hash == HadoopHash::Murmur)])?;
-        to.write_all(&self.m.to_be_bytes())
-    }
-
-    pub(super) fn parameters(self, places: &'static str) -> Vec<(&'static str, u64)> {
+    pub(super) fn parameters_of(self, places: &'static str) -> Vec<(&'static str, u64)> {
         vec![(places, self.m.into()), ("hash functions", self.k.into())]
     }
 
@@ -119,7 +99,7 @@ fn max_k(m: u64) -> i64 {
     max_probes(m).min(i32::MAX.into())
 }
 
-impl Places for Rule {
+impl Places for Hadoop {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let bytes = key.bytes()?;
         if bytes.is_empty() {
@@ -150,52 +130,23 @@ impl HadoopFilter {
     ///
     /// [`Error::Size`] if Hadoop makes no such filter, or if `k` is above both `m` and 65536; or
     /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`HadoopFilter`].
     pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
-        let rule = Rule::new(m, k, hash)?;
-        Ok(Self { rule, bits: BitArray::zeroed(rule.bytes())? })
-    }
-
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if Hadoop does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, HadoopFilter, HadoopHash};
-    /// let bytes = HadoopFilter::new(100, 3, HadoopHash::Jenkins)?.to_bytes();
-    /// assert_eq!(HadoopFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
-        let rule = Rule::read(&mut cursor)?;
-        let bits = BitArray::of_bytes(cursor.take(rule.bytes())?)?;
-        cursor.end()?;
-        Ok(Self { rule, bits })
+        let system = Hadoop::new(m, k, hash)?;
+        Self::zeroed(system, system.bytes())
     }
 }
 
-impl Filter for HadoopFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
+impl System for Hadoop {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        let system = Self::read_header(cursor)?;
+        Ok((system, cursor.take(system.bytes())?))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        let mut header = [VERSION as u32, self.k].map(u32::to_be_bytes).concat();
+        header.push(u8::from(self.hash == HadoopHash::Murmur));
+        header.extend(self.m.to_be_bytes());
+        header
     }
 
     fn format(&self) -> Format {
@@ -203,19 +154,10 @@ impl Filter for HadoopFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        self.rule.parameters("bits")
+        self.parameters_of("bits")
     }
 
-    fn false_positive_rate(&self) -> f64 {
-        rates::of_places(&self.bits, self.rule.m.into(), self.rule.k.into())
-    }
-
-    fn encoded_len(&self) -> u64 {
-        Rule::BYTES + self.rule.bytes()
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        self.rule.write(to)?;
-        to.write_all(self.bits.as_bytes())
+    fn rate(&self, bits: &BitArray) -> f64 {
+        rates::of_places(bits, self.m.into(), self.k.into())
     }
 }

@@ -9,12 +9,12 @@
 use std::io;
 
 use super::bits::BitArray;
-use super::bloom::Places;
+use super::bloom::{Places, System};
 use super::cursor::Cursor;
 use super::error::Error;
 use super::filter::Filter;
 use super::format::Format;
-use super::hadoop::{HadoopHash, Rule};
+use super::hadoop::{Hadoop, HadoopHash};
 use super::key::Key;
 use super::rates;
 
@@ -39,7 +39,7 @@ const MAX: u8 = 15;
 /// ```
 #[derive(Clone, Debug)]
 pub struct HadoopCountingFilter {
-    rule: Rule,
+    header: Hadoop,
     counters: BitArray,
 }
 
@@ -50,13 +50,9 @@ impl HadoopCountingFilter {
     /// # Errors
     ///
     /// As [`HadoopFilter::new`](super::HadoopFilter::new).
-    ///
-    /// # Examples
-    ///
-    /// See [`HadoopCountingFilter`].
     pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
-        let rule = Rule::new(m, k, hash)?;
-        Ok(Self { rule, counters: BitArray::zeroed(bytes(rule))? })
+        let header = Hadoop::new(m, k, hash)?;
+        Ok(Self { header, counters: BitArray::zeroed(bytes(header))? })
     }
 
     /// Reads a filter.
@@ -76,17 +72,17 @@ impl HadoopCountingFilter {
     /// ```
     pub fn from_bytes(bytes_of_filter: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes_of_filter);
-        let rule = Rule::read(&mut cursor)?;
-        let counters = BitArray::of_big_endian_words(cursor.take(bytes(rule))?)?;
+        let header = Hadoop::read_header(&mut cursor)?;
+        let counters = BitArray::of_big_endian_words(cursor.take(bytes(header))?)?;
         cursor.end()?;
-        Ok(Self { rule, counters })
+        Ok(Self { header, counters })
     }
 
     /// Replaces each counter of a key by `to` of it. Returns whether one has changed.
     fn change(&mut self, key: Key<'_>, to: impl Fn(u8) -> u8) -> Result<bool, Error> {
-        let (rule, counters) = (self.rule, &mut self.counters);
+        let counters = &mut self.counters;
         let mut changed = false;
-        rule.each(key, &mut |place| {
+        self.header.each(key, &mut |place| {
             let old = counters.nibble(place);
             counters.set_nibble(place, to(old));
             changed |= counters.nibble(place) != old;
@@ -97,14 +93,14 @@ impl HadoopCountingFilter {
 }
 
 /// Returns the number of bytes of the counters.
-fn bytes(rule: Rule) -> u64 {
-    8 * u64::from(rule.m.div_ceil(16))
+fn bytes(header: Hadoop) -> u64 {
+    8 * u64::from(header.m.div_ceil(16))
 }
 
 impl Filter for HadoopCountingFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
         let mut all = true;
-        self.rule.each(key, &mut |place| {
+        self.header.each(key, &mut |place| {
             all = self.counters.nibble(place) > 0;
             all
         })?;
@@ -128,21 +124,21 @@ impl Filter for HadoopCountingFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        self.rule.parameters("counters")
+        self.header.parameters_of("counters")
     }
 
     fn false_positive_rate(&self) -> f64 {
-        let m = u64::from(self.rule.m);
+        let m = u64::from(self.header.m);
         let set = (0..m).filter(|&place| self.counters.nibble(place) > 0).count();
-        rates::power(set as f64 / m as f64, self.rule.k.into())
+        rates::power(set as f64 / m as f64, self.header.k.into())
     }
 
     fn encoded_len(&self) -> u64 {
-        Rule::BYTES + bytes(self.rule)
+        self.header.header().len() as u64 + bytes(self.header)
     }
 
     fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        self.rule.write(to)?;
+        to.write_all(&self.header.header())?;
         self.counters.write_big_endian_words(to)
     }
 }

@@ -6,12 +6,10 @@
 //!
 //! Source: `util/bloom.cc`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places};
+use super::bloom::{ForeignBloomFilter, Places, System};
+use super::cursor::Cursor;
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::leveldb_hash::hash;
@@ -39,18 +37,15 @@ const MAX_PROBES: u8 = 30;
 ///
 /// let filter = LevelDbFilter::from_bytes(&filter.to_bytes())?;
 /// assert!(filter.contains(Key::Bytes(b"a"))?);
+/// assert!(!LevelDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
+/// assert!(LevelDbFilter::from_bytes(&[0, 31])?.contains(Key::Text("a"))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct LevelDbFilter {
-    rule: Rule,
-    bits: BitArray,
-    /// The last byte; a filter without bytes has none.
-    k: Option<u8>,
-}
+pub type LevelDbFilter = ForeignBloomFilter<LevelDb>;
 
-#[derive(Clone, Copy, Debug)]
-enum Rule {
+/// What the last byte says. It is in the array, behind the bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LevelDb {
     /// No key.
     Never,
     /// Every key.
@@ -61,7 +56,7 @@ enum Rule {
     },
 }
 
-impl Places for Rule {
+impl Places for LevelDb {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let hash = hash(key.bytes()?, u32::from);
         if let Self::Bits { bits, k } = *self {
@@ -74,29 +69,19 @@ impl Places for Rule {
     }
 }
 
-impl Rule {
-    /// Returns the rule, the bits and the last byte of a filter.
-    fn of_bytes(bytes: &[u8]) -> (Self, &[u8], Option<u8>) {
-        let (k, bits) = bytes.split_last().map_or((None, bytes), |(k, bits)| (Some(*k), bits));
-        let rule = match k {
-            Some(k) if !bits.is_empty() && k <= MAX_PROBES => {
+impl LevelDb {
+    fn of_bytes(bytes: &[u8]) -> Self {
+        match bytes.split_last() {
+            Some((&k, bits)) if !bits.is_empty() && k <= MAX_PROBES => {
                 Self::Bits { bits: 8 * bits.len() as u64, k }
             }
-            Some(_) if !bits.is_empty() => Self::Always,
+            Some((_, bits)) if !bits.is_empty() => Self::Always,
             _ => Self::Never,
-        };
-        (rule, bits, k)
-    }
-
-    fn parameters(self) -> Vec<(&'static str, u64)> {
-        match self {
-            Self::Never | Self::Always => vec![("bits", 0), ("hash functions", 0)],
-            Self::Bits { bits, k } => vec![("bits", bits), ("hash functions", k.into())],
         }
     }
 
     /// Returns the rate. `fill` returns the part of the bits that are set, whose number it gets.
-    fn rate(self, fill: impl FnOnce(u64) -> f64) -> f64 {
+    fn rate_of(self, fill: impl FnOnce(u64) -> f64) -> f64 {
         match self {
             Self::Never => 0.0,
             Self::Always => 1.0,
@@ -111,10 +96,6 @@ impl LevelDbFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if one of the numbers is above 2^31 - 1, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilter`].
     pub fn new(keys: u64, bits_per_key: u32) -> Result<Self, Error> {
         if keys > i32::MAX as u64 {
             return Err(Error::Size { parameter: "number of keys" });
@@ -124,47 +105,29 @@ impl LevelDbFilter {
         }
         let k = probes(bits_per_key);
         let bytes = (keys * u64::from(bits_per_key)).max(64).div_ceil(8);
-        let rule = Rule::Bits { bits: 8 * bytes, k };
-        Ok(Self { rule, bits: BitArray::zeroed(bytes)?, k: Some(k) })
-    }
-
-    /// Reads a filter. All bytes are one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, Key, LevelDbFilter};
-    /// assert!(!LevelDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
-    /// assert!(LevelDbFilter::from_bytes(&[0, 31])?.contains(Key::Text("a"))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (rule, bits, k) = Rule::of_bytes(bytes);
-        Ok(Self { rule, bits: BitArray::of_bytes(bits)?, k })
+        let mut filter = Self::zeroed(LevelDb::Bits { bits: 8 * bytes, k }, bytes + 1)?;
+        filter.bits.set_last([k]);
+        Ok(filter)
     }
 }
 
 /// Returns whether these bytes, as a filter, contain a key.
 pub(super) fn bytes_contain(bytes: &[u8], key: Key<'_>) -> Result<bool, Error> {
-    let (rule, bits, _) = Rule::of_bytes(bytes);
+    let filter = LevelDb::of_bytes(bytes);
     let mut all = true;
-    rule.each(key, &mut |place| {
-        all = bits[(place / 8) as usize] >> (place % 8) & 1 == 1;
+    filter.each(key, &mut |place| {
+        all = bytes[(place / 8) as usize] >> (place % 8) & 1 == 1;
         all
     })?;
-    Ok(all && !matches!(rule, Rule::Never))
+    Ok(all && !filter.is_void())
 }
 
 /// Returns the rate of these bytes, as a filter.
 pub(super) fn rate_of_bytes(bytes: &[u8]) -> f64 {
-    let (rule, bytes, _) = Rule::of_bytes(bytes);
-    let ones = bytes.iter().map(|byte| u64::from(byte.count_ones()));
-    rule.rate(|bits| ones.sum::<u64>() as f64 / bits as f64)
+    LevelDb::of_bytes(bytes).rate_of(|bits| {
+        let ones = bytes[..(bits / 8) as usize].iter().map(|byte| u64::from(byte.count_ones()));
+        ones.sum::<u64>() as f64 / bits as f64
+    })
 }
 
 /// Returns `k` of LevelDB.
@@ -172,16 +135,14 @@ pub(super) fn probes(bits_per_key: u32) -> u8 {
     (f64::from(bits_per_key) * 0.69).clamp(1.0, MAX_PROBES.into()) as u8
 }
 
-impl Filter for LevelDbFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        // Without places, every key is contained.
-        let contained = bloom::contains(&self.rule, &self.bits, key)?;
-        Ok(contained && !matches!(self.rule, Rule::Never))
+impl System for LevelDb {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        let bytes = cursor.rest();
+        Ok((Self::of_bytes(bytes), bytes))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        let changed = bloom::insert(&self.rule, &mut self.bits, key)?;
-        if matches!(self.rule, Rule::Never) { Err(Error::Full) } else { Ok(changed) }
+    fn header(&self) -> Vec<u8> {
+        Vec::new()
     }
 
     fn format(&self) -> Format {
@@ -189,19 +150,21 @@ impl Filter for LevelDbFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        self.rule.parameters()
+        match *self {
+            Self::Never | Self::Always => vec![("bits", 0), ("hash functions", 0)],
+            Self::Bits { bits, k } => vec![("bits", bits), ("hash functions", k.into())],
+        }
     }
 
-    fn false_positive_rate(&self) -> f64 {
-        self.rule.rate(|bits| rates::fill(&self.bits, 0, bits))
+    fn rate(&self, bits: &BitArray) -> f64 {
+        self.rate_of(|count| rates::fill(bits, 0, count))
     }
 
-    fn encoded_len(&self) -> u64 {
-        (self.bits.as_bytes().len() + usize::from(self.k.is_some())) as u64
+    fn is_void(&self) -> bool {
+        *self == Self::Never
     }
 
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(self.bits.as_bytes())?;
-        to.write_all(self.k.as_slice())
+    fn unites_with(&self, _: &Self) -> bool {
+        false
     }
 }

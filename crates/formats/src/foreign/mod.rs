@@ -55,7 +55,7 @@
 //! | `error.rs` | the reasons why bytes, sizes or keys are refused |
 //! | `cursor.rs` | reads numbers from bytes, with the checks |
 //! | `bits.rs` | an array of bits in the orders that the systems use |
-//! | `bloom.rs` | what all Bloom filters do: set and test the places of a key |
+//! | `bloom.rs` | the filter of the systems that have one array of bits: it sets and tests the places of a key |
 //! | `rates.rs` | false-positive rates, estimated from the bits |
 //! | `slots.rs` | a table of fingerprints, of the cuckoo filters |
 //! | `metro.rs` | MetroHash64 |
@@ -105,6 +105,7 @@ mod thrift;
 mod xxph3;
 
 pub use self::bits_and_blooms::BitsAndBloomsFilter;
+pub use self::bloom::ForeignBloomFilter;
 pub use self::datasketches::DataSketchesFilter;
 pub use self::error::Error;
 pub use self::filter::Filter;

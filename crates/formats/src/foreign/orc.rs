@@ -9,13 +9,12 @@
 //! of Murmur3 x64, integers by Thomas Wang's mix. Source: `BloomFilter.java`, `BloomFilterIO.java`
 //! and `Murmur3.java` of `org.apache.orc.util`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places, bits_for, check_rate, max_probes, round};
+use super::bloom::{
+    self, ForeignBloomFilter, Places, System, bits_for, check_rate, max_probes, round,
+};
 use super::cursor::{Cursor, in_range, unsigned_in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
@@ -42,34 +41,22 @@ const MAX_WORDS: i64 = i32::MAX as i64 / 64;
 /// assert!(OrcFilter::from_bytes(&bytes)?.contains(Key::I64(7))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct OrcFilter {
-    rule: Rule,
-    bits: BitArray,
-}
+pub type OrcFilter = ForeignBloomFilter<Orc>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub struct Orc {
     k: u32,
     words: u32,
 }
 
-impl Rule {
+impl Orc {
     fn bits(self) -> u64 {
         64 * u64::from(self.words)
     }
-
-    fn header(self) -> Vec<u8> {
-        let mut header = vec![TAG_K];
-        push_varint(&mut header, self.k.into());
-        header.push(TAG_BITS);
-        push_varint(&mut header, self.bits() / 8);
-        header
-    }
 }
 
-impl Places for Rule {
+impl Places for Orc {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let hash = match key {
             Key::Bytes(bytes) => hash(bytes),
@@ -89,10 +76,6 @@ impl OrcFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if ORC makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`OrcFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // A multiple of 64 bits gets a whole word more. The conversion saturates.
@@ -103,47 +86,29 @@ impl OrcFilter {
         let words = words as u32;
         let bits = f64::from(words) * 64.0;
         let k = round(bits / capacity as f64 * core::f64::consts::LN_2).max(1.0);
-        let rule = Rule { k: k as u32, words };
-        Ok(Self { rule, bits: BitArray::zeroed(rule.bits() / 8)? })
-    }
-
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if ORC does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`OrcFilter`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
-        tag(&mut cursor, TAG_K)?;
-        let k = varint(&mut cursor)?;
-        tag(&mut cursor, TAG_BITS)?;
-        let length = varint(&mut cursor)?;
-        unsigned_in_range("the number of bytes", length, 8, 8 * MAX_WORDS)?;
-        in_range("the number of bytes after whole words", length as i64 % 8, 0, 0)?;
-        unsigned_in_range("the number of hash functions", k, 1, max_probes(8 * length))?;
-        let bits = BitArray::of_bytes(cursor.take(length)?)?;
-        cursor.end()?;
-        Ok(Self { rule: Rule { k: k as u32, words: (length / 8) as u32 }, bits })
+        let system = Orc { k: k as u32, words };
+        Self::zeroed(system, system.bits() / 8)
     }
 }
 
-impl Filter for OrcFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
+impl System for Orc {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        tag(cursor, TAG_K)?;
+        let k = varint(cursor)?;
+        tag(cursor, TAG_BITS)?;
+        let length = varint(cursor)?;
+        unsigned_in_range("the number of bytes", length, 8, 8 * MAX_WORDS)?;
+        in_range("the number of bytes after whole words", length as i64 % 8, 0, 0)?;
+        unsigned_in_range("the number of hash functions", k, 1, max_probes(8 * length))?;
+        Ok((Self { k: k as u32, words: (length / 8) as u32 }, cursor.take(length)?))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        let mut header = vec![TAG_K];
+        push_varint(&mut header, self.k.into());
+        header.push(TAG_BITS);
+        push_varint(&mut header, self.bits() / 8);
+        header
     }
 
     fn format(&self) -> Format {
@@ -151,20 +116,11 @@ impl Filter for OrcFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())]
+        vec![("bits", self.bits()), ("hash functions", self.k.into())]
     }
 
-    fn false_positive_rate(&self) -> f64 {
-        rates::of_progression(&self.bits, self.rule.bits(), self.rule.k.into())
-    }
-
-    fn encoded_len(&self) -> u64 {
-        self.rule.header().len() as u64 + self.rule.bits() / 8
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(&self.rule.header())?;
-        to.write_all(self.bits.as_bytes())
+    fn rate(&self, bits: &BitArray) -> f64 {
+        rates::of_progression(bits, self.bits(), self.k.into())
     }
 }
 
@@ -238,6 +194,6 @@ mod tests {
     #[test]
     fn a_multiple_of_64_bits_gets_a_word_more() {
         let filter = OrcFilter::new(45, 0.5).unwrap();
-        assert_eq!((filter.rule.words, filter.rule.k), (2, 2));
+        assert_eq!((filter.system.words, filter.system.k), (2, 2));
     }
 }

@@ -7,15 +7,12 @@
 //! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of
 //! `apache/parquet-format`.
 
-use std::io;
-
 use twox_hash::XxHash64;
 
 use super::bits::BitArray;
-use super::bloom::{self, Places};
-use super::cursor::in_range;
+use super::bloom::{ForeignBloomFilter, Places, System};
+use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::{Key, KeyType};
 use super::parquet_header::{self, Parts};
@@ -56,21 +53,28 @@ const SALTS: [u32; 8] = [
 /// assert_eq!(filter.to_bytes_with_header().len(), 1024 + 16);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct ParquetFilter {
-    /// What [`write`](Filter::write) writes in front of the bits: empty, or a header.
-    header: Vec<u8>,
-    rule: Rule,
-    bits: BitArray,
-}
+pub type ParquetFilter = ForeignBloomFilter<Parquet>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+/// The sizes, and what a file says of the filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parquet {
+    /// What is written in front of the bits: empty, or a header.
+    header: Vec<u8>,
     blocks: u64,
     key_type: Option<KeyType>,
 }
 
-impl Places for Rule {
+impl Parquet {
+    /// Checks the number of bytes of a bitset.
+    fn of_bitset(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
+        let length = bytes.len() as i64;
+        in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
+        in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)?;
+        Ok(Self { header: Vec::new(), blocks: bytes.len() as u64 / BLOCK, key_type })
+    }
+}
+
+impl Places for Parquet {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         // A string is its bytes.
         let found = key.key_type();
@@ -96,44 +100,18 @@ impl ParquetFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Parquet has no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetFilter`].
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes == 0 || bytes > MAX_BYTES as u64 || !bytes.is_multiple_of(BLOCK) {
             return Err(Error::Size { parameter: "number of bytes" });
         }
-        let rule = Rule { blocks: bytes / BLOCK, key_type: None };
-        Ok(Self { header: Vec::new(), rule, bits: BitArray::zeroed(bytes)? })
-    }
-
-    /// Reads a bitset.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Field`] if the length is not a multiple of 32, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
-    /// let filter = ParquetFilter::from_bytes(&[255; 32])?;
-    /// assert!(filter.contains(Key::Text("a"))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::of_column(bytes, None)
+        let system = Parquet { header: Vec::new(), blocks: bytes / BLOCK, key_type: None };
+        Self::zeroed(system, bytes)
     }
 
     /// Reads the bitset of a column whose keys have this type.
     pub(super) fn of_column(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
-        let length = bytes.len() as i64;
-        in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
-        in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)?;
-        let rule = Rule { blocks: bytes.len() as u64 / BLOCK, key_type };
-        Ok(Self { header: Vec::new(), rule, bits: BitArray::of_bytes(bytes)? })
+        let system = Parquet::of_bitset(bytes, key_type)?;
+        Ok(Self { system, bits: BitArray::of_bytes(bytes)? })
     }
 
     /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with
@@ -163,7 +141,9 @@ impl ParquetFilter {
         // A header of all fields has at most 19 bytes. Bytes that are a header and a bitset are no
         // bitset then.
         in_range("the length of the header", header.len() as i64, 1, BLOCK as i64 - 1)?;
-        Ok(Self { header: header.to_vec(), ..Self::from_bytes(bitset)? })
+        let mut filter = Self::from_bytes(bitset)?;
+        filter.system.header = header.to_vec();
+        Ok(filter)
     }
 
     /// Returns a copy without a header, which takes all keys.
@@ -173,13 +153,14 @@ impl ParquetFilter {
 
     /// Returns a copy with a header, which takes all keys.
     pub(super) fn to_header(&self) -> Result<Self, Error> {
-        let header = parquet_header::of_bitset(self.rule.blocks * BLOCK);
-        Ok(Self { header, ..self.to_bitset()? })
+        let mut filter = self.to_bitset()?;
+        filter.system.header = parquet_header::of_bitset(self.system.blocks * BLOCK);
+        Ok(filter)
     }
 
     /// Adds all keys of another filter, if it has the same size. Returns whether it has.
     pub(super) fn unite(&mut self, other: &Self) -> bool {
-        let same = self.rule.blocks == other.rule.blocks;
+        let same = self.system.blocks == other.system.blocks;
         if same {
             self.bits.unite(&other.bits);
         }
@@ -188,31 +169,22 @@ impl ParquetFilter {
 
     /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and
     /// the bitset.
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetFilter`].
     #[must_use]
     pub fn to_bytes_with_header(&self) -> Vec<u8> {
-        let mut bytes = parquet_header::of_bitset(self.rule.blocks * BLOCK);
+        let mut bytes = parquet_header::of_bitset(self.system.blocks * BLOCK);
         bytes.extend(self.bits.as_bytes());
         bytes
     }
 }
 
-impl Filter for ParquetFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
+impl System for Parquet {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        let bytes = cursor.rest();
+        Ok((Self::of_bitset(bytes, None)?, bytes))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        self.header.clone()
     }
 
     fn format(&self) -> Format {
@@ -220,23 +192,18 @@ impl Filter for ParquetFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        let blocks = self.rule.blocks;
+        let blocks = self.blocks;
         vec![("bits", 8 * BLOCK * blocks), ("blocks", blocks), ("hash functions", 8)]
     }
 
-    fn false_positive_rate(&self) -> f64 {
+    fn rate(&self, bits: &BitArray) -> f64 {
         // One bit in each of the eight words of a block.
-        rates::of_blocks(self.rule.blocks, 8 * BLOCK, |start| {
-            (0..8).map(|word| rates::fill(&self.bits, start + 32 * word, 32)).product()
+        rates::of_blocks(self.blocks, 8 * BLOCK, |start| {
+            (0..8).map(|word| rates::fill(bits, start + 32 * word, 32)).product()
         })
     }
 
-    fn encoded_len(&self) -> u64 {
-        self.header.len() as u64 + self.rule.blocks * BLOCK
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(&self.header)?;
-        to.write_all(self.bits.as_bytes())
+    fn unites_with(&self, other: &Self) -> bool {
+        (self.blocks, self.key_type) == (other.blocks, other.key_type)
     }
 }

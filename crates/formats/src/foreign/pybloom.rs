@@ -7,17 +7,14 @@
 //! The digest depends on the number of bits of hash that the slices need. Source: `pybloom.py` of
 //! version 4.
 
-use std::io;
-
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use twox_hash::XxHash3_128;
 
 use super::bits::BitArray;
-use super::bloom::{self, Places, bits_for, check_rate};
+use super::bloom::{ForeignBloomFilter, Places, System, bits_for, check_rate};
 use super::cursor::{Cursor, MAX_UNSIGNED, unsigned_in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
@@ -44,23 +41,19 @@ const MAX_SLICES: i64 = 1074;
 /// assert_eq!(filter.encoded_len(), 40 + 1798);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct PybloomFilter {
-    rule: Rule,
-    pub(super) rate: f64,
-    pub(super) capacity: u64,
-    pub(super) count: u64,
-    bits: BitArray,
-}
+pub type PybloomFilter = ForeignBloomFilter<Pybloom>;
 
-/// The rule that gives the places of a key.
+/// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub struct Pybloom {
+    pub(super) rate: f64,
     slices: u64,
     bits_per_slice: u64,
+    pub(super) capacity: u64,
+    pub(super) count: u64,
 }
 
-impl Rule {
+impl Pybloom {
     fn bytes(self) -> u64 {
         (self.slices * self.bits_per_slice).div_ceil(8)
     }
@@ -94,7 +87,7 @@ fn digest<D: Digest>(salt: &[u8], key: &[u8]) -> Vec<u8> {
     D::new().chain_update(salt).chain_update(key).finalize().to_vec()
 }
 
-impl Places for Rule {
+impl Places for Pybloom {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let Key::Text(text) = key else {
             return Err(Error::Key { found: key.key_type() });
@@ -121,17 +114,11 @@ impl Places for Rule {
 }
 
 impl PybloomFilter {
-    const HEADER: u64 = 40;
-
     /// Makes an empty filter as the constructor of `BloomFilter` does.
     ///
     /// # Errors
     ///
     /// [`Error::Size`] if pybloom_live makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         let ln_2 = core::f64::consts::LN_2;
         check_rate(rate)?;
@@ -144,77 +131,43 @@ impl PybloomFilter {
         }
         let bits = capacity as f64 * rate.ln().abs() / (slices * (ln_2 * ln_2));
         // Both conversions saturate.
-        let rule = Rule { slices: slices as u64, bits_per_slice: bits.ceil() as u64 };
-        if rule.slices.checked_mul(rule.bits_per_slice).is_none() {
+        let (slices, bits_per_slice) = (slices as u64, bits.ceil() as u64);
+        if slices.checked_mul(bits_per_slice).is_none() {
             return Err(Error::Size { parameter: "capacity" });
         }
-        let bits = BitArray::zeroed(rule.bytes())?;
-        Ok(Self { rule, rate, capacity, count: 0, bits })
+        let system = Pybloom { rate, slices, bits_per_slice, capacity, count: 0 };
+        Self::zeroed(system, system.bytes())
     }
 
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if pybloom_live does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, PybloomFilter};
-    /// let bytes = PybloomFilter::new(10, 0.1)?.to_bytes();
-    /// assert_eq!(PybloomFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
+    /// Sets the bits of a key and counts it, even if all were set or the filter is full.
+    pub(super) fn insert_unchecked(&mut self, key: Key<'_>) -> Result<(), Error> {
+        self.set(key)?;
+        self.system.count();
+        Ok(())
+    }
+}
+
+impl System for Pybloom {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
         let (rate, slices, bits_per_slice) = (cursor.f64_le()?, cursor.u64_le()?, cursor.u64_le()?);
         let (capacity, count) = (cursor.u64_le()?, cursor.u64_le()?);
         check_rate(rate)?;
         unsigned_in_range("the number of bits per slice", bits_per_slice, 1, MAX_UNSIGNED)?;
         let most = MAX_SLICES.min(i64::MAX / bits_per_slice as i64);
         unsigned_in_range("the number of slices", slices, 1, most)?;
-        let rule = Rule { slices, bits_per_slice };
         // A scalable filter grows by the capacity, so the bits must suffice for it. One percent is
         // left for rounding.
         let bits = (slices * bits_per_slice) as f64;
         if capacity == 0 || bits_for(capacity as f64, rate) > bits * 1.01 {
             return Err(Error::Size { parameter: "capacity" });
         }
-        let bits = BitArray::of_bytes(cursor.take(rule.bytes())?)?;
-        cursor.end()?;
-        Ok(Self { rule, rate, capacity, count, bits })
+        let system = Self { rate, slices, bits_per_slice, capacity, count };
+        Ok((system, cursor.take(system.bytes())?))
     }
 
-    /// Sets the bits of a key and counts it, even if all were set or the filter is full.
-    pub(super) fn insert_unchecked(&mut self, key: Key<'_>) -> Result<(), Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)?;
-        self.count = self.count.saturating_add(1);
-        Ok(())
-    }
-}
-
-impl Filter for PybloomFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
-    }
-
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        if self.count > self.capacity {
-            return Err(Error::Full);
-        }
-        let changed = bloom::insert(&self.rule, &mut self.bits, key)?;
-        self.count += u64::from(changed);
-        Ok(changed)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| {
-            (other.rule, other.rate, other.capacity) == (self.rule, self.rate, self.capacity)
-        })?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        let Self { rate, slices, bits_per_slice, capacity, count } = *self;
+        [rate.to_bits(), slices, bits_per_slice, capacity, count].map(u64::to_le_bytes).concat()
     }
 
     fn format(&self) -> Format {
@@ -222,38 +175,37 @@ impl Filter for PybloomFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        let Rule { slices, bits_per_slice } = self.rule;
         vec![
-            ("bits", slices * bits_per_slice),
-            ("hash functions", slices),
+            ("bits", self.slices * self.bits_per_slice),
+            ("hash functions", self.slices),
             ("capacity", self.capacity),
             ("items", self.count),
         ]
     }
 
-    fn false_positive_rate(&self) -> f64 {
+    fn rate(&self, bits: &BitArray) -> f64 {
         // Each slice has a place of its own.
-        let Rule { slices, bits_per_slice } = self.rule;
-        let fill = |slice| rates::fill(&self.bits, slice * bits_per_slice, bits_per_slice);
-        (0..slices).map(fill).product()
+        let fill = |slice| rates::fill(bits, slice * self.bits_per_slice, self.bits_per_slice);
+        (0..self.slices).map(fill).product()
     }
 
-    fn encoded_len(&self) -> u64 {
-        Self::HEADER + self.rule.bytes()
+    fn is_full(&self) -> bool {
+        self.count > self.capacity
     }
 
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        let Rule { slices, bits_per_slice } = self.rule;
-        to.write_all(&self.rate.to_le_bytes())?;
-        let numbers = [slices, bits_per_slice, self.capacity, self.count];
-        to.write_all(numbers.map(u64::to_le_bytes).as_flattened())?;
-        to.write_all(self.bits.as_bytes())
+    fn count(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
+    // The count stays: the system does not add that of the other filter.
+    fn unites_with(&self, other: &Self) -> bool {
+        *self == Self { count: self.count, ..*other }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rule, bloom};
+    use super::{BitArray, Pybloom};
     use crate::foreign::{Error, Filter, Key, PybloomFilter};
 
     /// The first place of a key, the last one and the sum of all, from `make_hashfuncs` of
@@ -278,8 +230,10 @@ mod tests {
             (9, 1_099_511_627_776, 114_152_249_635, 9_438_085_016_287, 44_957_758_674_005),
         ];
         for (slices, bits_per_slice, first, last, sum) in expected {
-            let rule = Rule { slices, bits_per_slice };
-            let places = bloom::places(&rule, Key::Text("clé")).unwrap();
+            let rule = Pybloom { slices, bits_per_slice, rate: 0.1, capacity: 1, count: 0 };
+            // The places need no bits.
+            let filter = PybloomFilter { system: rule, bits: BitArray::zeroed(0).unwrap() };
+            let places = filter.places(Key::Text("clé")).unwrap();
             assert_eq!(places.len() as u64, slices, "{rule:?}");
             let ends = (places[0], places[places.len() - 1]);
             assert_eq!((ends, places.iter().sum::<u64>()), ((first, last), sum), "{rule:?}");
@@ -294,6 +248,6 @@ mod tests {
         let answers: Vec<_> = (0..6).map(|i| filter.insert(Key::Text(&i.to_string()))).collect();
         let full = Err(Error::Full);
         assert_eq!(answers, [Ok(true), Ok(false), Ok(true), Ok(true), Ok(true), full]);
-        assert_eq!(filter.count, 4);
+        assert_eq!(filter.system.count, 4);
     }
 }

@@ -59,10 +59,6 @@ impl PybloomScalableFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if pybloom_live makes no such filter, or if the scale is above 64.
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomScalableFilter`].
     pub fn new(initial_capacity: u64, rate: f64, scale: i32) -> Result<Self, Error> {
         check_rate(rate)?;
         if initial_capacity == 0 {
@@ -79,10 +75,6 @@ impl PybloomScalableFilter {
     /// # Errors
     ///
     /// [`Error`] if pybloom_live does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomScalableFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (scale, ratio) = (cursor.i32_le()?, cursor.f64_le()?);
@@ -105,7 +97,7 @@ impl PybloomScalableFilter {
         cursor.end()?;
         // After a filter with a greater rate the next one could need far more bytes than the file
         // has.
-        if filters.iter().any(|filter| filter.rate > RATIO) {
+        if filters.iter().any(|filter| filter.system.rate > RATIO) {
             return Err(Error::Size { parameter: "rate" });
         }
         Ok(Self { scale, initial_capacity, rate, filters })
@@ -115,7 +107,7 @@ impl PybloomScalableFilter {
     fn newest(&mut self) -> Result<&mut PybloomFilter, Error> {
         let next = match self.filters.last() {
             None => Some((self.initial_capacity, self.rate)),
-            Some(last) if last.count >= last.capacity => {
+            Some(PybloomFilter { system: last, .. }) if last.count >= last.capacity => {
                 let capacity = last.capacity.checked_mul(self.scale as u64);
                 Some((capacity.ok_or(Error::Size { parameter: "capacity" })?, last.rate))
             }
@@ -162,8 +154,8 @@ impl Filter for PybloomScalableFilter {
         vec![
             ("sub-filters", self.filters.len() as u64),
             ("initial capacity", self.initial_capacity),
-            ("capacity", sum(|filter| filter.capacity)),
-            ("items", sum(|filter| filter.count)),
+            ("capacity", sum(|filter| filter.system.capacity)),
+            ("items", sum(|filter| filter.system.count)),
             ("scale", self.scale as u64),
         ]
     }

@@ -8,13 +8,10 @@
 //! The hash of format 5 is XXPH3, that of format 4 is like LevelDB's. Source:
 //! `table/block_based/filter_policy.cc` and `util/bloom_impl.h`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places};
-use super::cursor::in_range;
+use super::bloom::{ForeignBloomFilter, Places, System};
+use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::leveldb::probes;
@@ -51,16 +48,19 @@ const MILLIBITS: [u32; 12] =
 ///
 /// let filter = RocksDbFilter::from_bytes(&filter.to_bytes())?;
 /// assert!(filter.contains(Key::Bytes(b"a"))?);
+/// assert!(!RocksDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct RocksDbFilter {
+pub type RocksDbFilter = ForeignBloomFilter<RocksDb>;
+
+/// What the trailer says. It is in the array, behind the bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RocksDb {
+    format: Format,
     rule: Rule,
-    /// The bits and the trailer.
-    bytes: BitArray,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Rule {
     /// No key.
     Never,
@@ -72,12 +72,12 @@ enum Rule {
     Lines { lines: u64, bits_per_line: u64, k: u8 },
 }
 
-impl Places for Rule {
+impl Places for RocksDb {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         let bytes = key.bytes()?;
-        match *self {
-            Self::Never | Self::Always => {}
-            Self::Blocks { blocks, k } => {
+        match self.rule {
+            Rule::Never | Rule::Always => {}
+            Rule::Blocks { blocks, k } => {
                 let hash = xxph3(bytes);
                 let block = ((hash & 0xffff_ffff) * blocks) >> 32;
                 let mut probe = (hash >> 32) as u32;
@@ -88,7 +88,7 @@ impl Places for Rule {
                     probe = probe.wrapping_mul(0x9e37_79b9);
                 }
             }
-            Self::Lines { lines, bits_per_line, k } => {
+            Rule::Lines { lines, bits_per_line, k } => {
                 // The bytes of the tail are signed there.
                 let hash = hash(bytes, |byte| byte as i8 as u32);
                 let (line, delta) = (u64::from(hash) % lines, hash.rotate_right(17));
@@ -145,10 +145,6 @@ impl RocksDbFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if RocksDB makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`RocksDbFilter`].
     pub fn new(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
         let millibits = millibits(bits_per_key)?;
         let bytes = keys.checked_mul(millibits.into()).map(|bits| bits.div_ceil(8000));
@@ -186,31 +182,9 @@ impl RocksDbFilter {
     fn with_trailer(bytes: Option<u64>, trailer: [u8; TRAILER]) -> Result<Self, Error> {
         let bytes = bytes.filter(|&bytes| bytes <= MAX_BYTES);
         let length = bytes.ok_or(Error::Size { parameter: "number of keys" })?;
-        let mut bytes = BitArray::zeroed(length + TRAILER as u64)?;
-        for (place, byte) in (length..).zip(trailer) {
-            for bit in (0..8).filter(|bit| byte >> bit & 1 == 1) {
-                bytes.set(8 * place + bit);
-            }
-        }
-        Ok(Self { rule: Rule::of_bytes(bytes.as_bytes())?, bytes })
-    }
-
-    /// Reads a filter of either format. All bytes are one, except for Ribbon filters.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Field`] for a Ribbon filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, Key, RocksDbFilter};
-    /// assert!(!RocksDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Ok(Self { rule: Rule::of_bytes(bytes)?, bytes: BitArray::of_bytes(bytes)? })
+        let mut bits = BitArray::zeroed(length + TRAILER as u64)?;
+        bits.set_last(trailer);
+        Ok(Self { system: RocksDb::of_bytes(bits.as_bytes())?, bits })
     }
 }
 
@@ -232,23 +206,28 @@ pub(super) fn probes_of_blocks(millibits: u32) -> u8 {
     listed.unwrap_or_else(computed)
 }
 
-impl Filter for RocksDbFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        // Without places, every key is contained.
-        let contained = bloom::contains(&self.rule, &self.bytes, key)?;
-        Ok(contained && !matches!(self.rule, Rule::Never))
+impl RocksDb {
+    fn of_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let format = match bytes.last_chunk::<TRAILER>() {
+            Some(&[k, ..]) if (k as i8) > 0 => Format::RocksDbLegacy,
+            _ => Format::RocksDbFormat5,
+        };
+        Ok(Self { format, rule: Rule::of_bytes(bytes)? })
+    }
+}
+
+impl System for RocksDb {
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
+        let bytes = cursor.rest();
+        Ok((Self::of_bytes(bytes)?, bytes))
     }
 
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        let changed = bloom::insert(&self.rule, &mut self.bytes, key)?;
-        if matches!(self.rule, Rule::Never) { Err(Error::Full) } else { Ok(changed) }
+    fn header(&self) -> Vec<u8> {
+        Vec::new()
     }
 
     fn format(&self) -> Format {
-        match self.bytes.as_bytes().split_last_chunk::<TRAILER>() {
-            Some((_, &[k, ..])) if (k as i8) > 0 => Format::RocksDbLegacy,
-            _ => Format::RocksDbFormat5,
-        }
+        self.format
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
@@ -260,27 +239,27 @@ impl Filter for RocksDbFilter {
         vec![("bits", blocks * bits_per_block), ("blocks", blocks), ("hash functions", k.into())]
     }
 
-    fn false_positive_rate(&self) -> f64 {
+    fn rate(&self, bits: &BitArray) -> f64 {
         match self.rule {
             Rule::Never => 0.0,
             Rule::Always => 1.0,
             Rule::Blocks { blocks, k } => rates::of_blocks(blocks, 8 * BLOCK, |start| {
-                rates::power(rates::fill(&self.bytes, start, 8 * BLOCK), k.into())
+                rates::power(rates::fill(bits, start, 8 * BLOCK), k.into())
             }),
             Rule::Lines { lines, bits_per_line, k } => {
                 rates::of_blocks(lines, bits_per_line, |start| {
-                    let fill = rates::fill(&self.bytes, start, bits_per_line);
+                    let fill = rates::fill(bits, start, bits_per_line);
                     rates::of_progression_in(fill, bits_per_line, k.into())
                 })
             }
         }
     }
 
-    fn encoded_len(&self) -> u64 {
-        self.bytes.as_bytes().len() as u64
+    fn is_void(&self) -> bool {
+        self.rule == Rule::Never
     }
 
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        to.write_all(self.bytes.as_bytes())
+    fn unites_with(&self, _: &Self) -> bool {
+        false
     }
 }

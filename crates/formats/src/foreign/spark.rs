@@ -8,22 +8,17 @@
 //! The hash is Murmur3 x86 32 with a tail of its own. Source: `BloomFilterImpl.java`,
 //! `BloomFilterImplV2.java`, `BitArray.java` and `Murmur3_x86_32.java`.
 
-use std::io;
-
 use super::bits::BitArray;
-use super::bloom::{self, Places, bits_for, check_rate, max_probes, round};
+use super::bloom::{
+    self, ForeignBloomFilter, Places, System, bits_for, check_rate, max_probes, round,
+};
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
 
 /// The version of a filter of Spark.
-///
-/// # Examples
-///
-/// See [`SparkFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SparkVersion {
     /// What `create` makes in Spark 3.5. No place is above 2^31 - 1.
@@ -54,27 +49,23 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 /// assert_eq!(SparkFilter::from_bytes(&filter.to_bytes())?.version(), filter.version());
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct SparkFilter {
-    rule: Rule,
-    bits: BitArray,
-}
+pub type SparkFilter = ForeignBloomFilter<Spark>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rule {
+pub struct Spark {
     version: SparkVersion,
     k: u32,
     words: u32,
 }
 
-impl Rule {
+impl Spark {
     fn bits(self) -> u64 {
         64 * u64::from(self.words)
     }
 }
 
-impl Places for Rule {
+impl Places for Spark {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
         key.widened().with_little_endian(|bytes| match self.version {
             SparkVersion::V1 => {
@@ -106,10 +97,6 @@ impl SparkFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Spark makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     pub fn new(version: SparkVersion, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // The conversion saturates.
@@ -148,21 +135,21 @@ impl SparkFilter {
         if k > max_k(words) as f64 {
             return Err(Error::Size { parameter: "number of bits per key" });
         }
-        let rule = Rule { version, k: k as u32, words };
-        Ok(Self { rule, bits: BitArray::zeroed(rule.bits() / 8)? })
+        let system = Spark { version, k: k as u32, words };
+        Self::zeroed(system, system.bits() / 8)
     }
 
-    /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if Spark does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut cursor = Cursor::new(bytes);
+    /// Returns the version, with the seed.
+    #[must_use]
+    pub const fn version(&self) -> SparkVersion {
+        self.system.version
+    }
+}
+
+impl System for Spark {
+    const BIG_ENDIAN_WORDS: bool = true;
+
+    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
         let (version, k) = (cursor.i32_be()?, cursor.i32_be()?);
         let version = match version {
             1 => SparkVersion::V1,
@@ -179,98 +166,39 @@ impl SparkFilter {
         let words = cursor.i32_be()?;
         in_range("the number of words", words.into(), 1, MAX_WORDS)?;
         in_range("the number of hash functions", k.into(), 1, max_k(words as u32))?;
-        let rule = Rule { version, k: k as u32, words: words as u32 };
-        let bits = BitArray::of_big_endian_words(cursor.take(rule.bits() / 8)?)?;
-        cursor.end()?;
-        Ok(Self { rule, bits })
+        let system = Self { version, k: k as u32, words: words as u32 };
+        Ok((system, cursor.take(system.bits() / 8)?))
     }
 
-    /// Returns the version, with the seed.
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
-    #[must_use]
-    pub const fn version(&self) -> SparkVersion {
-        self.rule.version
-    }
-
-    /// Returns the places of a key in the array of bits, in the order in which Spark computes them.
-    ///
-    /// # Errors
-    ///
-    /// None: Spark has keys of all types.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Key, SparkFilter, SparkVersion};
-    /// let filter = SparkFilter::with_bits(SparkVersion::V1, 500, 8000)?;
-    /// assert_eq!(filter.places(Key::I64(-1))?.len(), 11);
-    /// assert_eq!(filter.places(Key::I32(-1))?, filter.places(Key::I64(-1))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        bloom::places(&self.rule, key)
-    }
-}
-
-impl Filter for SparkFilter {
-    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::contains(&self.rule, &self.bits, key)
-    }
-
-    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        bloom::insert(&self.rule, &mut self.bits, key)
-    }
-
-    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = bloom::like(other, |other: &Self| other.rule == self.rule)?;
-        self.bits.unite(&other.bits);
-        Ok(())
+    fn header(&self) -> Vec<u8> {
+        let Self { version, k, words } = *self;
+        match version {
+            SparkVersion::V1 => [1, k, words].map(u32::to_be_bytes).concat(),
+            SparkVersion::V2 { seed } => [2, k, seed as u32, words].map(u32::to_be_bytes).concat(),
+        }
     }
 
     fn format(&self) -> Format {
-        match self.rule.version {
+        match self.version {
             SparkVersion::V1 => Format::SparkV1,
             SparkVersion::V2 { .. } => Format::SparkV2,
         }
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        let mut all = vec![("bits", self.rule.bits()), ("hash functions", self.rule.k.into())];
-        if let SparkVersion::V2 { seed } = self.rule.version {
+        let mut all = vec![("bits", self.bits()), ("hash functions", self.k.into())];
+        if let SparkVersion::V2 { seed } = self.version {
             all.push(("seed", i64::from(seed) as u64));
         }
         all
     }
 
-    fn false_positive_rate(&self) -> f64 {
-        let reached = match self.rule.version {
-            SparkVersion::V1 => self.rule.bits().min(bloom::PLACES_OF_SUMS),
-            SparkVersion::V2 { .. } => self.rule.bits(),
+    fn rate(&self, bits: &BitArray) -> f64 {
+        let reached = match self.version {
+            SparkVersion::V1 => self.bits().min(bloom::PLACES_OF_SUMS),
+            SparkVersion::V2 { .. } => self.bits(),
         };
-        rates::of_progression(&self.bits, reached, self.rule.k.into())
-    }
-
-    fn encoded_len(&self) -> u64 {
-        let header = match self.rule.version {
-            SparkVersion::V1 => 12,
-            SparkVersion::V2 { .. } => 16,
-        };
-        header + self.rule.bits() / 8
-    }
-
-    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
-        let Rule { version, k, words } = self.rule;
-        match version {
-            SparkVersion::V1 => to.write_all([1, k, words].map(u32::to_be_bytes).as_flattened())?,
-            SparkVersion::V2 { seed } => {
-                to.write_all([2, k, seed as u32, words].map(u32::to_be_bytes).as_flattened())?;
-            }
-        }
-        self.bits.write_big_endian_words(to)
+        rates::of_progression(bits, reached, self.k.into())
     }
 }
 

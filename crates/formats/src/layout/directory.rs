@@ -37,6 +37,20 @@ pub trait Entry: Sized {
     fn check_items(&self, found: u64) -> Result<(), LoadError>;
 }
 
+/// Checks a number of an entry that has only one possible value.
+pub(crate) const fn require_of_entry(
+    entry: u32,
+    field: &'static str,
+    found: u64,
+    expected: u64,
+) -> Result<(), LoadError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(LoadError::Directory { entry, field, found, expected })
+    }
+}
+
 /// The arrays of a body, with their entries.
 #[derive(Debug)]
 pub struct Arrays<E>(pub(crate) Vec<(E, Lines)>);

@@ -43,7 +43,7 @@ impl LineCheck {
             Geometry::Cuckoo(sizes) => Self::Cuckoo(sizes),
             Geometry::Window(sizes) => Self::Window { slots: sizes.slots(), spare: sizes.spare() },
             Geometry::Chain(_)
-            | Geometry::Generations(_)
+            | Geometry::CuckooChain(_)
             | Geometry::Table(_)
             | Geometry::Foreign(_) => Self::Other,
         }

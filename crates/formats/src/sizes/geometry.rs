@@ -11,8 +11,8 @@ use tamis_sync::LINE_BITS;
 use crate::error::LoadError;
 use crate::kind::Kind;
 use crate::sizes::chain::ChainSizes;
+use crate::sizes::cuckoo_chain::CuckooChainSizes;
 use crate::sizes::foreign::ForeignSizes;
-use crate::sizes::generations::GenerationSizes;
 use crate::sizes::numbers::{Numbers, require, require_lines};
 use crate::sizes::table::{SHARDS, TAG_BITS, TableSizes};
 use crate::sizes::window::WindowSizes;
@@ -45,7 +45,7 @@ pub enum Geometry {
     /// Those of a rotating Bloom filter.
     Window(WindowSizes),
     /// Those of a cuckoo filter that grows.
-    Generations(GenerationSizes),
+    CuckooChain(CuckooChainSizes),
     /// Those of a table.
     Table(TableSizes),
     /// Those of a filter of another system.
@@ -84,7 +84,7 @@ impl Geometry {
             Kind::RotatingBloom => return WindowSizes::of_numbers(numbers).map(Self::Window),
             Kind::Cuckoo | Kind::OnceCuckoo => return Self::of_buckets(numbers),
             Kind::ScalableCuckoo => {
-                return GenerationSizes::of_numbers(numbers).map(Self::Generations);
+                return CuckooChainSizes::of_numbers(numbers).map(Self::CuckooChain);
             }
             Kind::Table => {
                 require("slots", probes.into(), SHARDS.into())?;
@@ -119,7 +119,7 @@ impl Geometry {
             }
             Self::Chain(sizes) => sizes.numbers(),
             Self::Window(sizes) => sizes.numbers(),
-            Self::Generations(sizes) => sizes.numbers(),
+            Self::CuckooChain(sizes) => sizes.numbers(),
             Self::Table(sizes) => Numbers::new(sizes.lines(), SHARDS, TAG_BITS),
             Self::Foreign(sizes) => sizes.numbers(),
         }
@@ -132,7 +132,7 @@ impl Geometry {
             Self::Cuckoo(sizes) => sizes.bits().div_ceil(LINE_BITS),
             Self::Chain(sizes) => sizes.body_lines(),
             Self::Window(sizes) => sizes.body_lines(),
-            Self::Generations(sizes) => sizes.body_lines(),
+            Self::CuckooChain(sizes) => sizes.body_lines(),
             Self::Table(sizes) => sizes.body_lines(),
             Self::Foreign(sizes) => sizes.body_lines(),
         }
@@ -148,7 +148,7 @@ impl Geometry {
             | Self::Table(_)
             | Self::Foreign(_) => 0,
             Self::Chain(sizes) => sizes.slices(),
-            Self::Generations(sizes) => sizes.generations(),
+            Self::CuckooChain(sizes) => sizes.slices(),
         }
     }
 
@@ -157,7 +157,7 @@ impl Geometry {
         match self {
             Self::Bloom(_) | Self::Chain(_) | Self::Window(_) | Self::Foreign(_) => None,
             Self::Cuckoo(sizes) => Some(sizes.buckets().saturating_mul(u64::from(sizes.slots()))),
-            Self::Generations(sizes) => Some(sizes.most_slots()),
+            Self::CuckooChain(sizes) => Some(sizes.most_slots()),
             Self::Table(sizes) => Some(sizes.slots()),
         }
     }
@@ -169,7 +169,7 @@ impl Geometry {
             Self::Chain(_)
             | Self::Window(_)
             | Self::Cuckoo(_)
-            | Self::Generations(_)
+            | Self::CuckooChain(_)
             | Self::Table(_)
             | Self::Foreign(_) => false,
         }

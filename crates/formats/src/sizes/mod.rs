@@ -5,12 +5,12 @@
 //! |---|---|
 //! | `numbers.rs` | the numbers, and the checks of single ones |
 //! | `geometry.rs` | the sizes of any filter |
-//! | `chain.rs`, `generations.rs`, `window.rs` | those of filters with several arrays |
+//! | `chain.rs`, `cuckoo_chain.rs`, `window.rs` | those of filters with several arrays |
 //! | `foreign.rs`, `table.rs` | those of a filter of another system, and of the program's table |
 
 pub(crate) mod chain;
+pub(crate) mod cuckoo_chain;
 pub(crate) mod foreign;
-pub(crate) mod generations;
 pub(crate) mod geometry;
 pub(crate) mod numbers;
 pub(crate) mod table;

@@ -150,11 +150,11 @@ pub(crate) fn rotating<S>(hasher: S) -> RotatingBloomFilter<u64, S> {
     tamis_bloom::raw::rotating_from_lines(geometry, rotation, hasher, lines).unwrap()
 }
 
-/// Returns a filter of two generations of unequal shapes. The first has the numbers from 0 to 20.
+/// Returns a filter of two slices of unequal shapes. The first has the numbers from 0 to 20.
 pub(crate) fn growing<S: StableHasher + HashItem<u64>>(hasher: S) -> ScalableCuckooFilter<u64, S> {
     let plan = Plan::new(16, 13, 4).unwrap();
-    let part = |generation, slots, bits| {
-        let geometry = plan.geometry(generation, slots, bits).unwrap();
+    let part = |slice, slots, bits| {
+        let geometry = plan.geometry(slice, slots, bits).unwrap();
         let lines = Lines::zeroed(tamis_cuckoo::raw::lines(geometry)).unwrap();
         Part { geometry, lines, len: 0 }
     };

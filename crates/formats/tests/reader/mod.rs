@@ -27,7 +27,7 @@ pub(crate) struct Reader {
     body: Vec<u8>,
 }
 
-/// A slice of kinds 6 and 7, or a generation of kind 10: its first byte in the body, its bits or
+/// A slice of kinds 6 and 7, or a slice of kind 10: its first byte in the body, its bits or
 /// buckets, and what is in the fields for probes and words, or slots and bits.
 struct Array {
     at: u64,
@@ -182,7 +182,7 @@ impl Reader {
                 let planned = self.record[0];
                 check((8..=42).contains(&words), "bits of a whole fingerprint")?;
                 check((1..=40).contains(&planned) && planned + 7 <= words, "planned")?;
-                check((1..=planned).contains(&probes), "generations")?;
+                check((1..=planned).contains(&probes), "slices")?;
                 check(size >= 2 && size % 2 == 0 && size <= (1 << 56) >> (probes - 1), "sizes")?;
                 let lines = |bits: u64| -> u64 {
                     (0..probes).map(|number| ((size << number) * bits).div_ceil(512)).sum()
@@ -247,7 +247,7 @@ impl Reader {
                 check(!used, "a bit of the spare generation")?;
                 check(items == 0, "items")
             }
-            10 => self.check_generations(items),
+            10 => self.check_cuckoo_slices(items),
             _ => {
                 let (bits, used) = (self.bucket_bits(), self.probes * self.words);
                 let behind = self.size * bits;
@@ -289,19 +289,19 @@ impl Reader {
     }
 
     /// Reads the directory of kind 10, and checks every slot.
-    fn check_generations(&mut self, items: u64) -> Result<(), String> {
+    fn check_cuckoo_slices(&mut self, items: u64) -> Result<(), String> {
         let mut at = 64 * self.probes;
         let mut all = 0;
-        for generation in 0..self.probes {
-            let entry = &self.body[64 * generation as usize..][..64];
+        for slice in 0..self.probes {
+            let entry = &self.body[64 * slice as usize..][..64];
             let [buckets, copies] = [0, 16].map(|at| number(entry, at, 8));
             let [slots, width] = [8, 12].map(|at| number(entry, at, 4));
-            check(buckets == self.size << generation, "buckets of a generation")?;
-            let bits = bucket_bits(slots, width).ok_or("shape of a generation")?;
-            check(width >= self.words - generation, "bits of a generation")?;
+            check(buckets == self.size << slice, "buckets of a slice")?;
+            let bits = bucket_bits(slots, width).ok_or("shape of a slice")?;
+            check(width >= self.words - slice, "bits of a slice")?;
             check(entry[24..].iter().all(|byte| *byte == 0), "zeros of the directory")?;
             let end = at + 64 * (buckets * bits).div_ceil(512);
-            check(end <= self.body.len() as u64, "lines of the generations")?;
+            check(end <= self.body.len() as u64, "lines of the slices")?;
             let array = Array { at, buckets, slots, width };
             let (from, to) = (8 * at + buckets * bits, 8 * end);
             check((from..to).all(|bit| !self.bit(bit)), "bits behind the last bucket")?;
@@ -311,22 +311,22 @@ impl Reader {
                 let spare = (slots * width..bits).any(|bit| self.bit(first + bit));
                 check(!spare, "spare bits of a bucket")?;
                 for stored in self.slots_in(&array, bucket).into_iter().filter(|slot| *slot != 0) {
-                    let whole = u128::from(stored) << generation;
+                    let whole = u128::from(stored) << slice;
                     let is_whole = whole >= 1 << (self.record[0] - 1) && whole < 1 << self.words;
                     check(is_whole, "a number that no item has")?;
                     found += 1;
                 }
             }
-            check(copies == found, "copies of a generation")?;
+            check(copies == found, "copies of a slice")?;
             all += found;
             at = end;
             self.arrays.push(array);
         }
-        check(at == self.body.len() as u64, "lines of the generations")?;
+        check(at == self.body.len() as u64, "lines of the slices")?;
         check(items == all, "items")
     }
 
-    /// The slots of a bucket of a generation.
+    /// The slots of a bucket of a slice.
     fn slots_in(&self, array: &Array, bucket: u64) -> Vec<u64> {
         let bits = bucket_bits(array.slots, array.width).unwrap();
         let slot = |slot| {
@@ -396,11 +396,10 @@ impl Reader {
                 let first = range(hash, self.size);
                 let turn = 2 * range(whole.wrapping_mul(G), self.size / 2) + 1;
                 let second = (turn + self.size - first) % self.size;
-                (0..).zip(&self.arrays).any(|(generation, array)| {
-                    let low = whole & ((1 << generation) - 1);
+                (0..).zip(&self.arrays).any(|(slice, array)| {
+                    let low = whole & ((1 << slice) - 1);
                     [first, second].iter().any(|bucket| {
-                        self.slots_in(array, bucket << generation | low)
-                            .contains(&(whole >> generation))
+                        self.slots_in(array, bucket << slice | low).contains(&(whole >> slice))
                     })
                 })
             }

@@ -1,12 +1,12 @@
 //! A client of the shard: what it sends, and what it makes of the replies. The decisions are those
 //! of `round.rs` and `search.rs`, unless a defect is planted.
 
-use super::shard::{Command, GENERATIONS};
+use super::shard::{Command, SLICES};
 use super::{Defect, FALSELY_LOST, LOOP, MISSED, UNTAGGED};
-use crate::Error;
-use crate::round::{Inserts, Item, Query, Reply, Step};
-use crate::search::Search;
-use crate::tag::State;
+use crate::error::Error;
+use crate::wire::round::{Inserts, Item, Query, Reply, Step};
+use crate::wire::search::Search;
+use crate::wire::tag::State;
 
 /// What a client has to do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ pub(super) enum Outcome {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Client {
-    /// Clients of one process share what they take for the open generation.
+    /// Clients of one process share what they take for the open slice.
     pub(super) process: usize,
     task: Task,
     /// Whether its item counts.
@@ -117,11 +117,11 @@ impl Client {
             Task::Done => unreachable!("a client that is done sends nothing"),
         };
         self.sent = match step {
-            Step::Read(generations) => generations.map(Command::Read).collect(),
-            Step::Set(generation) if self.counts => vec![Command::Count(generation)],
-            Step::Set(generation) => vec![Command::Set(generation)],
+            Step::Read(slices) => slices.map(Command::Read).collect(),
+            Step::Set(slice) if self.counts => vec![Command::Count(slice)],
+            Step::Set(slice) => vec![Command::Set(slice)],
             Step::Find => {
-                let search = self.search.get_or_insert(Search::new(GENERATIONS));
+                let search = self.search.get_or_insert(Search::new(SLICES));
                 search.tags().map(Command::Tag).collect()
             }
         };
@@ -173,7 +173,7 @@ impl Client {
                         self.found();
                     }
                     Err(_) if !evicted => return Err(FALSELY_LOST),
-                    Err(generation) => self.fail(Error::Lost { shard: 0, generation }, defect),
+                    Err(slice) => self.fail(Error::Lost { shard: 0, slice }, defect),
                 }
                 return Ok(());
             }
@@ -216,7 +216,7 @@ impl Client {
         match (&mut self.task, command) {
             (Task::Insert(inserts), Command::Set(number) | Command::Count(number)) => {
                 let grown = self.counts && replies[0] == (State::Open, vec![true]);
-                let closed = replies[0].0 == State::Closed || grown && number + 1 < GENERATIONS;
+                let closed = replies[0].0 == State::Closed || grown && number + 1 < SLICES;
                 misread(&mut replies[0], defect);
                 inserts.set(number, &replies[0], on_verdict);
                 if closed {
@@ -245,7 +245,7 @@ impl Client {
         if answered && untagged { Err(UNTAGGED) } else { Ok(()) }
     }
 
-    /// The open generation has been found.
+    /// The open slice has been found.
     fn found(&mut self) {
         match &mut self.task {
             Task::Insert(inserts) => inserts.found(),

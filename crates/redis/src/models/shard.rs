@@ -3,34 +3,34 @@
 use core::fmt;
 
 use super::Defect;
-use crate::round::{Item, Reply};
-use crate::tag::State;
+use crate::wire::round::{Item, Reply};
+use crate::wire::tag::State;
 
-/// The generations that the shard can have.
-pub(super) const GENERATIONS: u32 = 4;
+/// The slices that the shard can have.
+pub(super) const SLICES: u32 = 4;
 
 /// A command that clients send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Command {
-    /// Reads the tag of a generation, and whether it has the items.
+    /// Reads the tag of a slice, and whether it has the items.
     Read(u32),
     /// Reads the tag.
     Tag(u32),
     /// Reads the tag and sets the bits.
     Set(u32),
-    /// Reads the tag and sets the bits, unless the generation is gone. If it is open and the item
+    /// Reads the tag and sets the bits, unless the slice is gone. If it is open and the item
     /// new, closes it and creates the next.
     Count(u32),
-    /// Closes a generation and creates the next. The reply has the state `Closed` if there is a
+    /// Closes a slice and creates the next. The reply has the state `Closed` if there is a
     /// next one.
     Grow(u32),
-    /// Of a planted defect: creates the next generation.
+    /// Of a planted defect: creates the next slice.
     Create(u32),
-    /// Of a planted defect: closes a generation.
+    /// Of a planted defect: closes a slice.
     Close(u32),
 }
 
-/// The key of a generation. A key without a tag is gone, and may have bits.
+/// The key of a slice. A key without a tag is gone, and may have bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     state: State,
@@ -43,7 +43,7 @@ const NO_KEY: Key = Key { state: State::Gone, items: 0 };
 /// The keys, and what is true of their bits. A failover takes both back.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Shard {
-    keys: [Key; GENERATIONS as usize],
+    keys: [Key; SLICES as usize],
     /// The inserts that set bits in a key which was open, and that were the first: their verdict is
     /// `true`.
     winners: u16,
@@ -52,10 +52,10 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Returns a shard that has grown up to a generation. `present`: whether generation 0 has item
+    /// Returns a shard that has grown up to a slice. `present`: whether slice 0 has item
     /// 0.
     pub(super) fn new(open: u32, present: bool) -> Self {
-        let mut keys = [NO_KEY; GENERATIONS as usize];
+        let mut keys = [NO_KEY; SLICES as usize];
         for (number, key) in (0..=open).zip(&mut keys) {
             key.state = if number == open { State::Open } else { State::Closed };
         }
@@ -95,7 +95,7 @@ impl Shard {
                     return (State::Gone, vec![false]);
                 }
                 let reply = self.execute(client, Command::Set(number), items, defect);
-                let is_last = number + 1 == GENERATIONS;
+                let is_last = number + 1 == SLICES;
                 if reply == (State::Open, vec![true]) && !is_last {
                     self.execute(client, Command::Grow(number), items, defect);
                 }
@@ -131,7 +131,7 @@ impl Shard {
         self.keys[number as usize].state != State::Gone
     }
 
-    /// Returns the number of closed generations before the first that is not closed.
+    /// Returns the number of closed slices before the first that is not closed.
     pub(super) fn closed(&self) -> usize {
         self.keys.iter().take_while(|key| key.state == State::Closed).count()
     }

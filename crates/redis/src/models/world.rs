@@ -2,9 +2,9 @@
 
 use super::client::{Client, Outcome, Task};
 use super::explore::Model;
-use super::shard::{Command, GENERATIONS, Shard};
+use super::shard::{Command, SLICES, Shard};
 use super::{Defect, LOOP, MISSED, NO_REASON, NONE, NOT_STORED, STUCK, TWO};
-use crate::round::{Inserts, Item, Query};
+use crate::wire::round::{Inserts, Item, Query};
 
 /// An item that no client inserts before the end.
 const FRESH: u64 = 7;
@@ -26,7 +26,7 @@ pub(super) enum Event {
     NoConnection(usize),
     /// A number of commands is taken back.
     Failover(usize),
-    /// The key of a generation is evicted.
+    /// The key of a slice is evicted.
     Eviction(u32),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Faults {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) shard: Shard,
-    /// What each process takes for the open generation.
+    /// What each process takes for the open slice.
     guesses: Vec<u32>,
     clients: Vec<Client>,
     defect: Defect,
@@ -66,7 +66,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Returns a shard that has grown up to a generation, and the guesses of processes.
+    /// Returns a shard that has grown up to a slice, and the guesses of processes.
     pub(super) fn new(open: u32, guesses: &[u32]) -> Self {
         Self {
             shard: Shard::new(open, false),
@@ -105,10 +105,10 @@ impl World {
         self.client(process, Task::Query(Query::new(), Item { number: 0, hash: 0 }))
     }
 
-    /// Adds a client that finds these generations full, one after the other.
-    pub(super) fn grow(self, process: usize, generations: &[u32]) -> Self {
+    /// Adds a client that finds these slices full, one after the other.
+    pub(super) fn grow(self, process: usize, slices: &[u32]) -> Self {
         let defect = self.defect;
-        let commands = generations.iter().flat_map(|&number| match defect {
+        let commands = slices.iter().flat_map(|&number| match defect {
             Defect::CreatesThenCloses => vec![Command::Create(number), Command::Close(number)],
             Defect::ClosesThenCreates => vec![Command::Close(number), Command::Create(number)],
             _ => vec![Command::Grow(number)],
@@ -143,7 +143,7 @@ impl World {
         self
     }
 
-    /// Puts item 0 into generation 0.
+    /// Puts item 0 into slice 0.
     pub(super) fn present(mut self, open: u32) -> Self {
         self.present = true;
         self.shard = Shard::new(open, true);
@@ -294,7 +294,7 @@ impl Model for World {
             events.extend((1..=self.before.len()).map(Event::Failover));
         }
         if self.faults.evictions > 0 {
-            let there = (0..GENERATIONS).filter(|number| self.shard.has_tag(*number));
+            let there = (0..SLICES).filter(|number| self.shard.has_tag(*number));
             events.extend(there.map(Event::Eviction));
         }
         events
@@ -355,7 +355,7 @@ impl Model for World {
         if self.is_acknowledged() && !self.shard.contains(0) {
             return Err(MISSED);
         }
-        (0..GENERATIONS).try_for_each(|guess| self.recovers(guess))
+        (0..SLICES).try_for_each(|guess| self.recovers(guess))
     }
 
     fn show(&self, event: Event, next: &Self) -> String {

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::epochs::Epochs;
 use super::query::{find, keys, read};
-use super::{Epochs, Window, scripts};
-use crate::access::Access;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::sizes::MAX_GENERATIONS;
-use crate::tag::Identity;
-use crate::{Error, commands};
+use super::{Window, scripts};
+use crate::calls::access::Access;
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::sizes::MAX_SLICES;
+use crate::wire::tag::Identity;
 
 /// How often a shard is deleted whose list changes meanwhile.
 const MAX_ROUNDS: u32 = 64;
@@ -24,7 +26,7 @@ pub(crate) async fn create_shard(
 ) -> Result<(), Error> {
     let life = filter.identity();
     let keys = [filter.name.epochs(shard, life), filter.name.epoch_bits(shard, life, 0, 0)];
-    let command = scripts::create(&keys, life, filter.generation(0), window);
+    let command = scripts::create(&keys, life, filter.slice(0), window);
     // Not repeated: a repetition that is executed late would create a list that was lost since.
     let sent = filter.send(shard, &[command], Kind::Write).await.map_err(Failure::of_read)?;
     let epochs = sent.first().and_then(|reply| read(filter, reply));
@@ -52,7 +54,7 @@ pub(crate) async fn delete_shard(
     let list = access.name.epochs(shard, life);
     for _ in 0..MAX_ROUNDS {
         let known = match access.shard(shard, commands::get(&list)).await? {
-            Value::BulkString(text) => Epochs::of_text(&text, life, MAX_GENERATIONS as u32),
+            Value::BulkString(text) => Epochs::of_text(&text, life, MAX_SLICES as u32),
             _ => None,
         };
         let Some(known) = known else {

@@ -3,12 +3,12 @@
 //!
 //! `<identity> <number>:<start>:<open> …`: the identity of the filter in 16 hexadecimal digits; for
 //! each epoch, the oldest first, its number, its start in milliseconds by the clock of the shard's
-//! master, and its open generation.
+//! master, and its open slice.
 
 use core::fmt::Write;
 
 use super::{EPOCHS, Window};
-use crate::tag::Identity;
+use crate::wire::tag::Identity;
 
 /// The largest number that scripts compute exactly: their numbers are doubles.
 const LARGEST: u64 = 1 << 53;
@@ -19,7 +19,7 @@ pub(crate) struct Epoch {
     pub(crate) number: u64,
     /// Below 0 if a clock that starts in 1970 was set back.
     pub(crate) start: i64,
-    /// The generation into which its items go. All below it are full.
+    /// The slice into which its items go. All below it are full.
     pub(crate) open: u32,
 }
 
@@ -43,8 +43,8 @@ impl Epochs {
     }
 
     /// Reads the text of a list, which may be anything. Returns `None` if it is none of this
-    /// filter, whose epochs have at most this number of generations.
-    pub(crate) fn of_text(text: &[u8], identity: Identity, generations: u32) -> Option<Self> {
+    /// filter, whose epochs have at most this number of slices.
+    pub(crate) fn of_text(text: &[u8], identity: Identity, slices: u32) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let list = text.split(' ').skip(1).take(EPOCHS as usize + 1).map(|words| {
             let (number, rest) = words.split_once(':')?;
@@ -55,7 +55,7 @@ impl Epochs {
                 open: open.parse().ok()?,
             };
             let exact = epoch.number < LARGEST && epoch.start.unsigned_abs() < LARGEST;
-            (exact && epoch.open < generations).then_some(epoch)
+            (exact && epoch.open < slices).then_some(epoch)
         });
         let list: Vec<Epoch> = list.collect::<Option<_>>()?;
         let valid = (1..=EPOCHS as usize).contains(&list.len())
@@ -75,14 +75,14 @@ impl Epochs {
         self.list.last().copied().unwrap_or(Epoch { number: 0, start: 0, open: 0 })
     }
 
-    /// Returns the number of generations that the epoch with the most has.
-    pub(crate) fn generations(&self) -> u32 {
+    /// Returns the number of slices that the epoch with the most has.
+    pub(crate) fn slices(&self) -> u32 {
         self.list.iter().map(|epoch| epoch.open + 1).max().unwrap_or(1)
     }
 
-    /// Returns the epoch and the generation of each key with bits: the newest is the last.
+    /// Returns the epoch and the slice of each key with bits: the newest is the last.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (Epoch, u32)> {
-        self.list.iter().flat_map(|epoch| (0..=epoch.open).map(|generation| (*epoch, generation)))
+        self.list.iter().flat_map(|epoch| (0..=epoch.open).map(|slice| (*epoch, slice)))
     }
 
     /// Returns whether an epoch is remembered at a time of the master's clock.
@@ -125,9 +125,8 @@ mod tests {
         assert_eq!(epochs.text(), "048d159e26af37bd 7:-3:0 8:1700000000000:2");
         let read = Epochs::of_text(epochs.text().as_bytes(), IDENTITY, 3).unwrap();
         assert_eq!(read, epochs);
-        assert_eq!((read.newest(), read.generations()), (list[1], 3));
-        let keys: Vec<_> =
-            read.keys().map(|(epoch, generation)| (epoch.number, generation)).collect();
+        assert_eq!((read.newest(), read.slices()), (list[1], 3));
+        let keys: Vec<_> = read.keys().map(|(epoch, slice)| (epoch.number, slice)).collect();
         assert_eq!(keys, [(7, 0), (8, 0), (8, 1), (8, 2)]);
         assert_eq!(read.grown(IDENTITY).newest(), epoch(8, 1_700_000_000_000, 3));
     }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::epochs::Epochs;
 use super::query::{keys, known, lost, read};
 use super::round::Insert;
-use super::{Epochs, Window, scripts};
-use crate::Error;
+use super::{Window, scripts};
+use crate::calls::insert::Inserted;
+use crate::calls::shared::Call;
+use crate::error::Error;
 use crate::events::Event;
-use crate::insert::Inserted;
-use crate::round::Item;
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::round::Item;
 
 /// The most items of one command: it blocks the server for about a millisecond.
 ///
-/// MEASURED: a new item takes 14 µs of the server's time with four live epochs of one generation at
+/// MEASURED: a new item takes 14 µs of the server's time with four live epochs of one slice at
 /// a rate of 1e-4, instead of 4 µs without a window (Zen 4, Redis 7.0).
 const MAX_ITEMS: usize = 64;
 
@@ -24,7 +25,7 @@ const MAX_ITEMS: usize = 64;
 /// epochs.
 const CALLS: usize = 25 * MAX_ITEMS;
 
-/// A command takes at most this part of the items of a generation, so that the generation is found
+/// A command takes at most this part of the items of a slice, so that the slice is found
 /// full in time.
 const PART: u64 = 128;
 
@@ -66,13 +67,13 @@ pub(crate) async fn insert(
 fn most(filter: Call<'_>, epochs: Option<&Epochs>) -> usize {
     let (open, keys) =
         epochs.map_or((0, 1), |epochs| (epochs.newest().open, epochs.keys().count()));
-    let generation = filter.generation(open);
+    let slice = filter.slice(open);
     // An item that is new has about two bits read in each key, and all of its bits written in one.
-    let most = (CALLS / (generation.geometry.probes() as usize + 2 * keys)).clamp(1, MAX_ITEMS);
+    let most = (CALLS / (slice.geometry.probes() as usize + 2 * keys)).clamp(1, MAX_ITEMS);
     if !filter.sizes().grows() {
         return most;
     }
-    let part = generation.capacity / u64::from(filter.sizes().shards) / PART;
+    let part = slice.capacity / u64::from(filter.sizes().shards) / PART;
     most.min(part.max(1) as usize)
 }
 
@@ -117,13 +118,13 @@ async fn insert_chunk(
                 }
                 return Ok((new, sent.connection));
             }
-            Some(Err(generation)) => lost(filter, shard, generation, &mut missed).await?,
+            Some(Err(slice)) => lost(filter, shard, slice, &mut missed).await?,
             None => {}
         }
     }
 }
 
-/// Grows the newest epoch, if its open generation is full.
+/// Grows the newest epoch, if its open slice is full.
 async fn grow(
     filter: Call<'_>,
     window: Window,
@@ -133,19 +134,19 @@ async fn grow(
 ) -> Result<(), Error> {
     let newest = epochs.newest();
     let next = newest.open + 1;
-    let last = next as usize >= filter.sizes().generations.len();
-    if last || ones < filter.generation(newest.open).full() {
+    let last = next as usize >= filter.sizes().slices.len();
+    if last || ones < filter.slice(newest.open).full() {
         return Ok(());
     }
     let life = filter.identity();
     let bits = filter.name.epoch_bits(shard, life, newest.number, next);
     let keys = [filter.name.epochs(shard, life), bits];
-    let command = scripts::grow(&keys, epochs, filter.identity(), filter.generation(next), window);
+    let command = scripts::grow(&keys, epochs, filter.identity(), filter.slice(next), window);
     let mut list = filter.send_one(shard, command, Kind::Once).await?;
     // Otherwise another client has changed the list.
     if let Value::Array(grown) = &mut list {
         list = grown.pop().unwrap_or(Value::Nil);
-        filter.router.events().raise(|| Event::Grown { shard, generation: next });
+        filter.router.events().raise(|| Event::Grown { shard, slice: next });
     }
     if let Some(epochs) = read(filter, &list) {
         filter.epochs.set(shard, &Arc::new(epochs));

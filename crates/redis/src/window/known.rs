@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Epochs;
+use super::epochs::Epochs;
 
 /// The lists of all shards. Locked for moments: a command takes the server longer.
 pub(crate) struct Known(Mutex<Box<[Option<Arc<Epochs>>]>>);

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use redis::{Cmd, Value};
 
+use super::epochs::Epochs;
 use super::round::Query;
-use super::{Epochs, Window, scripts};
-use crate::name::Name;
-use crate::round::{Item, MAX_ITEMS};
-use crate::router::{Failure, Kind};
-use crate::shared::Call;
-use crate::tag::{Identity, State};
-use crate::{Error, commands};
+use super::{Window, scripts};
+use crate::calls::shared::Call;
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::wire::commands;
+use crate::wire::name::Name;
+use crate::wire::round::{Item, MAX_ITEMS};
+use crate::wire::tag::{Identity, State};
 
 /// Queries the items of a shard. Passes the numbers of those that the filter may contain to
 /// `on_hit`.
@@ -34,7 +36,7 @@ pub(crate) async fn query(
     Ok(())
 }
 
-/// Returns the keys of all epochs that are remembered now, and their generations.
+/// Returns the keys of all epochs that are remembered now, and their slices.
 pub(crate) async fn live_keys(
     filter: Call<'_>,
     window: Window,
@@ -44,7 +46,7 @@ pub(crate) async fn live_keys(
     let keys = keys(&filter.name, filter.identity(), shard, &epochs);
     let live = epochs.keys().zip(keys.into_iter().skip(1));
     let live = live.filter(|((epoch, _), _)| epochs.is_live(*epoch, window, now));
-    Ok(live.map(|((_, generation), key)| (generation, key)).collect())
+    Ok(live.map(|((_, slice), key)| (slice, key)).collect())
 }
 
 /// Returns the list of the epochs of a shard, the time of the server, and whether the filter may
@@ -67,9 +69,9 @@ pub(crate) async fn find(
         };
         let now = scripts::milliseconds(time).ok_or(Error::Reply { expected: "a time" })?;
         let mut found = Vec::new();
-        for ((_, generation), reply) in epochs.keys().zip(bits) {
-            let generation = filter.generation(generation);
-            let places = items.iter().map(|item| generation.place(item.hash));
+        for ((_, slice), reply) in epochs.keys().zip(bits) {
+            let slice = filter.slice(slice);
+            let places = items.iter().map(|item| slice.place(item.hash));
             let read = commands::queried(reply, filter.identity(), places);
             let (state, bits) = read.ok_or(Error::Reply { expected: "words" })?;
             found.push((state == State::Open).then_some(bits));
@@ -82,7 +84,7 @@ pub(crate) async fn find(
         }
         match answer {
             Some(Ok(found)) => return Ok((epochs, now, found)),
-            Some(Err(generation)) => lost(filter, shard, generation, &mut missed).await?,
+            Some(Err(slice)) => lost(filter, shard, slice, &mut missed).await?,
             None => {}
         }
     }
@@ -91,9 +93,9 @@ pub(crate) async fn find(
 /// Returns the commands that read the list, the bits of all epochs, the list again, and the time.
 fn reads(filter: Call<'_>, shard: u32, epochs: &Epochs, items: &[Item]) -> Vec<Cmd> {
     let keys = keys(&filter.name, filter.identity(), shard, epochs);
-    let read = |((_, generation), key): ((_, u32), &String)| {
-        let generation = filter.generation(generation);
-        commands::query(key, generation, items.iter().map(|item| generation.place(item.hash)))
+    let read = |((_, slice), key): ((_, u32), &String)| {
+        let slice = filter.slice(slice);
+        commands::query(key, slice, items.iter().map(|item| slice.place(item.hash)))
     };
     let list = || commands::get(&keys[0]);
     let bits = epochs.keys().zip(&keys[1..]).map(read);
@@ -130,13 +132,13 @@ pub(crate) async fn list(filter: Call<'_>, shard: u32) -> Result<Option<Epochs>,
 /// Reads a list, which is `None` if it is not of this filter.
 pub(crate) fn read(filter: Call<'_>, reply: &Value) -> Option<Epochs> {
     let Value::BulkString(text) = reply else { return None };
-    Epochs::of_text(text, filter.identity(), filter.sizes().generations.len() as u32)
+    Epochs::of_text(text, filter.identity(), filter.sizes().slices.len() as u32)
 }
 
 /// Returns the key of the list, and those of its epochs.
 pub(crate) fn keys(name: &Name, life: Identity, shard: u32, epochs: &Epochs) -> Vec<String> {
-    let bits = |(epoch, generation): (super::epochs::Epoch, u32)| {
-        name.epoch_bits(shard, life, epoch.number, generation)
+    let bits = |(epoch, slice): (super::epochs::Epoch, u32)| {
+        name.epoch_bits(shard, life, epoch.number, slice)
     };
     let list = name.epochs(shard, life);
     core::iter::once(list).chain(epochs.keys().map(bits)).collect()
@@ -153,11 +155,11 @@ pub(crate) fn keys(name: &Name, life: Identity, shard: u32, epochs: &Epochs) -> 
 pub(crate) async fn lost(
     filter: Call<'_>,
     shard: u32,
-    generation: u32,
+    slice: u32,
     missed: &mut bool,
 ) -> Result<(), Error> {
     let list = filter.name.epochs(shard, filter.identity());
-    match filter.lost_at(&list, shard, generation).await {
+    match filter.lost_at(&list, shard, slice).await {
         Err(Error::Lost { .. }) if !*missed => {
             *missed = true;
             Ok(())

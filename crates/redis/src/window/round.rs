@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Epochs, Window};
-use crate::Error;
+use super::Window;
+use super::epochs::Epochs;
+use crate::error::Error;
 
 /// How often a shard is asked whose list changes again and again.
 const MAX_ROUNDS: u32 = 64;
@@ -16,10 +17,10 @@ pub(crate) enum Reply {
     Other(Option<Epochs>),
     /// The newest epoch has ended, and the key of the next was not named. Nothing was stored.
     Ended,
-    /// This generation of an epoch is listed, is not due, and is missing. Nothing was stored.
+    /// This slice of an epoch is listed, is not due, and is missing. Nothing was stored.
     Lost(u32),
     /// The list as it is now, whether each item was new, and how many bits of the sample of the
-    /// open generation are set: 0 if they were not counted.
+    /// open slice are set: 0 if they were not counted.
     Done(Option<Epochs>, Vec<bool>, u64),
 }
 
@@ -53,7 +54,7 @@ impl Insert {
         Ok(self.begins)
     }
 
-    /// Takes the reply. Returns the verdicts and the count of bits, or as an error the generation
+    /// Takes the reply. Returns the verdicts and the count of bits, or as an error the slice
     /// that is lost, or `None` if the next command must be sent.
     pub(crate) fn read(&mut self, reply: Reply) -> Option<Result<(Vec<bool>, u64), u32>> {
         match reply {
@@ -68,7 +69,7 @@ impl Insert {
                 None
             }
             Reply::Other(None) => Some(Err(0)),
-            Reply::Lost(generation) => Some(Err(generation)),
+            Reply::Lost(slice) => Some(Err(slice)),
             Reply::Done(epochs, new, ones) => {
                 // Without a list that can be read, the next insert asks.
                 if let Some(epochs) = epochs {
@@ -110,7 +111,7 @@ impl Query {
 
     /// Takes what was read, over one connection: the list before and after the keys; for each key
     /// whether it has each item, or `None` if it is missing; the time of the server in
-    /// milliseconds. Returns which of the `items` items were found, or as an error the generation
+    /// milliseconds. Returns which of the `items` items were found, or as an error the slice
     /// that is lost, or `None` if the keys must be read again.
     pub(crate) fn read(
         &mut self,
@@ -133,11 +134,11 @@ impl Query {
             Some(_) => {}
         }
         let mut found = vec![false; items];
-        for ((epoch, generation), key) in self.epochs.keys().zip(keys) {
+        for ((epoch, slice), key) in self.epochs.keys().zip(keys) {
             if !self.epochs.is_live(epoch, window, now) {
                 continue;
             }
-            let Some(key) = key else { return (!first).then_some(Err(generation)) };
+            let Some(key) = key else { return (!first).then_some(Err(slice)) };
             found.iter_mut().zip(key).for_each(|(found, key)| *found |= key);
         }
         Some(Ok(found))

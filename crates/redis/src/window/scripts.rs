@@ -6,21 +6,22 @@
 
 use redis::{Cmd, Value, cmd};
 
+use super::Window;
+use super::epochs::Epochs;
 use super::round::Reply;
-use super::{Epochs, Window};
-use crate::sizes::{Generation, Sizes};
-use crate::tag::{Identity, TAG_BYTES};
+use crate::wire::sizes::{Sizes, Slice};
+use crate::wire::tag::{Identity, TAG_BYTES};
 
 /// Inserts items.
 ///
 /// `KEYS`: the list, the bits of its epochs, and perhaps those of the next epoch. `ARGV`: the list,
-/// the tag, the times of an epoch, of its life, and of its keys; the number of generations, of
-/// items, and a `1` for each item that is counted; for each generation the position of the tag, the
+/// the tag, the times of an epoch, of its life, and of its keys; the number of slices, of
+/// items, and a `1` for each item that is counted; for each slice the position of the tag, the
 /// bits of an item, and the last byte of the sample; then for each item its bits in each
-/// generation.
+/// slice.
 ///
 /// Returns `0` and the list, if it is another; `1`, if the newest epoch has ended and the key of
-/// the next is not named; `2` and the generation that is missing; or `3`, the list, a digit for
+/// the next is not named; `2` and the slice that is missing; or `3`, the list, a digit for
 /// each item, and the ones in the sample.
 const INSERT: &str = "\
 local list = redis.call('GET', KEYS[1])
@@ -35,17 +36,17 @@ if now < newest then
   redis.call('SET', KEYS[1], list)
   newest = now
 end
-local tag, life, generations = ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[6])
+local tag, life, slices = ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[6])
 local keys, of, due, live, at, last = {}, {}, {}, string.sub(list, 1, 16), 1, 0
 for number, start, open in string.gmatch(list, ' (%d+):(-?%d+):(%d+)') do
   local counts = now < start + life
   if counts then live = live .. ' ' .. number .. ':' .. start .. ':' .. open end
-  for generation = 0, tonumber(open) do
+  for slice = 0, tonumber(open) do
     at = at + 1
     if counts then
-      local first = ARGV[9 + 3 * generation]
-      if redis.call('GETRANGE', KEYS[at], first, first + 7) ~= tag then return {2, generation} end
-      keys[#keys + 1], of[#of + 1] = KEYS[at], generation
+      local first = ARGV[9 + 3 * slice]
+      if redis.call('GETRANGE', KEYS[at], first, first + 7) ~= tag then return {2, slice} end
+      keys[#keys + 1], of[#of + 1] = KEYS[at], slice
     else
       due[#due + 1] = KEYS[at]
     end
@@ -64,11 +65,11 @@ if now >= newest + ARGV[3] then
   keys[#keys + 1], of[#of + 1] = key, 0
 end
 local from, bits, width = {}, {}, 0
-for generation = 0, generations - 1 do
-  from[generation], bits[generation] = width, tonumber(ARGV[10 + 3 * generation])
-  width = width + bits[generation]
+for slice = 0, slices - 1 do
+  from[slice], bits[slice] = width, tonumber(ARGV[10 + 3 * slice])
+  width = width + bits[slice]
 end
-local verdicts, full, first = {}, false, 9 + 3 * generations
+local verdicts, full, first = {}, false, 9 + 3 * slices
 local open, into = keys[#keys], of[#of]
 for item = 1, tonumber(ARGV[7]) do
   local known = false
@@ -113,11 +114,11 @@ list = ARGV[1] .. string.format(' 0:%.0f:0', now)
 redis.call('SET', KEYS[1], list)
 return list";
 
-/// Creates the next generation of the newest epoch, and returns the new list in an array. If the
+/// Creates the next slice of the newest epoch, and returns the new list in an array. If the
 /// list is another, returns only that.
 ///
-/// `KEYS`: the list, the bits of the next generation. `ARGV`: the list, the list with the next
-/// generation, the tag, its position, until when the bits are kept.
+/// `KEYS`: the list, the bits of the next slice. `ARGV`: the list, the list with the next
+/// slice, the tag, its position, until when the bits are kept.
 const GROW: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list ~= ARGV[1] then return list end
@@ -147,25 +148,24 @@ pub(crate) fn insert(
     window: Window,
     hashes: &[u64],
 ) -> Cmd {
-    let generations: Vec<&Generation> =
-        (0..epochs.generations()).map(|number| sizes.generation(number)).collect();
+    let slices: Vec<&Slice> = (0..epochs.slices()).map(|number| sizes.slice(number)).collect();
     let mut command = script(INSERT, keys);
     command.arg(epochs.text()).arg(&identity.tag(false));
     command.arg(window.epoch()).arg(window.life()).arg(window.kept());
-    command.arg(generations.len()).arg(hashes.len());
-    let open = sizes.generation(epochs.newest().open);
+    command.arg(slices.len()).arg(hashes.len());
+    let open = sizes.slice(epochs.newest().open);
     let counted = |hash: &u64| sizes.grows() && open.is_sampled(sizes.shards, *hash);
     let counted: String = hashes.iter().map(|hash| if counted(hash) { '1' } else { '0' }).collect();
     command.arg(counted);
-    for generation in &generations {
-        command.arg(generation.line_bytes()).arg(generation.geometry.probes());
-        command.arg(generation.sample_bytes() - 1);
+    for slice in &slices {
+        command.arg(slice.line_bytes()).arg(slice.geometry.probes());
+        command.arg(slice.sample_bytes() - 1);
     }
     for hash in hashes {
-        for generation in &generations {
+        for slice in &slices {
             // Two probes may be one bit. Each item has as many arguments as any other.
-            let probes = generation.geometry.probes() as usize;
-            let bits: Vec<u64> = generation.place(*hash).offsets().collect();
+            let probes = slice.geometry.probes() as usize;
+            let bits: Vec<u64> = slice.place(*hash).offsets().collect();
             let last = bits.last().copied().unwrap_or(0);
             bits.iter().chain(core::iter::repeat(&last)).take(probes).for_each(|bit| {
                 command.arg(*bit);
@@ -185,9 +185,7 @@ pub(crate) fn inserted(
     match values.as_slice() {
         [Value::Int(0), list] => Some(Reply::Other(read(list))),
         [Value::Int(1)] => Some(Reply::Ended),
-        [Value::Int(2), Value::Int(generation)] => {
-            Some(Reply::Lost(u32::try_from(*generation).ok()?))
-        }
+        [Value::Int(2), Value::Int(slice)] => Some(Reply::Lost(u32::try_from(*slice).ok()?)),
         [Value::Int(3), list, Value::BulkString(verdicts), Value::Int(ones)] => {
             let digit = |digit: &u8| match digit {
                 b'0' => Some(false),
@@ -202,25 +200,20 @@ pub(crate) fn inserted(
     }
 }
 
-/// Creates a shard. `keys`: the list, the first generation of the first epoch.
-pub(crate) fn create(
-    keys: &[String],
-    identity: Identity,
-    generation: &Generation,
-    window: Window,
-) -> Cmd {
+/// Creates a shard. `keys`: the list, the first slice of the first epoch.
+pub(crate) fn create(keys: &[String], identity: Identity, slice: &Slice, window: Window) -> Cmd {
     let mut command = script(CREATE, keys);
     command.arg(format!("{:016x}", identity.to_u64())).arg(&identity.tag(false));
-    command.arg(generation.line_bytes()).arg(window.kept());
+    command.arg(slice.line_bytes()).arg(window.kept());
     command
 }
 
-/// Grows the newest epoch. `keys`: the list, the next generation.
+/// Grows the newest epoch. `keys`: the list, the next slice.
 pub(crate) fn grow(
     keys: &[String],
     epochs: &Epochs,
     identity: Identity,
-    next: &Generation,
+    next: &Slice,
     window: Window,
 ) -> Cmd {
     let mut command = script(GROW, keys);
@@ -292,16 +285,16 @@ mod tests {
         let sizes = window.sizes(1e-3, true, Some(1)).unwrap();
         let identity = Identity::of_random(9);
         let list = vec![
-            super::super::Epoch { number: 0, start: 0, open: 2 },
-            super::super::Epoch { number: 1, start: 5000, open: 0 },
+            super::super::epochs::Epoch { number: 0, start: 0, open: 2 },
+            super::super::epochs::Epoch { number: 1, start: 5000, open: 0 },
         ];
         let epochs = Epochs::new(identity, list);
         let keys: Vec<String> = (0..5).map(|number| format!("k{number}")).collect();
         let hashes: Vec<u64> = (1..200_u64).map(|item| item << 55 ^ item).collect();
         let command = insert(&keys, &epochs, identity, &sizes, window, &hashes);
         let width: usize =
-            (0..3).map(|number| sizes.generation(number).geometry.probes() as usize).sum();
-        // The command, the script, the number of keys; the keys; eight, three per generation, and
+            (0..3).map(|number| sizes.slice(number).geometry.probes() as usize).sum();
+        // The command, the script, the number of keys; the keys; eight, three per slice, and
         // the bits.
         assert_eq!(command.args_iter().count(), 3 + 5 + 8 + 9 + hashes.len() * width);
     }

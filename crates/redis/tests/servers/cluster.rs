@@ -116,7 +116,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let confirmed = builder.clone().confirmed_by(1, wait).open().unwrap();
     let first: Vec<u64> = (0..3000).collect();
     assert!(confirmed.insert_many(&first).iter().all(Result::is_ok));
-    let generations = fast.figures().unwrap().generations;
+    let slices = fast.storage().unwrap().slices;
 
     // Node 0 sends its replica nothing any more.
     cluster.nodes[0].command(&["ACL", "SETUSER", "default", "-psync", "-sync"]);
@@ -127,7 +127,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let second: Vec<u64> = (3000..13_000).collect();
     assert!(fast.insert_many(&second).iter().all(Result::is_ok));
     // They include growth.
-    assert!(fast.figures().unwrap().generations > generations);
+    assert!(fast.storage().unwrap().slices > slices);
     let third: Vec<u64> = (13_000..13_100).collect();
     for (item, result) in third.iter().zip(confirmed.insert_many(&third)) {
         let cut = on_0.contains(&shard(*item, 64));
@@ -158,7 +158,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     assert!(others.iter().all(|other| other == "Ok(false)"), "{others:?}");
     assert!(fast.insert_many(&lost).iter().all(|new| *new == Ok(false)));
     assert!(fast.contains_many(&second).unwrap().iter().all(|found| *found));
-    assert!(fast.figures().unwrap().generations > generations);
+    assert!(fast.storage().unwrap().slices > slices);
     eprintln!("{} of {} unconfirmed inserts were lost", lost.len(), second.len());
 }
 

@@ -71,13 +71,13 @@ fn a_pushed_filter_is_added() {
     filter.push(&local).unwrap();
     assert!(filter.contains_many(&own).unwrap().iter().all(|found| *found));
     assert!(filter.contains_many(&pushed).unwrap().iter().all(|found| *found));
-    assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
+    assert!((filter.figures().unwrap().items.value / 10_000.0 - 1.0).abs() < 0.02);
     // Again: nothing changes. No key of the push remains.
     filter.push(&local).unwrap();
-    assert!((filter.figures().unwrap().items / 10_000.0 - 1.0).abs() < 0.02);
+    assert!((filter.figures().unwrap().items.value / 10_000.0 - 1.0).abs() < 0.02);
     assert_eq!(server.command(&["DBSIZE"]), redis::Value::Int(18));
 
-    // What fills a generation lets it grow; a copy of several generations goes to another filter of
+    // What fills a slice lets it grow; a copy of several slices goes to another filter of
     // the same sizes.
     let many: Vec<u64> = (10_000..60_000).collect();
     assert!(filter.insert_many(&many).iter().all(Result::is_ok));
@@ -87,7 +87,7 @@ fn a_pushed_filter_is_added() {
     twin.push(&copy).unwrap();
     let all: Vec<u64> = (0..60_000).chain(absent()).collect();
     assert_eq!(twin.contains_many(&all), filter.contains_many(&all));
-    assert_eq!(twin.figures().unwrap().generations, filter.figures().unwrap().generations);
+    assert_eq!(twin.storage().unwrap().slices, filter.storage().unwrap().slices);
 
     // Other hashes, and other sizes.
     let other = RedisBloomFilter::<u64>::builder(&server.url(), "other").capacity(20_000);

@@ -6,7 +6,7 @@ use tamis_redis::{Event, RedisBloomFilter};
 
 use crate::harness::Server;
 
-/// Each generation after the first is reported, once, by the client that created it.
+/// Each slice after the first is reported, once, by the client that created it.
 #[test]
 fn growth_is_reported_by_its_client() {
     let Some(server) = Server::start() else { return };
@@ -23,20 +23,20 @@ fn growth_is_reported_by_its_client() {
         assert!(first.insert_many(items).iter().all(Result::is_ok));
         assert!(second.insert_many(items).iter().all(Result::is_ok));
     }
-    let figures = first.figures().unwrap();
+    let keys = first.storage().unwrap().keys;
     drop((first, second, sender));
     let mut grown: Vec<(u32, u32)> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Grown { shard, generation } => Some((shard, generation)),
+            Event::Grown { shard, slice } => Some((shard, slice)),
             _ => None,
         })
         .collect();
     let reported = grown.len() as u64;
     grown.sort_unstable();
     grown.dedup();
-    assert_eq!(grown.len() as u64, reported, "a generation is reported twice");
-    assert!(reported > 16 && grown.iter().all(|(_, generation)| *generation > 0));
-    // The first generation of each of 16 shards is there from the creation of the filter.
-    assert_eq!(figures.keys, reported + 16);
+    assert_eq!(grown.len() as u64, reported, "a slice is reported twice");
+    assert!(reported > 16 && grown.iter().all(|(_, slice)| *slice > 0));
+    // The first slice of each of 16 shards is there from the creation of the filter.
+    assert_eq!(keys, reported + 16);
 }

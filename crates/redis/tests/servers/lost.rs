@@ -26,7 +26,7 @@ fn a_lost_key_is_never_an_empty_one() {
             let with_key = command.iter().map(|word| if *word == "KEY" { &key } else { *word });
             server.command(&with_key.collect::<Vec<_>>());
         }
-        let lost = Error::Lost { shard: 3, generation: 0 };
+        let lost = Error::Lost { shard: 3, slice: 0 };
         // Items of this shard have errors, and the others have verdicts.
         let results = filter.insert_many(&items);
         let errors = results.iter().filter(|result| **result == Err(lost.clone())).count();
@@ -43,18 +43,18 @@ fn a_lost_key_is_never_an_empty_one() {
     }
 }
 
-/// A generation in the middle, and the open one.
+/// A slice in the middle, and the open one.
 #[test]
-fn a_lost_generation_is_found() {
+fn a_lost_slice_is_found() {
     let Some(server) = Server::start() else { return };
     for lost in [0, 1, 2] {
         let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(1000);
         let filter = builder.create().unwrap();
-        // Each shard grows to its third generation at least.
+        // Each shard grows to its third slice at least.
         let items: Vec<u64> = (0..6000).collect();
         assert!(filter.insert_many(&items).iter().all(Result::is_ok));
         server.command(&["DEL", &server.bits_key("seen", 7, lost)]);
-        let lost = Error::Lost { shard: 7, generation: lost };
+        let lost = Error::Lost { shard: 7, slice: lost };
         assert_eq!(filter.contains_many(&items), Err(lost.clone()));
         let results = filter.insert_many(&items);
         assert!(results.contains(&Err(lost.clone())));

@@ -109,14 +109,14 @@ fn moving_slots_lose_nothing() {
     a_lost_key_is_lost_when_its_slot_is_settled(&cluster);
 }
 
-/// A resharding ends in the middle: one of three generations is on the new node.
+/// A resharding ends in the middle: one of three slices is on the new node.
 fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     let builder = builder(cluster, "half").capacity(2000).shards(2).false_positive_rate(1e-6);
     let filter = builder.create().unwrap();
     let mut items: Vec<u64> = (0..9000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));
-    let generations = filter.figures().unwrap().generations;
-    assert!(generations >= 3, "{generations}");
+    let slices = filter.storage().unwrap().slices;
+    assert!(slices >= 3, "{slices}");
     let (slot, from) = place(cluster, "{half:0}:0");
     let to = (from + 1) % 3;
     let mut half = Move::begin(cluster, slot, from, to);
@@ -127,11 +127,11 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     for filter in [&filter, &others] {
         assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
         assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
-        assert_eq!(filter.figures().unwrap().generations, generations);
+        assert_eq!(filter.storage().unwrap().slices, slices);
         let copy = filter.pull().unwrap();
         assert!(items.iter().all(|item| copy.contains(item)));
     }
-    // Its shard is filled far beyond the open generation. Each item that counts tries to grow it,
+    // Its shard is filled far beyond the open slice. Each item that counts tries to grow it,
     // once.
     let before = errors(&cluster.nodes[from], "TRYAGAIN");
     let more: Vec<u64> = (9000..40_000).collect();
@@ -141,7 +141,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     assert!(new > more.len() * 9 / 10, "{new}");
     let tries = errors(&cluster.nodes[from], "TRYAGAIN") - before;
     assert!(tries > 0, "no growth was tried, so nothing was tested");
-    // One in 31 items of this generation counts.
+    // One in 31 items of this slice counts.
     assert!(tries < more.len() as u64 / 10, "{tries} tries of growth");
     items.extend(&more);
     assert!(others.contains_many(&items).unwrap().iter().all(|found| *found));
@@ -152,7 +152,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     let more: Vec<u64> = (40_000..50_000).collect();
     assert!(others.insert_many(&more).iter().all(Result::is_ok));
     assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
-    assert!(filter.figures().unwrap().generations > generations);
+    assert!(filter.storage().unwrap().slices > slices);
 }
 
 /// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the
@@ -172,7 +172,7 @@ fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
     let Error::Unavailable { reason } = &error else { panic!("{error:?}") };
     assert!(reason.contains(&expected), "{reason}");
     moving.end();
-    let lost = Error::Lost { shard: 0, generation: 0 };
+    let lost = Error::Lost { shard: 0, slice: 0 };
     assert_eq!(builder.open().unwrap_err(), lost);
     assert_eq!(filter.insert(&1), Err(lost.clone()));
     assert_eq!(filter.contains(&1), Err(lost.clone()));
@@ -285,10 +285,10 @@ fn storm(cluster: &Cluster, seed: u64) {
     let filter = builder.open().unwrap();
     let found = filter.contains_many(0..inserted).unwrap();
     assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
-    let generations = filter.figures().unwrap().generations;
-    assert!(moved > 0 && reads > 0 && generations > 2, "{moved} {reads} {generations}");
+    let slices = filter.storage().unwrap().slices;
+    assert!(moved > 0 && reads > 0 && slices > 2, "{moved} {reads} {slices}");
     eprintln!(
-        "seed {seed}: {moved} moves of {shards} shards, {inserted} items, {generations} generations, {reads} reads"
+        "seed {seed}: {moved} moves of {shards} shards, {inserted} items, {slices} slices, {reads} reads"
     );
     builder.destroy().unwrap();
 }

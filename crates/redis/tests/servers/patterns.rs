@@ -1,7 +1,7 @@
 //! Patterns of clients: however short they live, a filter is as large, and its rate as low, as with
 //! one client.
 //!
-//! A client that lives for a few inserts cannot find out by its own inserts that a generation is
+//! A client that lives for a few inserts cannot find out by its own inserts that a slice is
 //! full.
 
 use std::future::{Future, poll_fn};
@@ -13,7 +13,7 @@ use std::{env, pin};
 
 use futures_util::{StreamExt, stream};
 use tamis_hash::Xxh3;
-use tamis_redis::{AsyncRedisBloomFilter, Figures, RedisBloomFilter};
+use tamis_redis::{AsyncRedisBloomFilter, RedisBloomFilter, Storage};
 use tokio::runtime::Runtime;
 
 use crate::harness::Server;
@@ -93,14 +93,15 @@ impl Pattern {
             inserted += results.len() as u64;
             assert!(results.iter().all(Result::is_ok));
         }
-        let [many, one] = [many, one].map(|filter| filter.figures().unwrap());
-        eprintln!("{inserted} items by many clients: {many:?}, by one: {one:?}");
+        let figures = many.figures().unwrap();
+        let [many, one] = [many, one].map(|filter| filter.storage().unwrap());
+        eprintln!("{inserted} items by many clients: {figures:?}, {many:?}, by one: {one:?}");
         assert!(inserted > self.capacity, "a filter that must grow: {inserted} items");
-        assert!(many.false_positive_rate <= RATE, "{many:?}");
-        assert!(many.saturation <= 1.0, "{many:?}");
+        assert!(figures.false_positive_rate.value <= RATE, "{figures:?}");
+        assert!(figures.saturation.value <= 1.0, "{figures:?}");
         // A shard that is about to grow may have grown in one of them only.
-        let ratio = |of: fn(&Figures) -> u64| of(&many) as f64 / of(&one) as f64;
-        let ratios = [ratio(|figures| figures.keys), ratio(|figures| figures.size_in_bytes)];
+        let ratio = |of: fn(&Storage) -> u64| of(&many) as f64 / of(&one) as f64;
+        let ratios = [ratio(|storage| storage.keys), ratio(|storage| storage.size_in_bytes)];
         assert!(ratios.iter().all(|ratio| (0.9..1.1).contains(ratio)), "{many:?}, {one:?}");
     }
 }
@@ -199,9 +200,8 @@ fn repeated_items_are_seldom_counted() {
         new += filter.insert_many(&items).iter().filter(|new| **new == Ok(true)).count();
     }
     assert_eq!(new as u64, ITEMS);
-    let figures = filter.figures().unwrap();
-    assert_eq!((figures.generations, figures.keys), (1, 16), "{figures:?}");
-    // `figures` counts each key once.
-    let counts = server.commands("bitcount") - figures.keys;
+    let storage = filter.storage().unwrap();
+    assert_eq!((storage.slices, storage.keys), (1, 16), "{storage:?}");
+    let counts = server.commands("bitcount");
     assert!(counts <= ITEMS / 10, "{counts} counts for {ITEMS} items");
 }

@@ -133,7 +133,7 @@ pub(crate) fn race(address: &str, name: &str, capacity: u64, grows: bool) {
     assert!(lost <= most, "{lost} without a winner, at most {most} predicted");
     // It was a race.
     assert!(shares.iter().filter(|share| **share > 0).count() > 1, "{shares:?}");
-    assert_eq!(filter.figures().unwrap().generations > 3, grows);
+    assert_eq!(filter.storage().unwrap().slices > 3, grows);
     let all: Vec<String> = (0..URLS).map(url).collect();
     assert!(filter.contains_many(&all).unwrap().iter().all(|found| *found));
     eprintln!("{address}, {name}: won {shares:?}, {lost} without a winner");

@@ -47,7 +47,7 @@ fn use_everything(address: &str) {
     let filter = builder.create().unwrap();
     let items: Vec<u64> = (0..40_000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));
-    assert!(filter.figures().unwrap().generations > 1);
+    assert!(filter.storage().unwrap().slices > 1);
     let confirmed = builder.clone().confirmed_by(1, Duration::from_millis(1)).open().unwrap();
     assert_eq!(confirmed.insert(&40_000), Err(Error::NotReplicated { new: true, replicas: 0 }));
     assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));

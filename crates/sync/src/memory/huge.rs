@@ -85,12 +85,13 @@ fn touch_chunk(chunk: &mut [Line]) {
 
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::Ordering;
     use std::fs;
     use std::string::String;
 
     use super::*;
     use crate::memory::Memory;
-    use crate::{Ordering, Word};
+    use crate::word::Word;
 
     /// Returns how many bytes of the process are in huge pages, if the system reports it.
     fn in_huge_pages() -> Option<usize> {

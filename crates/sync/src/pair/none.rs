@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 use core::sync::atomic::Ordering;
 
-use crate::Word;
+use crate::word::Word;
 
 /// There is no value of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

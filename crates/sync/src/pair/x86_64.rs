@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::__m128i;
 use core::sync::atomic::Ordering;
 
-use crate::Word;
+use crate::word::Word;
 
 /// The processor has AVX and `cmpxchg16b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Models of the append-only list: a thread that sees a value sees what was written before.
 
+use core::sync::atomic::Ordering;
+
 use super::Slots;
 use crate::model::{Mutant, check, must_fail_with};
 use crate::thread::{Arc, spawn};
-use crate::{Ordering, Word};
+use crate::word::Word;
 
 /// One thread sets a value, another publishes it if it is set, each after a write of its own. A
 /// reader that finds the value in the list finds both writes.

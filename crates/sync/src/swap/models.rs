@@ -12,6 +12,7 @@
 use alloc::string::String;
 use alloc::sync::Arc as StdArc;
 use core::marker::PhantomData;
+use core::sync::atomic::Ordering;
 use std::sync::Mutex;
 
 use crossbeam_epoch as epoch;
@@ -19,7 +20,7 @@ use crossbeam_epoch as epoch;
 use super::{Pinned, Swap};
 use crate::model::{check, must_fail};
 use crate::thread::{Arc, spawn};
-use crate::{Ordering, Word};
+use crate::word::Word;
 
 /// The states of a value. Zero means that nothing was written.
 const WRITTEN: u64 = 1;

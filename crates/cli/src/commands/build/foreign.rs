@@ -7,13 +7,14 @@ use tamis::formats::foreign;
 
 use crate::args::{BuildArgs, Named};
 use crate::commands::report::Report;
+use crate::error::Error;
 use crate::filters::Lock;
 use crate::foreign::{Change, Foreign, How, held};
-use crate::input::shown;
-use crate::output::Roles;
+use crate::input::{self, shown};
+use crate::memory;
+use crate::output::{self, Roles};
 use crate::pipeline::{self, Gate, Seed};
 use crate::screen::{self, Screen};
-use crate::{Error, input, memory, output};
 
 /// Builds a filter of another system.
 pub(super) fn build(

@@ -7,8 +7,8 @@ use tamis::formats::{FilterSet, LoadError, SetInfo, SetSaveError, SetWriter};
 use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 use super::super::which;
-use crate::Error;
 use crate::args::IndexArgs;
+use crate::error::Error;
 use crate::filters::command_without;
 use crate::input::shown;
 use crate::pipeline::{Hasher, Seed};

@@ -5,32 +5,26 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::keeper::Keeper;
+use super::prepared::{Prepared, prepare};
 use crate::args::NewArgs;
 use crate::commands::report::Report;
-use crate::filters::Lock;
+use crate::error::Error;
 use crate::foreign::{Change, How, Opened, held};
 use crate::input::shown;
 use crate::outlet::Outlet;
+use crate::output;
 use crate::pipeline::Records;
-use crate::screen::{self, Screen};
-use crate::{Error, input, memory, output};
 
 /// Runs `tamis new` on a filter that exists.
 pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Result<(), Error> {
     args.require_none()?;
     let files = core::mem::take(&mut args.files);
-    let inputs = input::inputs(files, args.records.no_decompress)?;
-    // Another run may have to end first, and the filter is another one then.
-    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
-    let Opened::Theirs(filter) = Opened::open_for(&args.filter, &args.from, args.keys)? else {
-        return Err(replaced(&args.filter));
+    let read = || match Opened::open_for(&args.filter, &args.from, args.keys)? {
+        Opened::Theirs(filter) => filter.check_growth(&args.filter).map(|()| filter),
+        Opened::Ours(_) => Err(replaced(&args.filter)),
     };
-    let (file, pending) = output::open(args.output.as_deref())?;
+    let Prepared { lock, filter, inputs, file, mut screen } = prepare(&args, files, read)?;
 
-    filter.check_growth(&args.filter)?;
-    // The thread that saves.
-    memory::check_run(1)?;
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
     let filter = Mutex::new(filter);
     let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
@@ -39,7 +33,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
-    let done = keeper.run(inputs.list, records, &decider, &mut screen, args.save_every)?;
+    let done = keeper.run(inputs, records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));
 
     let mut report = Report::of_news(&done, start);

@@ -14,8 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use crate::Error;
 use crate::ending::{self, Hold};
+use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::outlet::{Outlet, Still, Taken};
 use crate::output::Packed;

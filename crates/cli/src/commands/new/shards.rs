@@ -3,8 +3,8 @@
 //! All copies of a record belong to one shard, which decides them in order. Different shards use
 //! the filter at the same time.
 
-use crate::Error;
 use crate::dedup::{Fill, Filters, Shard};
+use crate::error::Error;
 use crate::filters::AnyFilter;
 use crate::pipeline::{Entry, SHARDS};
 

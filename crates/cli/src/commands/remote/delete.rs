@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use tamis_redis::Error as RedisError;
 
 use crate::args::DeleteArgs;
+use crate::error::Error;
 use crate::remote::Address;
-use crate::{Error, screen};
+use crate::screen;
 
 /// Deletes a filter in Redis, after a question or with --yes.
 pub(in crate::commands) fn delete(args: &DeleteArgs, address: &Address) -> Result<(), Error> {

@@ -1,12 +1,12 @@
 //! `tamis info` on a filter in Redis.
 
 use serde_json::json;
+use tamis::Figures;
 use tamis::hash::StableHasher;
-use tamis_redis::Figures;
 
-use crate::Error;
 use crate::args::InfoArgs;
 use crate::commands::info::table;
+use crate::error::Error;
 use crate::policy;
 use crate::remote::Address;
 use crate::units::{bytes, counted, grouped};
@@ -14,14 +14,17 @@ use crate::units::{bytes, counted, grouped};
 /// Describes a filter in Redis.
 pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<String, Error> {
     let filter = address.open(&args.server, false)?;
-    let figures = filter.figures().map_err(|source| address.refused(source))?;
+    let refused = |source| address.refused(source);
+    let Figures { items, fill, saturation, false_positive_rate: rate, .. } =
+        filter.figures().map_err(refused)?;
+    let storage = filter.storage().map_err(refused)?;
     let (url, ignore_case) = policy::split(filter.normalization());
     let hash = filter.hasher().algorithm().name();
     if args.json {
         let value = json!({
             "file": address.to_string(),
             "kind": "redis",
-            "filter_bytes": figures.size_in_bytes,
+            "filter_bytes": storage.size_in_bytes,
             "hash": hash,
             "url": url,
             "ignore_case": ignore_case,
@@ -29,14 +32,14 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
             "grows": filter.grows(),
             "window_seconds": filter.window().map(|span| span.as_secs_f64()),
             "shards": filter.shards(),
-            "generations": figures.generations,
-            "keys": figures.keys,
-            "items": figures.items,
+            "slices": storage.slices,
+            "keys": storage.keys,
+            "items": items.value,
             "items_exact": false,
-            "fill": figures.fill,
-            "saturation": figures.saturation,
-            "false_positive_rate": figures.false_positive_rate,
-            "requested_rate": figures.requested_rate,
+            "fill": fill.value,
+            "saturation": saturation.value,
+            "false_positive_rate": rate.value,
+            "requested_rate": filter.requested_rate(),
         });
         return Ok(format!("{value}\n"));
     }
@@ -45,15 +48,15 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
         ("filter", address.to_string()),
         ("kind", "redis (a Bloom filter in Redis)".to_owned()),
         ("shards", grouped(filter.shards().into())),
-        ("generations", format!("{}, {} keys", figures.generations, grouped(figures.keys))),
-        ("memory", bytes(figures.size_in_bytes)),
+        ("slices", format!("{}, {} keys", storage.slices, grouped(storage.keys))),
+        ("memory", bytes(storage.size_in_bytes)),
         ("hash", hash.to_owned()),
         ("URL policy", url),
         ("capacity", format!("{}{growth}", counted(filter.capacity(), "item"))),
-        ("items", format!("about {}", grouped(figures.items.round() as u64))),
-        ("fill", format!("{:.1} %", 100.0 * figures.fill)),
-        ("saturation", format!("{:.3}", figures.saturation)),
-        ("false positives", false_positives(&figures)),
+        ("items", format!("about {}", grouped(items.value.round() as u64))),
+        ("fill", format!("{:.1} %", 100.0 * fill.value)),
+        ("saturation", format!("{:.3}", saturation.value)),
+        ("false positives", false_positives(rate.value, filter.requested_rate(), saturation.value)),
     ];
     if let Some(span) = filter.window() {
         rows.push((
@@ -68,8 +71,7 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
 }
 
 /// The present rate beside the one that was asked for, and why it is above that, if it is.
-fn false_positives(figures: &Figures) -> String {
-    let Figures { false_positive_rate: now, requested_rate: asked, saturation, .. } = *figures;
+fn false_positives(now: f64, asked: f64, saturation: f64) -> String {
     let why = match (now > asked, saturation > 1.0) {
         (false, _) => "",
         (true, true) => " (above it, since the filter holds more than it was made for)",

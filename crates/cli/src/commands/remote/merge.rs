@@ -2,11 +2,12 @@
 
 use crate::args::MergeArgs;
 use crate::commands::merge::{merge_files, report};
+use crate::error::Error;
 use crate::filters::{Header, Reader};
 use crate::input::shown;
 use crate::remote::Address;
 use crate::scratch::Scratch;
-use crate::{Error, ending, memory};
+use crate::{ending, memory};
 
 /// Merges filters in files and in Redis. Those in Redis are pulled into files first.
 pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
@@ -24,7 +25,7 @@ pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
             return Err(Error::Input { name: address.to_string(), found });
         }
         let refused = |source| address.refused(source);
-        memory::check(filter.figures().map_err(refused)?.size_in_bytes)?;
+        memory::check(filter.storage().map_err(refused)?.size_in_bytes)?;
         let copy = filter.pull().map_err(refused)?;
         // A single filter is the result itself.
         let file = match args.filters.len() {

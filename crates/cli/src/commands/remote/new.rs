@@ -10,13 +10,14 @@ use super::{describe, has_no_format};
 use crate::args::NewArgs;
 use crate::commands::new::Keeper;
 use crate::commands::report::Report;
-use crate::file_kind::CREATED_RATE;
+use crate::error::Error;
+use crate::file_kind::{CREATED_RATE, FileKind};
+use crate::input;
 use crate::outlet::Outlet;
-use crate::output::Roles;
+use crate::output::{self, Roles};
 use crate::pipeline::{Hasher, Records, Seed};
 use crate::remote::{Address, Claim, Filter};
 use crate::screen::Screen;
-use crate::{Error, FileKind, input, output};
 
 /// The records that are claimed at once: 256 for each of 16 shards, which is the most that one
 /// command takes.

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use super::{describe, has_no_format};
 use crate::args::QueryArgs;
+use crate::error::Error;
+use crate::input;
 use crate::output::Roles;
 use crate::pipeline::Records;
 use crate::remote::{Address, RemoteLookup};
-use crate::{Error, input};
 
 /// Queries a filter in Redis.
 pub(in crate::commands) fn query(

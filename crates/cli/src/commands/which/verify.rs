@@ -12,7 +12,7 @@ use tamis::formats::FilterSet;
 use tamis::formats::foreign::{self, KeyType};
 use tamis::hash::AnyStable;
 
-use crate::Error;
+use crate::error::Error;
 use crate::input::{Input, Lazy, inputs, shown};
 use crate::pipeline::{self, Chunk, Decider, Gate, Hasher, Plan, Printed, Records, Taken};
 use crate::units::counted;

@@ -8,7 +8,7 @@
 use core::mem;
 
 use super::{Place, Table};
-use crate::Error;
+use crate::error::Error;
 
 impl Table {
     /// Whether both tables have the same number of positions, as all tables of the same first size

@@ -6,7 +6,7 @@
 use super::Table;
 use super::line::{Layout, Line};
 use super::sizes::Size;
-use crate::Error;
+use crate::error::Error;
 
 /// A line of a file.
 pub(in crate::dedup) type Words = [u64; 8];

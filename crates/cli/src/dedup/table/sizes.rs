@@ -7,9 +7,9 @@
 use super::item::Positions;
 use super::line::{Layout, Line};
 use super::memory::Memory;
-use crate::Error;
 use crate::dedup::options::Options;
 use crate::dedup::shard::items_per_shard;
+use crate::error::Error;
 use crate::memory::{check, left};
 use crate::pipeline::SHARDS;
 

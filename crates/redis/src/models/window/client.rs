@@ -174,9 +174,9 @@ impl Client {
             return Err(NONE);
         }
         self.results.push((self.insert(), outcome));
-        // A generation is full of one item.
+        // A slice is full of one item.
         let grows = outcome == Outcome::New
-            && self.known.newest().open + 1 < super::shard::GENERATIONS
+            && self.known.newest().open + 1 < super::shard::SLICES
             && self.tasks.len() > 1;
         self.sent = if grows { Sent::Grow(Arc::clone(&self.known)) } else { Sent::Nothing };
         Ok(())
@@ -201,8 +201,8 @@ impl Client {
             self.sent = Sent::Query(query, reads);
             return Ok(());
         };
-        if let Some((epoch, generation)) = keys.get(reads.keys.len()) {
-            reads.keys.push(shard.read((epoch.number, *generation), now));
+        if let Some((epoch, slice)) = keys.get(reads.keys.len()) {
+            reads.keys.push(shard.read((epoch.number, *slice), now));
             self.sent = Sent::Query(query, reads);
             return Ok(());
         }

@@ -4,21 +4,21 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use super::Defect;
-use crate::tag::Identity;
 use crate::window::{Epoch, Epochs, Reply, Window};
+use crate::wire::tag::Identity;
 
 pub(super) const IDENTITY: Identity = Identity::of_random(77);
 
 /// An epoch of two ticks.
 pub(super) const WINDOW: Window = Window::of_millis(6);
 
-/// The generations that an epoch can have.
-pub(super) const GENERATIONS: u32 = 2;
+/// The slices that an epoch can have.
+pub(super) const SLICES: u32 = 2;
 
 /// How long after its epoch a key is there.
 const MARGIN: i64 = 1;
 
-/// The bits of a generation. No two items share one: bit `i` stands for all bits of item `i`.
+/// The bits of a slice. No two items share one: bit `i` stands for all bits of item `i`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     items: u8,
@@ -64,7 +64,7 @@ impl Shard {
         self.list.as_ref()
     }
 
-    /// Returns the items of a generation, if it has not expired.
+    /// Returns the items of a slice, if it has not expired.
     pub(super) fn read(&mut self, key: (u64, u32), now: i64) -> Option<u8> {
         if self.keys.get(&key).is_some_and(|key| now >= key.expires) {
             self.keys.remove(&key);
@@ -108,12 +108,12 @@ impl Shard {
         let is_live = |epoch: &Epoch| now < epoch.start + life.cast_signed();
         let (mut keys, mut due) = (Vec::new(), Vec::new());
         for epoch in &list {
-            for generation in 0..=epoch.open {
-                let key = (epoch.number, generation);
+            for slice in 0..=epoch.open {
+                let key = (epoch.number, slice);
                 if !is_live(epoch) {
                     due.push(key);
                 } else if self.read(key, now).is_none() && defect != Defect::MissingIsEmpty {
-                    return Reply::Lost(generation);
+                    return Reply::Lost(slice);
                 } else {
                     keys.push(key);
                 }
@@ -202,8 +202,8 @@ impl fmt::Debug for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.list.as_ref().map_or("no list", |list| &list.text()[16..]))?;
         let mut keys = self.keys.iter();
-        keys.try_for_each(|((epoch, generation), key)| {
-            write!(f, " {epoch}:{generation}={:02b} until {}", key.items, key.expires)
+        keys.try_for_each(|((epoch, slice), key)| {
+            write!(f, " {epoch}:{slice}={:02b} until {}", key.items, key.expires)
         })
     }
 }

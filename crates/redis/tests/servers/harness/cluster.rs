@@ -69,13 +69,13 @@ impl Cluster {
         self.nodes[0].url()
     }
 
-    /// Returns the key of a generation of a shard of a filter.
-    pub(crate) fn bits_key(&self, name: &str, shard: u32, generation: u32) -> String {
+    /// Returns the key of a slice of a shard of a filter.
+    pub(crate) fn bits_key(&self, name: &str, shard: u32, slice: u32) -> String {
         let Value::Int(slot) = self.nodes[0].command(&["CLUSTER", "KEYSLOT", name]) else {
             panic!()
         };
         let node = self.nodes.iter().find(|node| node.owns(slot as u16)).unwrap();
-        node.bits_key(name, shard, generation)
+        node.bits_key(name, shard, slice)
     }
 
     /// Waits until another node has a slot, and no node refuses commands. Returns the node.

@@ -91,14 +91,14 @@ impl Server {
         command.arg(&words[1..]).query(&mut self.connection()).unwrap()
     }
 
-    /// Returns the key of a generation of a shard of a filter.
-    pub(crate) fn bits_key(&self, name: &str, shard: u32, generation: u32) -> String {
+    /// Returns the key of a slice of a shard of a filter.
+    pub(crate) fn bits_key(&self, name: &str, shard: u32, slice: u32) -> String {
         let Value::BulkString(text) = self.command(&["GET", &format!("{{{name}}}")]) else {
             panic!("there is no filter {name}");
         };
         let descriptor: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let life = descriptor["identity"].as_u64().unwrap();
-        format!("{{{name}:{shard}}}:{life:016x}:{generation}")
+        format!("{{{name}:{shard}}}:{life:016x}:{slice}")
     }
 
     /// Returns all keys, in order.

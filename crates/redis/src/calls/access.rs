@@ -1,0 +1,29 @@
+//! The keys of a name, the way to them, and the end of the call: what creates, opens and deletes
+//! filters needs before there is a filter.
+
+use redis::{Cmd, Value};
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::servers::router::Router;
+use crate::wire::name::Name;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Access<'a> {
+    pub(crate) name: &'a Name,
+    pub(crate) router: &'a Router,
+    /// When the call has to end. All of its commands share it.
+    pub(crate) end: Instant,
+}
+
+impl Access<'_> {
+    /// Sends a command that may be repeated to the slot of the descriptor and of the lives.
+    pub(crate) async fn descriptor(&self, command: Cmd) -> Result<Value, Error> {
+        self.router.send_one(self.name.descriptor_slot(), command, self.end).await
+    }
+
+    /// Sends a command that may be repeated to the slot of a shard.
+    pub(crate) async fn shard(&self, shard: u32, command: Cmd) -> Result<Value, Error> {
+        self.router.send_one(self.name.slot(shard), command, self.end).await
+    }
+}

@@ -1,0 +1,137 @@
+//! Creates and opens filters.
+//!
+//! A filter is created by one client: the one that begins its life and stores the descriptor, as
+//! "not ready". It then creates the keys of the first slice, and marks the descriptor as
+//! ready. Nobody else creates these keys, so a key that is missing later is lost, and no client
+//! makes up for it with an empty one. If the client is killed before, another begins another life,
+//! with keys of other names, and removes those of the first.
+
+use core::pin::pin;
+use core::time::Duration;
+
+use futures_util::future::{Either, select};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::calls::access::Access;
+use crate::calls::destroy;
+use crate::calls::shared::{Call, SHARDS_AT_ONCE, Shared};
+use crate::error::Error;
+use crate::servers::router::{Failure, Kind};
+use crate::window;
+use crate::wire::descriptor::Descriptor;
+use crate::wire::lives::LEASE_MS;
+use crate::wire::{commands, scripts};
+
+/// Reads the descriptor of a filter.
+pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
+    match access.descriptor(commands::get(&access.name.descriptor())).await? {
+        Value::Nil => Err(Error::Missing),
+        Value::BulkString(text) => Descriptor::of_json(&text),
+        _ => Err(Error::Reply { expected: "a text" }),
+    }
+}
+
+/// Finds out which slice of each shard is open.
+///
+/// # Errors
+///
+/// [`Error::Lost`] if a part of the filter is gone, [`Error::Replaced`] if the filter is gone.
+pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
+    if !filter.descriptor.ready {
+        return Err(Error::Creating);
+    }
+    let each = stream::iter(0..filter.sizes().shards).map(async |shard| match filter.window() {
+        Some(window) => window::open_shard(filter, window, shard).await,
+        None => filter.find_current(shard).await.map(|_| ()),
+    });
+    let mut each = core::pin::pin!(each.buffer_unordered(4 * SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    Ok(())
+}
+
+/// Creates a filter with this descriptor.
+///
+/// # Errors
+///
+/// [`Error::Exists`] if there is a filter, or another client creates one.
+pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Error> {
+    filter.descriptor.ready = false;
+    let creating = filter.descriptor.to_json();
+    filter.descriptor.ready = true;
+    let ready = filter.descriptor.to_json();
+    let (keys, life) = (filter.name.keys(), filter.descriptor.life());
+    let call = filter.call_until(end);
+    let access = call.access();
+    // 1. Of several clients, one begins a life.
+    match access.descriptor(keys.begin(&life, &creating)).await? {
+        Value::Int(1) => {}
+        Value::Int(0) => return Err(Error::Exists),
+        _ => return Err(Error::Reply { expected: "0 or 1" }),
+    }
+    // 2. The keys, and the descriptor once they exist.
+    let created = async {
+        create_keys_in_time(call).await?;
+        let publish = keys.publish(&life, [&creating, &ready]);
+        require_own(&access.descriptor(publish).await?)
+    };
+    if let Err(error) = created.await {
+        // Nothing of a filter remains that was never ready. If this fails too, or comes after the
+        // end of the call, its keys are removed with the next filter.
+        if timeout_at(end, destroy::abandon(access, life.identity)).await != Ok(Ok(true)) {
+            return Err(error);
+        }
+    }
+    // 3. What other clients have left. An error concerns no item.
+    _ = timeout_at(end, destroy::sweep_ended(access)).await;
+    Ok(())
+}
+
+/// Creates the keys of the first slice, and shows other clients meanwhile that it goes on.
+async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
+    let keys = filter.name.keys();
+    let renewed = async {
+        loop {
+            sleep(Duration::from_millis(LEASE_MS / 3)).await;
+            let renew = keys.renew(&filter.descriptor.life());
+            let renewed = filter.access().descriptor(renew).await;
+            if let Err(error) = renewed.and_then(|reply| require_own(&reply)) {
+                return error;
+            }
+        }
+    };
+    match select(pin!(create_keys(filter)), pin!(renewed)).await {
+        Either::Left((created, _)) => created,
+        Either::Right((error, _)) => Err(error),
+    }
+}
+
+/// Creates the keys of the first slice.
+async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
+    let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+        if let Some(window) = filter.window() {
+            return window::create_shard(filter, window, shard).await;
+        }
+        let key = filter.key(shard, 0);
+        let command = scripts::create(&key, filter.slice(0), filter.identity());
+        // Not repeated: a repetition that is executed late would create a key that was lost since.
+        let sent = filter.send(shard, &[command], Kind::Write).await;
+        match sent.map_err(Failure::of_read)?.first() {
+            Some(Value::Int(1)) => Ok(()),
+            _ => Err(Error::Reply { expected: "1" }),
+        }
+    });
+    let mut each = pin!(each.buffer_unordered(SHARDS_AT_ONCE));
+    while each.try_next().await?.is_some() {}
+    Ok(())
+}
+
+/// Reads the reply 1, or 0 if another client has ended this life.
+fn require_own(reply: &Value) -> Result<(), Error> {
+    match reply {
+        Value::Int(1) => Ok(()),
+        Value::Int(0) => Err(Error::Replaced),
+        _ => Err(Error::Reply { expected: "0 or 1" }),
+    }
+}

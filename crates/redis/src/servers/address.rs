@@ -1,0 +1,176 @@
+//! The addresses of servers: how they are read, and how nothing that is secret in them gets out.
+//!
+//! An address may hold a password. The errors of the crate `redis` may repeat a part of an address,
+//! and a server may repeat what it was sent. So an error that comes from either is not passed on as
+//! it is.
+
+use core::fmt;
+
+use redis::{ConnectionInfo, IntoConnectionInfo, RedisError, parse_redis_url};
+
+use crate::error::Error;
+
+/// The fewest bytes of a password by which it is recognized: a server may repeat a part of it.
+const RECOGNIZED: usize = 4;
+
+/// The addresses of a builder. Their `Debug` says how many there are.
+#[derive(Clone)]
+pub(crate) struct Addresses(pub(crate) Vec<String>);
+
+impl fmt::Debug for Addresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (hidden)", self.0.len())
+    }
+}
+
+/// Reads an address.
+pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
+    let wrong = |reason: &str| Error::Address { reason: reason.into() };
+    let scheme = address.split_once("://").map_or("", |(scheme, _)| scheme);
+    if scheme.to_ascii_lowercase().contains("sentinel") {
+        return Err(wrong("Sentinel is not supported; give the master, or a node of a cluster"));
+    }
+    let url = parse_redis_url(address).ok_or_else(|| {
+        wrong(
+            "expected a URL such as redis://user:password@127.0.0.1:6379/, with the scheme redis, \
+             rediss, valkey, valkeys or unix; in a password, / ? # @ : and % are written as %2F \
+             %3F %23 %40 %3A and %25",
+        )
+    })?;
+    // A password that is not encoded ends early, at a '/', '?' or '#', and its rest would be taken
+    // for something that is not secret. The '@' before the host is then in that rest.
+    let behind = [url.path(), url.query().unwrap_or(""), url.fragment().unwrap_or("")];
+    if url.has_host() && behind.iter().any(|part| part.contains('@')) {
+        return Err(wrong(
+            "an '@' is behind the host; in a password, / ? # @ : and % are written as %2F %3F %23 \
+             %40 %3A and %25",
+        ));
+    }
+    url.into_connection_info().map_err(|error| {
+        let text = error.to_string();
+        // The detail is a part of the address.
+        let detail = error.detail().map_or(0, |detail| detail.len() + ": ".len());
+        wrong(&text[..text.len().saturating_sub(detail)])
+    })
+}
+
+/// Returns the message of an error of a connection that is being made. If a server has repeated the
+/// password, it is the code alone.
+pub(crate) fn message(info: &ConnectionInfo, error: &RedisError) -> String {
+    let text = error.to_string();
+    let Some(password) = info.redis_settings().password().filter(|_| is_of_server(error)) else {
+        return text;
+    };
+    // A server may have cut it, at a character or not.
+    let start: String = password.chars().take(RECOGNIZED).collect();
+    if start.is_empty() || !text.contains(&start) {
+        return text;
+    }
+    let code = error.code().unwrap_or("an error");
+    format!("{code} (the message of the server is hidden, since it may repeat the password)")
+}
+
+/// Whether the text of an error may be from a server.
+fn is_of_server(error: &RedisError) -> bool {
+    !error.is_io_error()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use proptest::prelude::*;
+    use proptest::string::string_regex;
+
+    use super::*;
+    use crate::blocking::RedisBloomFilter;
+    use crate::filter::AsyncRedisBloomFilter;
+
+    /// What every secret has, and nothing else.
+    const MARKER: &str = "7351";
+
+    /// All that can be seen of an address.
+    fn seen(address: &str) -> String {
+        let builder = RedisBloomFilter::<str>::builder(address, "seen").or_address(address);
+        let other = AsyncRedisBloomFilter::<str>::builder(address, "seen").or_address(address);
+        let mut seen = format!("{builder:?} {:?} {other:?}", builder.clone());
+        match parse(address) {
+            Ok(info) => seen += &format!("{info:?}"),
+            Err(error) => seen += &format!("{error} {error:?}"),
+        }
+        seen
+    }
+
+    proptest! {
+        /// A secret is hidden in every place, and with every character that is not encoded.
+        #[test]
+        fn no_secret_is_seen(
+            scheme in "(rediss?|valkeys?|unix|redis\\+unix|REDIS|Valkey|http|redis-sentinel)",
+            before in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
+            after in string_regex("[a-z0-9#/?@:%\\[\\] \\\\&=]{0,6}").unwrap(),
+            user in "(|user|user@example)",
+            end in "(|:6379|:6379/|:6379/1|/#insecure|/?protocol=resp3|/x)",
+        ) {
+            let address = format!("{scheme}://{user}:{before}{MARKER}{after}@host{end}");
+            let seen = seen(&address);
+            prop_assert!(!seen.contains(MARKER), "{address:?}: {seen}");
+        }
+    }
+
+    #[test]
+    fn other_places_are_hidden_too() {
+        for address in [
+            "redis://user:12#7351@host",
+            "redis://user:73/51@host",
+            "redis://user:7351/x@host",
+            "redis://user:7351?x@host",
+            "redis://host/?protocol=7351",
+            "redis://host/7351x",
+            "unix:///path?user=a&pass=7351",
+            "redis+unix:///path?db=7351x",
+            "7351",
+            "redis://:7351@",
+            "nothing://a:7351@host",
+        ] {
+            let seen = seen(address);
+            assert!(!seen.contains(MARKER), "{address}: {seen}");
+        }
+    }
+
+    #[test]
+    fn encoded_secrets_are_taken() {
+        let info = parse("VALKEY://user:%2F%3F%23%40%3A%25@host:7/2").unwrap();
+        assert_eq!(info.redis_settings().password(), Some("/?#@:%"));
+        assert_eq!((info.addr().to_string(), info.redis_settings().db()), ("host:7".into(), 2));
+        let info = parse("unix:///tmp/a@b?pass=c@d").unwrap();
+        assert_eq!(info.redis_settings().password(), Some("c@d"));
+        let sentinel = parse("redis+sentinel://host:26379/master").unwrap_err();
+        assert!(sentinel.to_string().contains("Sentinel"), "{sentinel}");
+    }
+
+    /// An old server answers an unknown command by repeating its arguments, the longest cut.
+    #[test]
+    fn a_server_that_repeats_the_password_is_not_quoted() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                let mut bytes = [0; 4096];
+                let read = stream.read(&mut bytes).unwrap_or(0);
+                let said = String::from_utf8_lossy(&bytes[..read]).replace("\r\n", " ");
+                let cut = said.find(MARKER).map_or(&said[..], |at| &said[..at + 6]);
+                let reply = format!("-ERR unknown command, with args beginning with: {cut}\r\n");
+                _ = stream.write_all(reply.repeat(8).as_bytes());
+            }
+        });
+        for protocol in ["", "?protocol=resp3"] {
+            let address = format!("redis://user:7351secret@127.0.0.1:{port}/{protocol}");
+            let builder = RedisBloomFilter::<str>::builder(&address, "seen");
+            let error = builder.deadline(core::time::Duration::from_millis(50)).open().unwrap_err();
+            let seen = format!("{error} {error:?}");
+            assert!(!seen.contains(MARKER), "{protocol}: {seen}");
+        }
+    }
+}

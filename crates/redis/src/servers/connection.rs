@@ -1,0 +1,212 @@
+//! One connection: sends commands, and says whether they were sent if it breaks.
+
+use core::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redis::ConnectionInfo;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
+
+use crate::servers::address;
+use crate::servers::stream::{self, Trouble};
+use crate::servers::watched::{Gate, Watched};
+
+/// A connection on which nothing was heard for this time is asked whether it is alive, before a
+/// command that is not repeated. It costs one round trip.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A connection, and its number. A node to which the connection was lost has another number
+/// afterwards.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    pub(crate) number: u64,
+    commands: MultiplexedConnection,
+    gate: Gate,
+    silence: Arc<Mutex<Silence>>,
+    /// How long a reply may take. After this time without any, the connection counts as dead.
+    patience: Duration,
+    /// Locked by the task that asks whether the connection is alive.
+    checking: Arc<tokio::sync::Mutex<()>>,
+    driver: Arc<Driver>,
+}
+
+/// When something was last heard, and when the first command was sent since then.
+struct Silence {
+    heard: Instant,
+    asked: Option<Instant>,
+}
+
+/// The task that writes and reads. It ends with the connection.
+struct Driver(JoinHandle<()>);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Commands have no replies.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) reason: String,
+    /// Whether the connection takes no more, and must be forgotten. Otherwise only the call has
+    /// ended, before the reply was late: other tasks use the connection.
+    pub(crate) is_dead: bool,
+    /// Whether a part of them may have been sent.
+    pub(crate) sent: bool,
+}
+
+impl Connection {
+    /// Connects to a server, and sends it the user, the password and the database. `probes`: if the
+    /// server hangs up, find out whether it expects encryption.
+    pub(crate) async fn open(
+        info: &ConnectionInfo,
+        number: u64,
+        patience: Duration,
+        probes: bool,
+    ) -> Result<Self, Trouble> {
+        let (stream, gate) = Watched::new(stream::open(info.addr()).await?);
+        // All timeouts are those of the callers.
+        let config =
+            AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let settings = info.redis_settings();
+        let opened = MultiplexedConnection::new_with_config(settings, stream, config).await;
+        let (commands, driver) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                // A server that speaks TLS hangs up without a word.
+                let maybe = probes && matches!(error.kind(), ErrorKind::Io | ErrorKind::Parse);
+                if maybe && stream::expects_encryption(info.addr()).await {
+                    return Err(Trouble::lasting("the server expects encryption on this port"));
+                }
+                return Err(of_setup(info, &error));
+            }
+        };
+        Ok(Self {
+            number,
+            commands,
+            gate,
+            silence: Arc::new(Mutex::new(Silence { heard: Instant::now(), asked: None })),
+            patience,
+            checking: Arc::default(),
+            driver: Arc::new(Driver(tokio::spawn(driver))),
+        })
+    }
+
+    /// Sends commands and returns their replies. `limit`: how long the call may still wait.
+    pub(crate) async fn send(
+        &mut self,
+        pipeline: &Pipeline,
+        limit: Duration,
+    ) -> Result<Vec<Value>, Broken> {
+        if self.gate.is_shut() {
+            return Err(self.given_up());
+        }
+        if limit.is_zero() {
+            let reason = "the deadline has passed".to_owned();
+            return Err(Broken { reason, is_dead: false, sent: false });
+        }
+        self.ask();
+        let before = self.gate.written();
+        let sent = self.commands.send_packed_commands(pipeline, 0, pipeline.len());
+        let reason = match timeout(limit, sent).await {
+            Ok(Ok(replies)) if replies.len() == pipeline.len() => {
+                self.hear();
+                return Ok(replies);
+            }
+            Ok(Ok(_)) => "the number of replies is wrong".to_owned(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => {
+                let reason = format!("no reply came within {limit:?}");
+                if self.silent_for() < self.patience {
+                    return Err(Broken { reason, is_dead: false, sent: true });
+                }
+                reason
+            }
+        };
+        // The commands may still wait to be written. Behind the gate they never will be.
+        let sent = self.gate.shut() != before;
+        Err(Broken { reason, is_dead: true, sent })
+    }
+
+    /// Sends one command and returns its reply.
+    pub(crate) async fn send_one(
+        &mut self,
+        command: redis::Cmd,
+        limit: Duration,
+    ) -> Result<Value, Broken> {
+        let mut pipeline = Pipeline::with_capacity(1);
+        pipeline.add_command(command);
+        let replies = self.send(&pipeline, limit).await?;
+        Ok(replies.into_iter().next().unwrap_or(Value::Nil))
+    }
+
+    /// Finds out whether an idle connection is alive.
+    ///
+    /// # Errors
+    ///
+    /// It is not, or has not answered until the call ended.
+    pub(crate) async fn check(&mut self, limit: Duration) -> Result<(), Broken> {
+        if !self.is_idle() {
+            return Ok(());
+        }
+        // One task asks. The others use its answer.
+        let checking = Arc::clone(&self.checking);
+        let _asks = checking.lock().await;
+        // If it got none, no other asks: each would wait as long.
+        if self.gate.is_shut() {
+            return Err(self.given_up());
+        }
+        if !self.is_idle() {
+            return Ok(());
+        }
+        self.send_one(cmd("PING"), limit).await.map(|_| ())
+    }
+
+    /// The error of a connection that another task has given up: nothing is sent over it.
+    fn given_up(&self) -> Broken {
+        Broken { reason: "the connection was given up".to_owned(), is_dead: true, sent: false }
+    }
+
+    /// Returns whether the other end has not hung up, as far as the runtime knows.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.driver.0.is_finished()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.silence().heard.elapsed() >= IDLE
+    }
+
+    fn ask(&self) {
+        self.silence().asked.get_or_insert_with(Instant::now);
+    }
+
+    fn hear(&self) {
+        *self.silence() = Silence { heard: Instant::now(), asked: None };
+    }
+
+    /// Returns for how long commands have had no reply.
+    fn silent_for(&self) -> Duration {
+        self.silence().asked.map_or(Duration::ZERO, |asked| asked.elapsed())
+    }
+
+    fn silence(&self) -> MutexGuard<'_, Silence> {
+        // No code that could panic runs while it is locked.
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an error of a new connection means, which was given a user, a password and a database.
+fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
+    let heals = match error.kind() {
+        ErrorKind::Io => true,
+        // A server that has too many clients says so, and hangs up.
+        ErrorKind::Server(ServerErrorKind::ResponseError) | ErrorKind::Extension => {
+            error.to_string().contains("max number of clients")
+        }
+        _ => false,
+    };
+    Trouble { reason: address::message(info, error), heals }
+}

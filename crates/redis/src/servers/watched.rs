@@ -1,0 +1,184 @@
+//! Counts the bytes that are written to a stream, and ends its writes: the proof that a command was
+//! not sent.
+
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::servers::stream::Bytes;
+
+/// A stream whose writes go through a gate.
+pub(crate) struct Watched {
+    stream: Box<dyn Bytes>,
+    gate: Gate,
+}
+
+/// What was written to a stream. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// The bytes that the stream has taken, and the failed writes, of which a part may have been
+    /// sent.
+    written: u64,
+    shut: bool,
+}
+
+impl Gate {
+    /// Returns a number that grows with each write.
+    pub(crate) fn written(&self) -> u64 {
+        self.state().written
+    }
+
+    /// Ends all writes, and returns the last number. If it was the same before a command was handed
+    /// over, no byte of this command was sent, and none ever will be.
+    pub(crate) fn shut(&self) -> u64 {
+        let mut state = self.state();
+        state.shut = true;
+        state.written
+    }
+
+    /// Whether no write goes through any more.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.state().shut
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A write that panics may have written a part: the count is not used any more, since the
+        // connection is lost.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    pub(crate) fn new(stream: Box<dyn Bytes>) -> (Self, Gate) {
+        let gate = Gate::default();
+        (Self { stream, gate: gate.clone() }, gate)
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let Self { stream, gate } = self.get_mut();
+        // Locked while it writes, which does not wait: nobody shuts the gate in between.
+        let mut state = gate.state();
+        if state.shut {
+            // Not an error, at which the driver would end: replies to what was written may still
+            // come.
+            return Poll::Pending;
+        }
+        if stream.has_ended() {
+            // The system would take the bytes, and nobody would read them.
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        let result = Pin::new(stream).poll_write(context, bytes);
+        state.written += match &result {
+            Poll::Ready(Ok(count)) => *count as u64,
+            // A stream with encryption may have sent a part before it failed.
+            Poll::Ready(Err(_)) => 1,
+            Poll::Pending => 0,
+        };
+        result
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::task::Waker;
+    use std::io::Read;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    impl Bytes for tokio::io::DuplexStream {
+        fn has_ended(&self) -> bool {
+            false
+        }
+    }
+
+    fn run(test: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test);
+    }
+
+    #[test]
+    fn writes_are_counted_until_the_gate_is_shut() {
+        run(async {
+            let (near, mut far) = tokio::io::duplex(4);
+            let (mut watched, gate) = Watched::new(Box::new(near));
+            watched.write_all(b"abc").await.unwrap();
+            assert_eq!(gate.written(), 3);
+            // One byte is taken, and then the buffer is full.
+            assert_eq!((watched.write(b"de").await.unwrap(), gate.written()), (1, 4));
+            assert_eq!(gate.shut(), 4);
+            let mut read = [0; 4];
+            far.read_exact(&mut read).await.unwrap();
+            assert_eq!(&read, b"abcd");
+            // No write goes through, and replies still do.
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(Pin::new(&mut watched).poll_write(&mut context, b"f").is_pending());
+            assert_eq!(gate.written(), 4);
+            far.write_all(b"x").await.unwrap();
+            assert_eq!(watched.read_u8().await.unwrap(), b'x');
+        });
+    }
+
+    /// The runtime has not polled the socket since its end has come.
+    #[test]
+    fn nothing_is_written_behind_the_end() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        near.set_nonblocking(true).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let near = tokio::net::TcpStream::from_std(near).unwrap();
+            let (mut watched, gate) = Watched::new(Box::new(near));
+            watched.write_all(b"a").await.unwrap();
+            assert_eq!(gate.written(), 1);
+            (&far).read_exact(&mut [0]).unwrap();
+            drop(far);
+            if cfg!(unix) {
+                let error = watched.write(b"b").await.unwrap_err();
+                assert_eq!((error.kind(), gate.shut()), (io::ErrorKind::BrokenPipe, 1));
+            }
+        });
+    }
+
+    #[test]
+    fn a_failed_write_counts() {
+        run(async {
+            let (near, far) = tokio::io::duplex(4);
+            drop(far);
+            let (mut watched, gate) = Watched::new(Box::new(near));
+            watched.write(b"a").await.unwrap_err();
+            assert_eq!(gate.written(), 1);
+        });
+    }
+}
