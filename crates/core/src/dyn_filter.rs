@@ -38,16 +38,16 @@ pub trait DynFilter<T: ?Sized> {
     /// # Errors
     ///
     /// The error of the filter, if it has no room.
-    fn try_insert(&self, item: &T) -> Result<bool, Box<dyn Error + Send + Sync>>;
+    fn insert(&self, item: &T) -> Result<bool, Box<dyn Error + Send + Sync>>;
 
     /// Returns whether the filter may contain the item.
     #[must_use]
     fn contains(&self, item: &T) -> bool;
 
-    /// Inserts many items, and returns for each what [`try_insert`](Self::try_insert) would have
+    /// Inserts many items, and returns for each what [`insert`](Self::insert) would have
     /// returned.
     #[must_use = "an insert may fail"]
-    fn try_insert_many(&self, items: &[&T]) -> Vec<Result<bool, Box<dyn Error + Send + Sync>>>;
+    fn insert_many(&self, items: &[&T]) -> Vec<Result<bool, Box<dyn Error + Send + Sync>>>;
 
     /// Queries many items, and returns for each what [`contains`](Self::contains) would have
     /// returned.
@@ -69,7 +69,7 @@ pub trait DynFilter<T: ?Sized> {
 }
 
 impl<T: ?Sized, F: Filter<Item = T>> DynFilter<T> for F {
-    fn try_insert(&self, item: &T) -> Result<bool, Box<dyn Error + Send + Sync>> {
+    fn insert(&self, item: &T) -> Result<bool, Box<dyn Error + Send + Sync>> {
         Ok(Filter::try_insert(self, item)?)
     }
 
@@ -77,7 +77,7 @@ impl<T: ?Sized, F: Filter<Item = T>> DynFilter<T> for F {
         Filter::contains(self, item)
     }
 
-    fn try_insert_many(&self, items: &[&T]) -> Vec<Result<bool, Box<dyn Error + Send + Sync>>> {
+    fn insert_many(&self, items: &[&T]) -> Vec<Result<bool, Box<dyn Error + Send + Sync>>> {
         let results = Filter::try_insert_many(self, items);
         results.into_iter().map(|result| Ok(result?)).collect()
     }

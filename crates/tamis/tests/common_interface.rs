@@ -8,8 +8,10 @@ use std::thread;
 
 use tamis::hash::{DefaultHashBuilder, HashItem, Rapid, Xxh3};
 use tamis::{
-    AsItem, BlockedBloomFilter, BloomFilter, BuildError, CuckooFilter, Error, InsertError,
-    MergeError, OnceBloomFilter, OnceCuckooFilter, OnceFilter, UnionError, WithRate,
+    AsItem, BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter,
+    DynFilter, Error, Filter, InsertError, MergeError, OnceBloomFilter, OnceCuckooFilter,
+    OnceFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
+    ScalableCuckooFilter, UnionError, WithRate,
 };
 
 const ITEMS: u64 = 20_000;
@@ -75,6 +77,46 @@ fn generic_code_works_with_every_type() -> Result<(), Box<dyn core::error::Error
     check::<OnceBloomFilter<u64, Rapid>>(false)?;
     check::<CuckooFilter<u64, Rapid>>(true)?;
     check::<OnceCuckooFilter<u64, Rapid>>(false)?;
+    Ok(())
+}
+
+/// A filter of each type behind the trait object answers as the filter itself: the same results one
+/// by one and in a slice, the same sizes and figures.
+#[test]
+fn a_type_chosen_at_run_time_answers_as_the_type() -> Result<(), BuildError> {
+    fn pair<F>() -> Result<(F, Box<dyn DynFilter<u64>>), BuildError>
+    where
+        F: WithRate<Item = u64, Hasher = Rapid> + 'static,
+    {
+        let new = || F::with_rate(1000, 1e-3, Rapid::with_seed(1));
+        Ok((new()?, Box::new(new()?)))
+    }
+    macro_rules! check {
+        ($($filter:ident)*) => {$(
+            let (filter, chosen) = pair::<$filter<u64, Rapid>>()?;
+            let (one, slice) = ([1, 2, 3, 1], [&4, &5, &1, &6]);
+            for item in &one {
+                assert_eq!(chosen.insert(item).unwrap(), filter.try_insert(item).unwrap());
+            }
+            let results = chosen.insert_many(&slice).into_iter().map(Result::unwrap);
+            let expected = filter.try_insert_many(slice).into_iter().map(Result::unwrap);
+            assert!(results.eq(expected));
+            let asked: Vec<u64> = (0..1000).collect();
+            let asked: Vec<&u64> = asked.iter().collect();
+            let hits = chosen.contains_many(&asked);
+            assert!(hits.iter().filter(|hit| **hit).count() >= 6);
+            assert_eq!(hits, filter.contains_many(&asked));
+            assert!(asked.iter().zip(hits).all(|(item, hit)| chosen.contains(item) == hit));
+            assert_eq!(chosen.capacity(), filter.capacity());
+            assert_eq!(chosen.size_in_bytes(), filter.size_in_bytes());
+            assert_eq!(chosen.figures_sampled(64), filter.figures_sampled(64));
+        )*};
+    }
+    check! {
+        BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter ScalableBloomFilter
+        OnceScalableBloomFilter RotatingBloomFilter CuckooFilter OnceCuckooFilter
+        ScalableCuckooFilter
+    }
     Ok(())
 }
 
