@@ -27,13 +27,13 @@ const BUCKET_BITS: [u64; 2] = [32, 128];
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::{ScalableCuckooFilter, Filter};
+/// use tamis::ScalableCuckooFilter;
 /// use tamis::formats::{Geometry, Info, write};
 /// use tamis::hash::Rapid;
 ///
 /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(1000).max_capacity(100_000);
 /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
-/// filter.try_extend(0..10_000)?;
+/// (0..10_000).try_for_each(|item| filter.insert(&item))?;
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 ///
