@@ -406,7 +406,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::{OnceCuckooFilter, Filter};
+    /// use tamis::{Filter, OnceCuckooFilter};
     /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4);
     /// let filter = builder.fingerprint_bits(16).build()?;
     /// filter.try_extend(0..2000)?;
@@ -478,7 +478,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::{OnceCuckooFilter, Filter};
+    /// use tamis::{Filter, OnceCuckooFilter};
     /// let filter = OnceCuckooFilter::<u64>::with_capacity(1000)?;
     /// filter.try_extend(0..500)?;
     /// assert!((0.48..=0.5).contains(&filter.saturation()));
@@ -499,7 +499,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::{OnceCuckooFilter, Filter};
+    /// use tamis::{Filter, OnceCuckooFilter};
     /// let builder = OnceCuckooFilter::<u64>::builder().buckets(1000).slots(4).fingerprint_bits(8);
     /// let filter = builder.build()?;
     /// filter.try_extend(0..3600)?;

@@ -67,7 +67,7 @@ impl<T: ?Sized, S> ScalableBuilder<T, S> {
     ///
     /// ```
     /// # use tamis_cuckoo as tamis;
-    /// use tamis::{ScalableCuckooFilter, Filter};
+    /// use tamis::{Filter, ScalableCuckooFilter};
     /// let filter = ScalableCuckooFilter::<u64>::builder().capacity(20_000).build()?;
     /// filter.try_extend(0..20_000)?;
     /// assert_eq!(filter.slices(), 1);

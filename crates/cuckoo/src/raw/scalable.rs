@@ -12,7 +12,7 @@
 //!
 //! ```
 //! # use tamis_cuckoo as tamis;
-//! use tamis::{ScalableCuckooFilter, Filter};
+//! use tamis::{Filter, ScalableCuckooFilter};
 //! use tamis_cuckoo::raw::scalable;
 //! use tamis::hash::Rapid;
 //!
