@@ -25,7 +25,7 @@ const FEW: usize = 32;
 /// ```
 /// # use tamis_core as tamis;
 /// use tamis::hash::{HashItem, Rapid};
-/// use tamis::{ByHash, Hashed};
+/// use tamis::{ByHash, Hashed, HashedCopies};
 ///
 /// /// Inserts an item into each of many filters, and hashes it once.
 /// fn insert_into_all<F: Hashed>(filters: &[F], hasher: &Rapid, item: &str) {
@@ -34,14 +34,16 @@ const FEW: usize = 32;
 ///         ByHash::new(filter).insert(hash);
 ///     }
 /// }
+///
+/// /// Removes items, and returns how many were there.
+/// fn remove_all<F: HashedCopies>(filter: &F, hashes: &[u64]) -> usize {
+///     let removed = ByHash::new(filter).remove_many(hashes.iter().copied());
+///     removed.into_iter().filter(|removed| *removed).count()
+/// }
 /// ```
 pub struct ByHash<'f, F: ?Sized>(&'f F);
 
 /// What a filter does with hashes. [`ByHash`] has the methods for users.
-///
-/// # Examples
-///
-/// See [`ByHash`].
 pub trait Hashed {
     /// What an insert returns.
     type Inserted;
@@ -71,10 +73,6 @@ pub trait Hashed {
 }
 
 /// What a filter does with hashes that has several copies of an item, and removes them.
-///
-/// # Examples
-///
-/// See [`ByHash`].
 pub trait HashedCopies: Hashed {
     /// Removes a copy of an item.
     fn remove_hash(&self, hash: u64) -> bool;
@@ -91,10 +89,6 @@ pub trait HashedCopies: Hashed {
 }
 
 /// What a filter does with hashes that forgets items.
-///
-/// # Examples
-///
-/// See [`ByHash`].
 pub trait HashedRefresh: Hashed {
     /// Inserts an item, or makes it stay for the whole window from now on.
     fn insert_or_refresh_hash(&self, hash: u64) -> Self::Inserted;
@@ -102,10 +96,6 @@ pub trait HashedRefresh: Hashed {
 
 impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     /// Returns the view of a filter. `filter.by_hash()` does the same.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[must_use]
     pub const fn new(filter: &'f F) -> Self {
@@ -113,10 +103,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Inserts an item, as `insert` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[expect(clippy::must_use_candidate, reason = "the result of an insert is often ignored")]
     pub fn insert(self, hash: u64) -> F::Inserted {
@@ -124,10 +110,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Returns whether the filter may contain an item, as `contains` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[must_use]
     pub fn contains(self, hash: u64) -> bool {
@@ -135,10 +117,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Inserts many items, as `insert_many` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[must_use = "`insert_many_with` inserts without a vector"]
     pub fn insert_many(self, hashes: impl IntoIterator<Item = u64>) -> Vec<F::Inserted> {
         // All code of the user runs first: a panic in it happens before the first insert.
@@ -152,10 +130,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Inserts many items, as `insert_many_with` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     pub fn insert_many_with(
         self,
@@ -166,10 +140,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Queries many items, as `contains_many` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[must_use]
     pub fn contains_many(self, hashes: impl IntoIterator<Item = u64>) -> Vec<bool> {
         let hashes = hashes.into_iter();
@@ -182,10 +152,6 @@ impl<'f, F: Hashed + ?Sized> ByHash<'f, F> {
     }
 
     /// Queries many items, as `contains_many_with` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     pub fn contains_many_with(
         self,
@@ -260,10 +226,6 @@ fn pull_few<const N: usize, R>(
 
 impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
     /// Removes a copy of an item, as `remove` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[expect(clippy::must_use_candidate, reason = "the result of a removal is often ignored")]
     pub fn remove(self, hash: u64) -> bool {
@@ -271,10 +233,6 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
     }
 
     /// Removes a copy of each of many items, as `remove_many` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[must_use = "`remove_many_with` removes without a vector"]
     pub fn remove_many(self, hashes: impl IntoIterator<Item = u64>) -> Vec<bool> {
         let all = match pull(hashes.into_iter(), |hash| self.0.remove_hash(hash)) {
@@ -287,10 +245,6 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
     }
 
     /// Removes a copy of each of many items, as `remove_many_with` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     pub fn remove_many_with(
         self,
@@ -301,10 +255,6 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
     }
 
     /// Returns the number of copies of an item, as `count` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[must_use]
     pub fn count(self, hash: u64) -> u32 {
@@ -314,10 +264,6 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
 
 impl<F: HashedRefresh + ?Sized> ByHash<'_, F> {
     /// Inserts an item, or makes it stay, as `insert_or_refresh` of the filter does.
-    ///
-    /// # Examples
-    ///
-    /// See [`ByHash`].
     #[inline]
     #[expect(clippy::must_use_candidate, reason = "the result of an insert is often ignored")]
     pub fn insert_or_refresh(self, hash: u64) -> F::Inserted {

@@ -80,10 +80,6 @@ impl BitsAndBloomsFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if there is no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`BitsAndBloomsFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let keys = capacity as f64;

@@ -95,10 +95,6 @@ impl DataSketchesFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if DataSketches makes no such filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`DataSketchesFilter`].
     pub fn new(capacity: u64, rate: f64, seed: i64) -> Result<Self, Error> {
         check_rate(rate)?;
         if capacity == 0 || capacity > i64::MAX as u64 {

@@ -9,10 +9,6 @@ use super::format::Format;
 use super::key::{Key, KeyType};
 
 /// A filter of another system.
-///
-/// # Examples
-///
-/// See the [module](super).
 pub trait Filter: Any + fmt::Debug {
     /// Returns whether the filter may contain a key, as the system answers.
     ///

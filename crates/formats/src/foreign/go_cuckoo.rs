@@ -61,10 +61,6 @@ impl GoCuckooFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if the capacity is above 2^34, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`GoCuckooFilter`].
     pub fn new(capacity: u64) -> Result<Self, Error> {
         if capacity > MAX_CAPACITY {
             return Err(Error::Size { parameter: "capacity" });
@@ -78,10 +74,6 @@ impl GoCuckooFilter {
     /// # Errors
     ///
     /// [`Error::Field`] if the length is not 4 times a power of two, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`GoCuckooFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let length = bytes.len() as i64;
         let next = (bytes.len() as u64).next_power_of_two().max(4) as i64;
@@ -90,10 +82,6 @@ impl GoCuckooFilter {
     }
 
     /// Returns the number of fingerprints.
-    ///
-    /// # Examples
-    ///
-    /// See [`GoCuckooFilter`].
     #[must_use]
     pub fn count(&self) -> u64 {
         self.slots.as_bytes().iter().filter(|&&fingerprint| fingerprint != 0).count() as u64

@@ -19,10 +19,6 @@ use super::key::Key;
 use super::rates;
 
 /// How Guava derives the places of a key from its hash.
-///
-/// # Examples
-///
-/// See [`GuavaFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GuavaStrategy {
     /// `MURMUR128_MITZ_32`: no place is above 2^31 - 1.
@@ -101,10 +97,6 @@ impl GuavaFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Guava makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`GuavaFilter`].
     pub fn new(strategy: GuavaStrategy, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let k = round(-rate.ln() / core::f64::consts::LN_2).max(1.0);
@@ -162,10 +154,6 @@ impl GuavaFilter {
     /// # Errors
     ///
     /// [`Error`] if Guava does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See the [module](super).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         // All numbers of the header first, so that a short one is truncated whatever they are.

@@ -19,10 +19,6 @@ use super::key::Key;
 use super::rates;
 
 /// The hash of a filter of Hadoop.
-///
-/// # Examples
-///
-/// See [`HadoopFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HadoopHash {
     /// `Hash.JENKINS_HASH`.
@@ -150,10 +146,6 @@ impl HadoopFilter {
     ///
     /// [`Error::Size`] if Hadoop makes no such filter, or if `k` is above both `m` and 65536; or
     /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`HadoopFilter`].
     pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
         let rule = Rule::new(m, k, hash)?;
         Ok(Self { rule, bits: BitArray::zeroed(rule.bytes())? })

@@ -50,10 +50,6 @@ impl HadoopCountingFilter {
     /// # Errors
     ///
     /// As [`HadoopFilter::new`](super::HadoopFilter::new).
-    ///
-    /// # Examples
-    ///
-    /// See [`HadoopCountingFilter`].
     pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
         let rule = Rule::new(m, k, hash)?;
         Ok(Self { rule, counters: BitArray::zeroed(bytes(rule))? })

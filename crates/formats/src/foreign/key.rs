@@ -24,10 +24,6 @@ pub enum Key<'k> {
 }
 
 /// The type of a key.
-///
-/// # Examples
-///
-/// See [`Key`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyType {
     /// Bytes.
@@ -42,10 +38,6 @@ pub enum KeyType {
 
 impl Key<'_> {
     /// Returns the type of the key.
-    ///
-    /// # Examples
-    ///
-    /// See [`Key`].
     #[must_use]
     pub const fn key_type(&self) -> KeyType {
         match self {

@@ -111,10 +111,6 @@ impl LevelDbFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if one of the numbers is above 2^31 - 1, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilter`].
     pub fn new(keys: u64, bits_per_key: u32) -> Result<Self, Error> {
         if keys > i32::MAX as u64 {
             return Err(Error::Size { parameter: "number of keys" });

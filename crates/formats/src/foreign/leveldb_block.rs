@@ -64,10 +64,6 @@ impl LevelDbFilterBlock {
     ///
     /// [`Error::Size`] if an offset is less than the one before, or if LevelDB makes no such block;
     /// [`Error::Key`] if a key is an integer; [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilterBlock`].
     pub fn new<'k, I: IntoIterator<Item = (u64, Key<'k>)>>(
         bits_per_key: u32,
         keys: I,
@@ -99,10 +95,6 @@ impl LevelDbFilterBlock {
     /// # Errors
     ///
     /// [`Error`] if the offsets are not in the bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilterBlock`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let max = (bytes.len() as u64).saturating_sub(FOOTER);
@@ -123,10 +115,6 @@ impl LevelDbFilterBlock {
     /// # Errors
     ///
     /// [`Error::Key`] if the key is an integer, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilterBlock`].
     pub fn contains(&self, offset: u64, key: Key<'_>) -> Result<bool, Error> {
         key.bytes()?;
         let index = usize::try_from(offset >> self.base).unwrap_or(usize::MAX);
@@ -140,20 +128,12 @@ impl LevelDbFilterBlock {
     }
 
     /// Returns the number of filters.
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilterBlock`].
     #[must_use]
     pub const fn filters(&self) -> usize {
         self.filters
     }
 
     /// Returns the block as a table has it.
-    ///
-    /// # Examples
-    ///
-    /// See [`LevelDbFilterBlock`].
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_bytes()

@@ -89,10 +89,6 @@ impl OrcFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if ORC makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`OrcFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // A multiple of 64 bits gets a whole word more. The conversion saturates.
@@ -112,10 +108,6 @@ impl OrcFilter {
     /// # Errors
     ///
     /// [`Error`] if ORC does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`OrcFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         tag(&mut cursor, TAG_K)?;

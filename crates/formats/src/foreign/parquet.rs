@@ -96,10 +96,6 @@ impl ParquetFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Parquet has no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetFilter`].
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes == 0 || bytes > MAX_BYTES as u64 || !bytes.is_multiple_of(BLOCK) {
             return Err(Error::Size { parameter: "number of bytes" });
@@ -188,10 +184,6 @@ impl ParquetFilter {
 
     /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and
     /// the bitset.
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetFilter`].
     #[must_use]
     pub fn to_bytes_with_header(&self) -> Vec<u8> {
         let mut bytes = parquet_header::of_bitset(self.rule.blocks * BLOCK);

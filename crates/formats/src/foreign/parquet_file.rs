@@ -56,10 +56,6 @@ impl ParquetColumn {
     /// # Errors
     ///
     /// [`Error`] if the bytes are not a Parquet file, or if its metadata is encrypted.
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetColumn`].
     pub fn all(file: &[u8]) -> Result<Vec<Self>, Error> {
         Self::all_and_row_groups(file).map(|(columns, _)| columns)
     }
@@ -97,10 +93,6 @@ impl ParquetColumn {
     ///
     /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not
     /// have so far.
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetColumn`].
     pub fn filter(&self, file: &[u8]) -> Result<ParquetFilter, Error> {
         let mut cursor = Cursor::new(file);
         cursor.take(self.offset)?;

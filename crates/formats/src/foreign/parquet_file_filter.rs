@@ -49,10 +49,6 @@ impl ParquetFileFilter {
     /// [`Error::Column`] with the columns that have filters, if the column has none, or if there is
     /// no name and several columns have filters; [`Error::RowGroup`] if a row group has no filter
     /// for the column; and as [`ParquetColumn::all`] and [`ParquetColumn::filter`].
-    ///
-    /// # Examples
-    ///
-    /// See [`ParquetFileFilter`].
     pub fn from_bytes(file: &[u8], column: Option<&str>) -> Result<Self, Error> {
         let (columns, row_groups) = ParquetColumn::all_and_row_groups(file)?;
         let first = match column {

@@ -128,10 +128,6 @@ impl PybloomFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if pybloom_live makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         let ln_2 = core::f64::consts::LN_2;
         check_rate(rate)?;

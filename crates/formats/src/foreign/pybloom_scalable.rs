@@ -59,10 +59,6 @@ impl PybloomScalableFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if pybloom_live makes no such filter, or if the scale is above 64.
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomScalableFilter`].
     pub fn new(initial_capacity: u64, rate: f64, scale: i32) -> Result<Self, Error> {
         check_rate(rate)?;
         if initial_capacity == 0 {
@@ -79,10 +75,6 @@ impl PybloomScalableFilter {
     /// # Errors
     ///
     /// [`Error`] if pybloom_live does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`PybloomScalableFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (scale, ratio) = (cursor.i32_le()?, cursor.f64_le()?);

@@ -78,10 +78,6 @@ impl RbloomFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if rbloom makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`RbloomFilter`].
     pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         if capacity == 0 {
@@ -143,10 +139,6 @@ impl RbloomFilter {
     }
 
     /// Inserts a key with this hash. Returns whether the filter has changed.
-    ///
-    /// # Examples
-    ///
-    /// See [`contains_hash`](Self::contains_hash).
     pub fn insert_hash(&mut self, hash: i128) -> bool {
         let mut changed = false;
         self.rule.each(hash, &mut |place| {

@@ -166,10 +166,6 @@ impl RedisModuleBloomFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleBloomFilter`].
     pub fn new(capacity: u64, rate: f64, expansion: Option<u32>) -> Result<Self, Error> {
         check_rate(rate)?;
         if !(1..=MAX_GROWTH).contains(&expansion.unwrap_or(1)) {
@@ -232,10 +228,6 @@ impl RedisModuleBloomFilter {
     /// # Errors
     ///
     /// [`Error`] if RedisBloom does not write such chunks.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleBloomFilter`].
     pub fn from_chunks<B: AsRef<[u8]>>(
         chunks: impl IntoIterator<Item = (i64, B)>,
     ) -> Result<Self, Error> {
@@ -244,10 +236,6 @@ impl RedisModuleBloomFilter {
 
     /// Returns what `BF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
     /// `BF.LOADCHUNK` takes each pair.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleBloomFilter`].
     pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
         split(self.header(), self.subs.iter().map(|(_, bits)| bits.as_bytes()))
     }

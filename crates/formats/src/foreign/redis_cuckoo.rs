@@ -115,10 +115,6 @@ impl RedisModuleCuckooFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleCuckooFilter`].
     pub fn new(capacity: u64) -> Result<Self, Error> {
         Self::with_options(capacity, 2, 20, 1)
     }
@@ -216,10 +212,6 @@ impl RedisModuleCuckooFilter {
     ///
     /// [`Error`] if RedisBloom does not write such chunks. It writes none for an empty filter, from
     /// which none can be made.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleCuckooFilter`].
     pub fn from_chunks<B: AsRef<[u8]>>(
         chunks: impl IntoIterator<Item = (i64, B)>,
     ) -> Result<Self, Error> {
@@ -229,10 +221,6 @@ impl RedisModuleCuckooFilter {
     /// Returns what `CF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
     /// `CF.LOADCHUNK` takes each pair. RedisBloom dumps nothing of an empty filter, so there are no
     /// chunks then.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleCuckooFilter`].
     pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
         let all = if self.items == 0 { 0 } else { usize::MAX };
         split(self.header(), self.subs.iter().map(Slots::as_bytes)).take(all)
@@ -244,10 +232,6 @@ impl RedisModuleCuckooFilter {
     /// # Errors
     ///
     /// Those of [`insert`](Filter::insert).
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisModuleCuckooFilter`].
     pub fn insert_new(&mut self, key: Key<'_>) -> Result<bool, Error> {
         Ok(!self.contains(key)? && self.insert(key)?)
     }

@@ -145,10 +145,6 @@ impl RocksDbFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if RocksDB makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`RocksDbFilter`].
     pub fn new(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
         let millibits = millibits(bits_per_key)?;
         let bytes = keys.checked_mul(millibits.into()).map(|bits| bits.div_ceil(8000));

@@ -20,10 +20,6 @@ use super::key::Key;
 use super::rates;
 
 /// The version of a filter of Spark.
-///
-/// # Examples
-///
-/// See [`SparkFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SparkVersion {
     /// What `create` makes in Spark 3.5. No place is above 2^31 - 1.
@@ -106,10 +102,6 @@ impl SparkFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Spark makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     pub fn new(version: SparkVersion, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // The conversion saturates.
@@ -157,10 +149,6 @@ impl SparkFilter {
     /// # Errors
     ///
     /// [`Error`] if Spark does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (version, k) = (cursor.i32_be()?, cursor.i32_be()?);
@@ -186,10 +174,6 @@ impl SparkFilter {
     }
 
     /// Returns the version, with the seed.
-    ///
-    /// # Examples
-    ///
-    /// See [`SparkFilter`].
     #[must_use]
     pub const fn version(&self) -> SparkVersion {
         self.rule.version

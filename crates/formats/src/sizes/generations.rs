@@ -105,40 +105,24 @@ impl GenerationSizes {
 
     /// Returns the number of buckets of the first generation. Each further one has twice as many as
     /// the one before it.
-    ///
-    /// # Examples
-    ///
-    /// See [`GenerationSizes`].
     #[must_use]
     pub const fn buckets(self) -> u64 {
         self.plan.buckets()
     }
 
     /// Returns the number of bits of a whole fingerprint.
-    ///
-    /// # Examples
-    ///
-    /// See [`GenerationSizes`].
     #[must_use]
     pub const fn fingerprint_bits(self) -> u32 {
         self.plan.fingerprint_bits()
     }
 
     /// Returns the number of generations that the filter has.
-    ///
-    /// # Examples
-    ///
-    /// See [`GenerationSizes`].
     #[must_use]
     pub const fn generations(self) -> u32 {
         self.generations
     }
 
     /// Returns the highest number of generations that the filter grows to.
-    ///
-    /// # Examples
-    ///
-    /// See [`GenerationSizes`].
     #[must_use]
     pub const fn planned_generations(self) -> u32 {
         self.plan.generations()
