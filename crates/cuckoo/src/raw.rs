@@ -360,7 +360,7 @@ pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
 
 /// A pass over the lines of a filter in use. [`pass`] begins it.
 #[derive(Debug)]
-#[must_use = "only `finish` reports whether the lines belong together"]
+#[must_use = "only `finish` reports whether the lines are consistent"]
 pub struct Pass<'f>(table::pass::Pass<'f>);
 
 impl Pass<'_> {
@@ -403,8 +403,8 @@ impl Pass<'_> {
     }
 
     /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None`
-    /// if the lines do not belong together, because another thread relocated a fingerprint
-    /// meanwhile, or removed one of several equal ones. Then a snapshot gives lines that do.
+    /// if the lines are inconsistent, because another thread relocated a fingerprint meanwhile, or
+    /// removed one of several equal ones. Then a snapshot gives consistent lines.
     ///
     /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
     /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
