@@ -52,10 +52,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// Returns a builder for the filter `name` at an address:
     /// `redis://[user:password@]host[:port]/[database]`, `rediss://…` with encryption (feature
     /// `tls`), or `unix:///path`. Of a cluster, any node will do.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`] and [`Builder`].
     pub fn builder(address: &str, name: &str) -> Builder<T> {
         Builder::new(address, name)
     }
@@ -72,10 +68,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it is,
     /// nobody got `true`. [`Error::NotReplicated`] if it is stored, and too few replicas have
     /// confirmed it. All other errors: this insert has stored nothing.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`].
     pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -112,10 +104,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// The items of a shard go in commands of at most 256 items (64 with a window, and fewer in
     /// small filters that grow), and the shards are served at the same time. Of equal items in the
     /// batch the first is inserted first. It takes 50 bytes per item in this process.
-    ///
-    /// # Examples
-    ///
-    /// See [the crate](crate).
     #[must_use = "an insert may fail"]
     pub fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
@@ -151,10 +139,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     ///
     /// [`Error::Unavailable`], [`Error::Lost`], or [`Error::Refused`]. Queries are repeated until
     /// the deadline.
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter`].
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -168,10 +152,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains).
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hash`](Self::insert_hash).
     pub fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         self.driver.wait(self.filter.contains_hash(hash))
     }
@@ -204,10 +184,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains).
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hashes`](Self::insert_hashes).
     pub fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         self.driver.wait(self.filter.contains_hashes(hashes))
     }
@@ -218,10 +194,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains).
-    ///
-    /// # Examples
-    ///
-    /// See [`Figures`].
     pub fn figures(&self) -> Result<Figures, Error> {
         self.driver.wait(self.filter.figures())
     }
@@ -234,10 +206,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// As for [`contains`](Self::contains), and [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     pub fn pull(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -251,10 +219,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// See [`push`](Self::push).
     pub fn local(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -294,10 +258,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     }
 
     /// Returns the hasher, which the filter's descriptor names.
-    ///
-    /// # Examples
-    ///
-    /// See [`insert_hash`](Self::insert_hash).
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         self.filter.hasher()
@@ -321,10 +281,6 @@ impl<T: ?Sized> RedisBloomFilter<T> {
 
     /// Returns the number of items that the first generation was made for; with a
     /// [window](Self::window), the items of a span.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
@@ -332,30 +288,18 @@ impl<T: ?Sized> RedisBloomFilter<T> {
 
     /// Returns the span for which the filter remembers items at least, or `None` if it forgets
     /// none: that of [`Builder::window`].
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder::window`].
     #[must_use]
     pub fn window(&self) -> Option<Duration> {
         self.filter.window()
     }
 
     /// Returns the number of shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.filter.shards()
     }
 
     /// Returns whether the filter grows when it is full.
-    ///
-    /// # Examples
-    ///
-    /// See [`normalization`](Self::normalization).
     #[must_use]
     pub fn grows(&self) -> bool {
         self.filter.grows()
@@ -387,12 +331,17 @@ builder! {
     ///
     /// use tamis_redis::RedisBloomFilter;
     ///
-    /// let seen = RedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
+    /// let builder = RedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
     ///     .or_address("redis://10.0.0.2:6379/")
     ///     .capacity(100_000_000)
     ///     .false_positive_rate(1e-6)
+    ///     .shards(64)
+    ///     .fixed()
     ///     .confirmed_by(1, Duration::from_millis(500))
-    ///     .open_or_create()?;
+    ///     .read_from_replicas()
+    ///     .timeout(Duration::from_secs(2))
+    ///     .deadline(Duration::from_secs(60));
+    /// let seen = builder.open_or_create()?; // or `create`, or `open`
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     Builder
@@ -409,10 +358,6 @@ impl<T: ?Sized> Builder<T> {
     /// there is another key `{name}`. [`Error::Replaced`] if the filter was deleted meanwhile, and
     /// [`Error::Build`] if the sizes are impossible. What remains of a filter that could not be
     /// created is removed with the next one, or by [`destroy`](Self::destroy).
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn create(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().create())
     }
@@ -424,10 +369,6 @@ impl<T: ?Sized> Builder<T> {
     /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it has other
     /// parameters than those given, [`Error::Creating`] if another client has not finished it
     /// before the deadline, and [`Error::Lost`] if a part of it is gone.
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn open(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().open())
     }
@@ -438,10 +379,6 @@ impl<T: ?Sized> Builder<T> {
     /// # Errors
     ///
     /// As for [`open`](Self::open) and [`create`](Self::create).
-    ///
-    /// # Examples
-    ///
-    /// See [`Builder`].
     pub fn open_or_create(&self) -> Result<RedisBloomFilter<T>, Error> {
         self.run(self.asynchronous().open_or_create())
     }

@@ -28,10 +28,6 @@ macro_rules! builder {
 
             /// Adds the address of another node of the same cluster, for the case that the first
             /// does not answer.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub fn or_address(mut self, address: &str) -> Self {
                 self.options.addresses.0.push(address.to_owned());
                 self
@@ -39,20 +35,12 @@ macro_rules! builder {
 
             /// Sets the number of distinct items of the first generation, or of all in a fixed
             /// filter. One million by default.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn capacity(mut self, items: u64) -> Self {
                 self.options.capacity = Some(items);
                 self
             }
 
             /// Sets the false-positive rate that the filter stays below: 1e-4 by default.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn false_positive_rate(mut self, rate: f64) -> Self {
                 self.options.rate = Some(rate);
                 self
@@ -63,10 +51,6 @@ macro_rules! builder {
             /// and is the largest number of nodes that can share the filter. A filter stops growing
             /// where the next generation of a shard would exceed 512 MiB: one that is to become
             /// much larger than its first capacity needs more shards.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn shards(mut self, shards: u32) -> Self {
                 self.options.shards = Some(shards);
                 self
@@ -74,10 +58,6 @@ macro_rules! builder {
 
             /// Makes a filter that does not grow. It takes fewer bits per item, and its
             /// false-positive rate rises when it gets more items than its capacity.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn fixed(mut self) -> Self {
                 self.options.grows = Some(false);
                 self
@@ -128,20 +108,12 @@ macro_rules! builder {
 
             /// Sets the hash algorithm and its seed. By default XXH3 with a random seed. The seed
             /// is in the descriptor, so other clients need not know it.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub fn hasher(mut self, hasher: impl Into<AnyStable>) -> Self {
                 self.options.hasher = Some(hasher.into());
                 self
             }
 
             /// Sets the name of the normal form that items have before they are hashed.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn normalization(mut self, normalization: Normalization) -> Self {
                 self.options.normalization = Some(normalization);
                 self
@@ -160,10 +132,6 @@ macro_rules! builder {
             /// that returns `false` may have written nothing, and does not say whether the replicas
             /// have the item: its winner knows. `WAIT` does not make a replica that is behind lose
             /// the election, nor does it write to a disk.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn confirmed_by(mut self, replicas: u32, wait: Duration) -> Self {
                 self.options.confirm = Some(Confirm { replicas, wait });
                 self
@@ -173,10 +141,6 @@ macro_rules! builder {
             /// those of the master: a query may not see the last inserts. A replica that does not
             /// answer within a tenth of the [`timeout`](Self::timeout) is left alone for 10 s, and
             /// the master answers.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn read_from_replicas(mut self) -> Self {
                 self.options.settings.replicas_read = true;
                 self
@@ -184,10 +148,6 @@ macro_rules! builder {
 
             /// Sets how long a reply may take: 5 s by default. An insert without a reply in this
             /// time fails with [`Error::VerdictUnknown`].
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn timeout(mut self, timeout: Duration) -> Self {
                 self.options.settings.timeout = timeout;
                 self
@@ -203,10 +163,6 @@ macro_rules! builder {
             ///
             /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A
             /// refused connection is waited for, since the server may be starting.
-            ///
-            /// # Examples
-            ///
-            /// See [the example of the type](Self).
             pub const fn deadline(mut self, deadline: Duration) -> Self {
                 self.options.settings.deadline = deadline;
                 self
@@ -219,10 +175,6 @@ macro_rules! builder {
             /// It runs in the call that it is about, which goes on when it returns. It must not
             /// block, nor use the filter: a call of the blocking filter inside it would wait for
             /// ever. No lock of the filter is held while it runs.
-            ///
-            /// # Examples
-            ///
-            /// See [`Event`](crate::Event).
             pub fn on_event(
                 mut self,
                 callback: impl Fn(&$crate::Event) + Send + Sync + 'static,
@@ -255,13 +207,14 @@ builder! {
     /// use tamis_redis::AsyncRedisBloomFilter;
     ///
     /// # async fn example() -> Result<(), tamis_redis::Error> {
-    /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
+    /// let builder = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
     ///     .or_address("redis://10.0.0.2:6379/")
     ///     .capacity(100_000_000)
     ///     .false_positive_rate(1e-6)
+    ///     .shards(64)
     ///     .confirmed_by(1, Duration::from_millis(500))
-    ///     .open_or_create()
-    ///     .await?;
+    ///     .deadline(Duration::from_secs(60));
+    /// let seen = builder.open_or_create().await?; // or `create`, or `open`
     /// # Ok(())
     /// # }
     /// ```
@@ -271,10 +224,6 @@ builder! {
 impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// Returns a builder for the filter `name` at an address, as
     /// [`RedisBloomFilter::builder`](crate::RedisBloomFilter::builder) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
         AsyncBuilder::new(address, name)
     }
@@ -290,10 +239,6 @@ impl<T: ?Sized> AsyncBuilder<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncBuilder`].
     pub async fn create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         self.options.create().await
     }
@@ -303,10 +248,6 @@ impl<T: ?Sized> AsyncBuilder<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncBuilder`].
     pub async fn open(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         self.options.open().await
     }
@@ -317,10 +258,6 @@ impl<T: ?Sized> AsyncBuilder<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncBuilder`].
     pub async fn open_or_create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
         self.options.open_or_create().await
     }
@@ -330,10 +267,6 @@ impl<T: ?Sized> AsyncBuilder<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncBuilder`].
     pub async fn destroy(&self) -> Result<(), Error> {
         self.options.destroy().await
     }

@@ -46,6 +46,15 @@ const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
 /// if seen.insert("https://example.org/").await? {
 ///     // This task, on this machine, and no other is the first.
 /// }
+/// let links = ["https://example.org/a", "https://example.org/b"];
+/// for (link, new) in links.iter().zip(seen.insert_many(links).await) {
+///     if new? {
+///         println!("fetch {link}");
+///     }
+/// }
+/// assert_eq!(seen.contains_many(links).await?, [true, true]);
+/// let copy = seen.pull().await?;
+/// assert!(copy.contains("https://example.org/"));
 /// # Ok(())
 /// # }
 /// ```
@@ -64,10 +73,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -82,20 +87,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hash(&self, hash: u64) -> Result<bool, Error> {
         self.insert_hashes(&[hash]).await.pop().unwrap_or(Err(NO_VERDICT))
     }
 
     /// Inserts many items, as
     /// [`RedisBloomFilter::insert_many`](crate::RedisBloomFilter::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -105,10 +102,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn insert_hashes(&self, hashes: &[u64]) -> Vec<Result<bool, Error>> {
         let shared = &*self.shared;
         let call = match shared.begin().await {
@@ -165,10 +158,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -182,10 +171,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hash(&self, hash: u64) -> Result<bool, Error> {
         let mut found = false;
         let (call, shard) = (self.shared.begin().await?, self.shared.sizes().shard(hash));
@@ -199,10 +184,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -216,10 +197,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. Then no item has an answer, and the query can be repeated.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn contains_hashes(&self, hashes: &[u64]) -> Result<Vec<bool>, Error> {
         let shared = &*self.shared;
         let call = shared.begin().await?;
@@ -242,10 +219,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn figures(&self) -> Result<Figures, Error> {
         figures::figures(self.shared.begin().await?).await
     }
@@ -256,10 +229,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn pull(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -274,10 +243,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub fn local(&self) -> Result<Local<T>, Error>
     where
         AnyStable: HashItem<T>,
@@ -292,10 +257,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// # Errors
     ///
     /// [`Error`]. A push can be repeated: the result is the same.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     pub async fn push(&self, local: &Local<T>) -> Result<(), Error>
     where
         AnyStable: HashItem<T>,
@@ -305,20 +266,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     }
 
     /// Returns the hasher, which the filter's descriptor names.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         &self.shared.descriptor.hasher
     }
 
     /// Returns the name of the normal form of the items.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.shared.descriptor.normalization
@@ -326,10 +279,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
 
     /// Returns the number of items that the first generation was made for; with a
     /// [window](Self::window), the items of a span.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.shared.capacity()
@@ -337,30 +286,18 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
 
     /// Returns the span for which the filter remembers items, or `None` if it forgets none, as
     /// [`RedisBloomFilter::window`](crate::RedisBloomFilter::window) does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn window(&self) -> Option<Duration> {
         self.shared.window().map(Window::span)
     }
 
     /// Returns the number of shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn shards(&self) -> u32 {
         self.shared.sizes().shards
     }
 
     /// Returns whether the filter grows when it is full.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncRedisBloomFilter`].
     #[must_use]
     pub fn grows(&self) -> bool {
         self.shared.sizes().grows()

@@ -56,10 +56,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     ///
     /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter
     /// in Redis forgets: the local one would answer for items that are new again.
-    ///
-    /// # Examples
-    ///
-    /// See [`LocalFirst`].
     pub fn new(remote: RedisBloomFilter<T>, local: F) -> Result<Self, Error> {
         require_all(remote.window())?;
         require_same(remote.hasher(), local.hasher())?;
@@ -71,10 +67,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # Errors
     ///
     /// As for [`RedisBloomFilter::insert`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LocalFirst`].
     pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -127,10 +119,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// # Errors
     ///
     /// As for [`RedisBloomFilter::contains`].
-    ///
-    /// # Examples
-    ///
-    /// See [`LocalFirst`].
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -168,10 +156,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     }
 
     /// Returns the local filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`remote`](Self::remote).
     #[must_use]
     pub const fn local(&self) -> &F {
         &self.local
@@ -211,10 +195,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     /// # Errors
     ///
     /// [`Error::Mismatch`] if they have different hashes or seeds.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncLocalFirst`].
     pub fn new(remote: AsyncRedisBloomFilter<T>, local: F) -> Result<Self, Error> {
         require_all(remote.window())?;
         require_same(remote.hasher(), local.hasher())?;
@@ -226,10 +206,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     /// # Errors
     ///
     /// As for [`RedisBloomFilter::insert`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncLocalFirst`].
     pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -247,10 +223,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     }
 
     /// Inserts many items, as [`LocalFirst::insert_many`] does.
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncLocalFirst`].
     pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -269,10 +241,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     /// # Errors
     ///
     /// As for [`RedisBloomFilter::contains`].
-    ///
-    /// # Examples
-    ///
-    /// See [`AsyncLocalFirst`].
     pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
     where
         T: Borrow<Q>,
@@ -290,20 +258,12 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     }
 
     /// Returns the filter in Redis.
-    ///
-    /// # Examples
-    ///
-    /// See [`LocalFirst::remote`].
     #[must_use]
     pub const fn remote(&self) -> &AsyncRedisBloomFilter<T> {
         &self.remote
     }
 
     /// Returns the local filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`LocalFirst::remote`].
     #[must_use]
     pub const fn local(&self) -> &F {
         &self.local

@@ -53,10 +53,6 @@ impl<T: ?Sized> Local<T> {
 
     /// Returns whether the filter may contain an item. `false` is certain for what it contained
     /// when it was pulled.
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     #[must_use]
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
     where
@@ -71,10 +67,6 @@ impl<T: ?Sized> Local<T> {
 
     /// Inserts an item here, and not in Redis: see
     /// [`RedisBloomFilter::push`](crate::RedisBloomFilter::push).
-    ///
-    /// # Examples
-    ///
-    /// See [`RedisBloomFilter::push`](crate::RedisBloomFilter::push).
     pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -92,10 +84,6 @@ impl<T: ?Sized> Local<T> {
     /// # Errors
     ///
     /// [`SaveError`]. What was at the path is then still there.
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         AnyStable: HashItem<T>,
@@ -149,10 +137,6 @@ impl<T: ?Sized> Local<T> {
     }
 
     /// Returns the hasher.
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         match &self.filter {
@@ -162,10 +146,6 @@ impl<T: ?Sized> Local<T> {
     }
 
     /// Returns the name of the normal form of the items.
-    ///
-    /// # Examples
-    ///
-    /// See [`Local`].
     #[must_use]
     pub const fn normalization(&self) -> Normalization {
         self.normalization
