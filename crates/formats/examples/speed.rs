@@ -1,6 +1,6 @@
 //! Measures saves, loads and mappings: `speed DIR [GIB]`, in a directory on a disk or in memory
-//! (`/dev/shm`). `speed map DIR` maps a filter of 4 GiB. `speed save DIR [GIB]` compares saves only,
-//! each with a plain write of the same number of bytes in turn.
+//! (`/dev/shm`). `speed map DIR` maps a filter of 4 GiB. `speed save DIR [GIB]` compares saves
+//! only, each with a plain write of the same number of bytes in turn.
 //!
 //! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process
 //! of its own, which reports its peak memory.

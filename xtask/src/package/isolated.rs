@@ -14,8 +14,8 @@ pub(super) fn folder() -> PathBuf {
     workspace::target_dir("isolated")
 }
 
-/// Unpacks all packages into one directory. An unchanged file keeps its time, so that cargo does not
-/// rebuild it.
+/// Unpacks all packages into one directory. An unchanged file keeps its time, so that cargo does
+/// not rebuild it.
 pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     let (folder, last) = (folder(), workspace::target_dir("isolated-last"));
     sh.remove_path(&last)?;

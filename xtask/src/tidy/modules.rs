@@ -89,7 +89,7 @@ impl<'s> Modules<'s> {
             source.violation(error.span().start().line, "modules", &format!("mend it: {error}"))
         })?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // The children of the root and of `mod.rs` are in the same directory; those of `a.rs` in `a`.
+        // The children of the root and of `mod.rs` are in their directory; those of `a.rs` in `a`.
         let folder = match name.strip_suffix(".rs") {
             Some(stem) if parent.is_some() && stem != "mod" => format!("{folder}/{stem}"),
             _ => folder.to_owned(),
