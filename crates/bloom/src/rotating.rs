@@ -51,9 +51,9 @@ pub(crate) mod protocol {}
 ///   span. It rotates when [`advance`](Self::advance) brings a time at which that is due. The
 ///   filter reads no clock.
 ///
-/// In a window by items the age of an item counts from a moment between the call of its insert and
-/// the return; in a window by time, from the newest reading of the clock before its insert. An item
-/// is forgotten at the latest one generation after the window.
+/// In a window by items the age of an item counts from a moment during its insert. In a window by
+/// time it counts from the newest reading of the clock before its insert. An item is forgotten at
+/// the latest one generation after the window.
 ///
 /// # What is certain
 ///
@@ -651,9 +651,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.capacity
     }
 
-    /// Returns the number of items that a generation is sized for, an upper bound in a window by
-    /// items: the window divided by the number of generations less one, and up to 1/64 more that
-    /// the threads have not counted together yet.
+    /// Returns the number of items that a generation is sized for: the window divided by one less
+    /// than the number of generations. In a window by items it is an upper bound, with up to 1/64
+    /// more for items that threads have not yet added to the common count.
     ///
     /// # Examples
     ///
