@@ -43,7 +43,7 @@ pub use snapshot_mutate::snapshot_mutate;
 /// A fuzz target. It panics if the library is wrong.
 pub type Target = fn(&[u8]);
 
-/// All targets, each with the name of its folder in `regressions/`.
+/// All targets, each with the name of its directory in `regressions/`.
 pub const TARGETS: [(&str, Target); 33] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),

@@ -55,7 +55,7 @@ pub(crate) fn run(sh: &Shell, file: &Path, runs: usize, capacity: Option<u64>) -
     Ok(())
 }
 
-/// Builds the program as released. Returns its folder.
+/// Builds the program as released. Returns its directory.
 pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     let root = workspace::root();
     let target = workspace::target_dir("");

@@ -158,7 +158,7 @@ impl Save<'_> {
     }
 }
 
-/// Makes the folder of the path one with the old file only, if there is one.
+/// Makes the directory of the path one with the old file only, if there is one.
 fn prepare(path: &Path, old: Option<&[u8]>) -> Result {
     let folder = path.parent().ok_or("the path has a folder")?;
     if folder.exists() {
@@ -179,7 +179,7 @@ fn others(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(all?.into_iter().filter(|other| other != path).collect())
 }
 
-/// Checks that the file is synced, then renamed, then the folder is synced.
+/// Checks that the file is synced, then renamed, then the directory is synced.
 fn syncs_in_order(log: &str, folder: &str) -> Result {
     let of_file = format!("<{folder}/.tamis-");
     let of_folder = format!("<{folder}>");

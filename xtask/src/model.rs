@@ -59,7 +59,7 @@ pub(crate) const CHECKERS: [Checker; 2] = [
 ];
 
 impl Checker {
-    /// Sets the checker's flags, and a target folder of its own: in a shared folder each run would
+    /// Sets the checker's flags, and a target directory of its own: in a shared one each run would
     /// rebuild everything. Debug assertions are off: they would find some mutants before the
     /// model's property does.
     pub(crate) fn env<'s>(&self, sh: &'s Shell) -> [PushEnv<'s>; 3] {
@@ -141,7 +141,7 @@ fn run_all(programs: Vec<Command>) -> Result {
     Ok(results.into_iter().collect::<std::result::Result<(), String>>()?)
 }
 
-/// Returns the test programs in cargo's messages, each with the folder of its package.
+/// Returns the test programs in cargo's messages, each with the directory of its package.
 fn executables(messages: &str) -> Result<Vec<(PathBuf, String)>> {
     let mut executables = Vec::new();
     for line in messages.lines() {

@@ -4,7 +4,7 @@
 //! next command are its output, standard error after standard output. `...` matches any text. The
 //! commands of README.md and of the first lines of the examples run in the root; at the end the
 //! files that they name after `>` or `-o`, and those whose names end in `.tamis`, are deleted. The
-//! commands of docs/program.md run in a folder of their own, which has the list of homepages. On
+//! commands of docs/program.md run in a directory of their own, which has the list of homepages. On
 //! all pages `tamis` is the program built without Redis.
 
 use std::env;

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     memory: bool,
     /// Measure only the filters that grow, count or rotate, and write `benches/GROWING.md`, in five
     /// minutes if the machine is idle; with `--quick` a tenth of the items, and the page goes to
-    /// the folder `target`
+    /// the directory `target`
     #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
     growing: bool,
     /// Measure only what a Bloom filter in Redis costs by several schemes, and write

@@ -1,4 +1,4 @@
-//! The folders of the workspace, and what cargo reports about its packages.
+//! The directories of the workspace, and what cargo reports about its packages.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(&xtask).parent().expect("xtask is in the root").to_owned()
 }
 
-/// Returns a folder for build products inside the target folder.
+/// Returns a directory for build products inside the target directory.
 pub(crate) fn target_dir(name: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     root().join(target).join(name)
@@ -33,7 +33,7 @@ pub(crate) fn read(command: Cmd<'_>) -> Result<String> {
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
-    /// The folder of its manifest.
+    /// The directory of its manifest.
     pub(crate) folder: PathBuf,
     pub(crate) published: bool,
     pub(crate) features: Vec<String>,

@@ -1,4 +1,4 @@
-//! The shared bits of a filter: the only file of this crate that names a memory ordering.
+//! The shared bits of a filter, with every memory ordering of their accesses.
 //!
 //! There are two kinds of array. A filter is of one kind for its whole life:
 //!

@@ -20,7 +20,7 @@
 //! * [`ScalableBloomFilter`] and [`OnceScalableBloomFilter`] are chains of blocked filters that
 //!   grow while threads use them.
 //! * A [`RotatingBloomFilter`] covers a window: the last items, or the last span of time. A query
-//!   looks at all its generations in two cache lines, and the insert of a new item locks a stripe.
+//!   reads one cache line per word of the item, and the insert of a new item locks a stripe.
 //!
 //! All types have:
 //!

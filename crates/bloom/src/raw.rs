@@ -116,10 +116,6 @@ impl fmt::Display for LinesError {
 impl core::error::Error for LinesError {}
 
 /// Returns the number of lines of a filter with this geometry, at least 1.
-///
-/// # Examples
-///
-/// See [the module](self).
 #[must_use]
 pub const fn lines(geometry: Geometry) -> u64 {
     geometry.array_lines()
@@ -128,10 +124,6 @@ pub const fn lines(geometry: Geometry) -> u64 {
 /// Returns the bits of a line that items can set. All others are 0 in every filter: the bits behind
 /// the last one of a classic filter, and the lock bit of each line of a once filter with several
 /// words per item. In a line of counters items can set all bits.
-///
-/// # Examples
-///
-/// See [the module](self).
 #[must_use]
 pub fn item_bits(geometry: Geometry, line: u64) -> [u64; LINE_WORDS] {
     if geometry.kind() == Kind::Counting {
@@ -199,10 +191,6 @@ pub fn items_at_fill(geometry: Geometry, fill: f64) -> f64 {
 /// # Panics
 ///
 /// If the filter has no such line.
-///
-/// # Examples
-///
-/// See [the module](self).
 #[must_use]
 pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     filter.shared().array.read_stored(line)
@@ -242,10 +230,6 @@ pub fn union_line<F: Buildable>(filter: &F, line: u64, words: [u64; LINE_WORDS])
 /// # Errors
 ///
 /// [`LinesError`] if the geometry is not that of `F`, or needs another number of lines.
-///
-/// # Examples
-///
-/// See [the module](self).
 pub fn from_lines<F: Buildable>(
     geometry: Geometry,
     capacity: usize,

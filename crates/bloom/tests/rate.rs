@@ -62,7 +62,7 @@ fn the_measured_rate_is_the_reported_one() {
                         |item| filter.contains(item),
                         || filter.false_positive_rate(),
                     );
-                    // The other half of P2: the reported rate is the expected rate.
+                    // The reported rate is the expected rate.
                     let expected = filter.geometry().false_positive_rate_at(ITEMS as usize);
                     let ratio = filter.false_positive_rate() / expected;
                     assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");

@@ -1,4 +1,4 @@
-//! The sizes keep the promised rates (DESIGN P2), and agree with published ones.
+//! The sizes keep the promised rates, and agree with published ones.
 
 use crate::common::sample;
 use statrs::distribution::{ChiSquared, ContinuousCDF};

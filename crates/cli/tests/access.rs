@@ -69,7 +69,7 @@ fn the_owner_the_group_and_the_permissions_are_kept() {
     });
 }
 
-/// A user who may write in the folder, and is not in the group of the file. It takes root to be
+/// A user who may write in the directory, and is not in the group of the file. It takes root to be
 /// that user.
 #[test]
 fn a_group_that_cannot_be_kept_gets_nothing() {
@@ -113,7 +113,7 @@ fn the_lock_of_another_user_is_no_obstacle() {
     assert_eq!(names(files.0.path()), ["f", "tamis"]);
 }
 
-/// The names in a folder.
+/// The names in a directory.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable"));
     let mut names: Vec<_> =

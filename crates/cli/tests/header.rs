@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::common::{Files, dedup, tamis};
 
-/// Runs a command in the folder that fails; returns the exit code and what it prints.
+/// Runs a command in the directory that fails; returns the exit code and what it prints.
 fn failed(files: &Files, args: &[&str]) -> (i32, String, String) {
     let assert = tamis().current_dir(&files.0).args(args).assert().failure();
     let output = assert.get_output();

@@ -11,7 +11,7 @@ fn lines(number: usize) -> String {
     (0..200 + 50 * number).map(|line| format!("{}\n", line * (number + 1))).collect()
 }
 
-/// A folder with four files of lines.
+/// A directory with four files of lines.
 fn four() -> Files {
     let files = Files::new();
     (0..4).for_each(|number| _ = files.write(&format!("f{number}"), lines(number)));

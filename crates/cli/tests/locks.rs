@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Files, tamis};
 
-/// Starts a command in the folder.
+/// Starts a command in the directory.
 fn start(files: &Files, args: &[&str]) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
         .current_dir(&files.0)

@@ -22,7 +22,7 @@ fn printed(command: &mut Command) -> Vec<u8> {
     command.assert().success().stderr("").get_output().stdout.clone()
 }
 
-/// The names of the files in a folder.
+/// The names of the files in a directory.
 fn names(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder).expect("a folder");
     let mut names: Vec<String> = files

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::common::{dedup, exact, homepages};
 use tempfile::tempdir;
 
-/// Returns the names in a folder, sorted.
+/// Returns the names in a directory, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut names: Vec<String> = entries

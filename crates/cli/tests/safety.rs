@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::common::{Files, tamis};
 
-/// A folder with a filter `f` of the lines of `in`, its links `sym` and `hard`, an index `i` of
+/// A directory with a filter `f` of the lines of `in`, its links `sym` and `hard`, an index `i` of
 /// `in`, keys, and another filter `g`.
 fn files() -> Files {
     let files = Files::new();
@@ -25,7 +25,7 @@ fn files() -> Files {
     files
 }
 
-/// Every file of the folder with its contents.
+/// Every file of the directory with its contents.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable"));
     let mut all: Vec<_> = entries

@@ -132,7 +132,7 @@ fn a_file_that_cannot_be_read_is_2_and_named() {
         let line = "tamis: b: No such file or directory (os error 2); names of an index are relative to the current directory\n";
         assert_eq!(said, line);
     }
-    // A folder, and a pipe that would never end.
+    // A directory, and a pipe that would never end.
     fs::remove_file(files.path("d")).expect("there");
     fs::create_dir(files.path("d")).expect("made");
     #[cfg(unix)]
@@ -157,7 +157,7 @@ fn a_file_that_cannot_be_read_is_2_and_named() {
     fs::remove_file(files.path("c")).expect("there");
     let (code, found, _) = which(files.0.path(), &["I", "key", "--verify", "-q"]);
     assert_eq!((code, found.as_str()), (2, ""));
-    // Of another folder.
+    // Of another directory.
     let elsewhere = Files::new();
     elsewhere.write("a", "key\n");
     let index = files.path("I");

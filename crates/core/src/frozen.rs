@@ -66,10 +66,6 @@ impl<F: Filter> Frozen<F> {
     }
 
     /// Returns whether the filter may contain the item, as [`Filter::contains`] does.
-    ///
-    /// # Examples
-    ///
-    /// See [`Frozen`].
     #[inline]
     #[must_use]
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
@@ -81,10 +77,6 @@ impl<F: Filter> Frozen<F> {
     }
 
     /// Queries an item by its hash.
-    ///
-    /// # Examples
-    ///
-    /// See [`hasher`](Self::hasher).
     #[inline]
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {

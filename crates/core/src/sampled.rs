@@ -125,9 +125,7 @@ impl fmt::Display for Sampled {
 
 /// The mean of a sample, value by value, and the spread around it: for the crates of the filters.
 ///
-/// # Examples
-///
-/// See [`Sampled::mean`], which adds all values of an iterator.
+/// [`Sampled::mean`] adds all values of an iterator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     count: u64,
@@ -138,10 +136,6 @@ pub struct Mean {
 
 impl Mean {
     /// Adds a value of the sample.
-    ///
-    /// # Examples
-    ///
-    /// See [`Mean`].
     pub fn add(&mut self, value: f64) {
         // Welford's algorithm: mean and sum of squared deviations in one pass, without
         // cancellation.
@@ -152,10 +146,6 @@ impl Mean {
     }
 
     /// Returns the estimate for a population of this size. Without any value it is NaN.
-    ///
-    /// # Examples
-    ///
-    /// See [`Mean`].
     #[must_use]
     pub fn of(self, population: u64) -> Sampled {
         let Self { count, mean, squares } = self;

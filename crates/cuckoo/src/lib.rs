@@ -89,7 +89,7 @@
 //!   first item of the next batch.
 //! * **A panic in the iterator or the hasher loses no result of a change.** Items are pulled before
 //!   any item of their batch is inserted or removed, so the result of every change has been passed
-//!   on. (The `_each` forms hash all items first.)
+//!   on. (`insert_many` hashes all items first.)
 //! * **A panic in the callback** can lose the results of up to 31 further items, which have been
 //!   inserted or removed. The filter stays valid.
 //!

@@ -208,10 +208,6 @@ pub const fn lines(geometry: Geometry) -> u64 {
 /// [`LinesError`] if `lines` has another length than [`lines`](fn@lines) returns, if `len` exceeds
 /// the number of slots, if this processor does not support the shape, or if the allocation of the
 /// locks, versions and counts fails.
-///
-/// # Examples
-///
-/// See the [module](self).
 pub fn from_lines<F: Buildable>(
     geometry: Geometry,
     capacity: usize,
@@ -288,10 +284,6 @@ fn make<F: Buildable>(
 /// # Errors
 ///
 /// [`AllocError`] if the allocation fails.
-///
-/// # Examples
-///
-/// See the [module](self).
 pub fn try_snapshot<F: Buildable>(filter: &F) -> Result<F, AllocError>
 where
     F::Hasher: Clone,
@@ -307,10 +299,6 @@ where
 /// # Panics
 ///
 /// If `line` is not below the number of [`lines`](fn@lines).
-///
-/// # Examples
-///
-/// See the [module](self).
 #[must_use]
 pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     let table = &filter.shared().table;
@@ -371,12 +359,8 @@ pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
 }
 
 /// A pass over the lines of a filter in use. [`pass`] begins it.
-///
-/// # Examples
-///
-/// See [`pass`].
 #[derive(Debug)]
-#[must_use = "only `finish` reports whether the lines belong together"]
+#[must_use = "only `finish` reports whether the lines are consistent"]
 pub struct Pass<'f>(table::pass::Pass<'f>);
 
 impl Pass<'_> {
@@ -386,10 +370,6 @@ impl Pass<'_> {
     /// # Panics
     ///
     /// If a line is not below the number of [`lines`](fn@lines).
-    ///
-    /// # Examples
-    ///
-    /// See [`pass`].
     #[inline]
     pub fn read(&mut self, lines: Range<u64>, on_line: impl FnMut(&[u64; LINE_WORDS])) {
         let (start, end) = (usize::try_from(lines.start), usize::try_from(lines.end));
@@ -423,15 +403,11 @@ impl Pass<'_> {
     }
 
     /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None`
-    /// if the lines do not belong together, because another thread relocated a fingerprint
-    /// meanwhile, or removed one of several equal ones. Then a snapshot gives lines that do.
+    /// if the lines are inconsistent, because another thread relocated a fingerprint meanwhile, or
+    /// removed one of several equal ones. Then a snapshot gives consistent lines.
     ///
     /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
     /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
-    ///
-    /// # Examples
-    ///
-    /// See [`pass`].
     #[must_use]
     pub fn finish(&self) -> Option<u64> {
         self.0.finish()

@@ -1,4 +1,4 @@
-//! The buckets that all threads share: the one file of this crate that names a memory ordering.
+//! The buckets that all threads share, with every memory ordering of their accesses.
 //!
 //! [`protocol`](crate::protocol) states the rules and proves the claims; this is their summary:
 //!

@@ -1,6 +1,6 @@
-//! Measures saves, loads and mappings: `speed FOLDER [GIB]`, in a folder on a disk or in memory
-//! (`/dev/shm`). `speed map FOLDER` maps a filter of 4 GiB. `speed save FOLDER [GIB]` compares
-//! saves only, each with a plain write of the same number of bytes in turn.
+//! Measures saves, loads and mappings: `speed DIR [GIB]`, in a directory on a disk or in memory
+//! (`/dev/shm`). `speed map DIR` maps a filter of 4 GiB. `speed save DIR [GIB]` compares saves
+//! only, each with a plain write of the same number of bytes in turn.
 //!
 //! The speed of `memcpy` in the same process is the measure of the others. A load runs in a process
 //! of its own, which reports its peak memory.
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["map", folder] => map_only(&Path::new(folder).join("speed.tamis")),
         [folder] => run(Path::new(folder), GIB),
         [folder, gib] => run(Path::new(folder), (gib.parse::<f64>()? * GIB as f64) as u64),
-        _ => Err("usage: speed FOLDER [GIB], speed save FOLDER [GIB], or speed map FOLDER".into()),
+        _ => Err("usage: speed DIR [GIB], speed save DIR [GIB], or speed map DIR".into()),
     }
 }
 

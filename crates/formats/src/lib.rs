@@ -38,8 +38,8 @@
 //! use tamis::hash::Rapid;
 //! use tamis::{BlockedBloomFilter, formats};
 //!
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("seen.tamis");
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("seen.tamis");
 //! let seen = BlockedBloomFilter::<str, _>::builder()
 //!     .capacity(1000)
 //!     .hasher(Rapid::with_seed(7))

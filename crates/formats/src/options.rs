@@ -13,8 +13,8 @@ use crate::normalization::Normalization;
 /// use tamis::formats::{LoadError, Options, Normalization, load};
 /// use tamis::{BlockedBloomFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("urls.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("urls.tamis");
 /// let builder = BlockedBloomFilter::<str>::builder().capacity(99).hasher(Rapid::with_seed(1));
 /// let urls = builder.build()?;
 /// let options = Options::new().normalization(Normalization::new("url-v1")?);
@@ -49,10 +49,6 @@ impl Options {
 
     /// Sets the normalization: a file that is written contains it, and a file that is read must
     /// contain it.
-    ///
-    /// # Examples
-    ///
-    /// See [`Options`].
     pub const fn normalization(mut self, normalization: Normalization) -> Self {
         self.normalization = normalization;
         self
@@ -62,10 +58,6 @@ impl Options {
     ///
     /// The filter then holds every item whose insert returned before the load began. The file stays
     /// live, and the loaded filter is a copy.
-    ///
-    /// # Examples
-    ///
-    /// See [`Live`](crate::Live).
     pub const fn live(mut self, live: bool) -> Self {
         self.live = live;
         self

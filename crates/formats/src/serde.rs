@@ -62,10 +62,6 @@ pub fn serialize<F: Saved, S: Serializer>(filter: &F, serializer: S) -> Result<S
 ///
 /// The error of the deserializer; it has the text of [`LoadError`] if the bytes are not those of
 /// such a filter.
-///
-/// # Examples
-///
-/// See [`serialize`].
 pub fn deserialize<'de, F: Saved, D: Deserializer<'de>>(deserializer: D) -> Result<F, D::Error> {
     Options::new().deserialize(deserializer)
 }
@@ -148,10 +144,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`serde::deserialize`](crate::serde::deserialize).
-    ///
-    /// # Examples
-    ///
-    /// See [`serialize`](Self::serialize).
     pub fn deserialize<'de, F: Saved, D: Deserializer<'de>>(
         &self,
         deserializer: D,

@@ -107,7 +107,7 @@ fn acl_of(path: &Path, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether the file system of temporary folders has access control lists.
+/// Whether the file system of temporary directories has access control lists.
 fn has_lists() -> bool {
     let file = tempfile::NamedTempFile::new().unwrap();
     let set = setxattr(file.path(), FILE, &acl(4, 4, 4), XattrFlags::empty());
@@ -139,7 +139,7 @@ fn an_access_control_list_is_kept() {
     }
 }
 
-/// A list that the folder gives to new files says nothing about a file that had none.
+/// A list that the directory gives to new files says nothing about a file that had none.
 #[test]
 fn the_list_of_the_folder_gives_nobody_access_to_an_old_file() {
     if !has_lists() {

@@ -228,7 +228,7 @@ fn file_of_another_system() {
     }
 }
 
-/// Every file in the folder is pinned.
+/// Every file in the directory is pinned.
 #[test]
 fn no_other_file() {
     for entry in fs::read_dir(path("")).unwrap() {

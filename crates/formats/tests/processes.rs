@@ -53,7 +53,7 @@ fn once(items: u64) -> Geometry {
     builder.words(1).false_positive_rate(1e-2).geometry().unwrap()
 }
 
-/// Opens the live filter of a folder. The first process creates it.
+/// Opens the live filter of a directory. The first process creates it.
 fn open<F: SavedBloom<Hasher = Rapid>>(folder: &Path, geometry: Geometry) -> Live<F> {
     let parts = Parts { geometry, capacity: ITEMS as usize, hasher: hasher() };
     let path = folder.join("live");
@@ -288,7 +288,7 @@ mod memfd {
         Live::<Once>::init_file(&mut file, &parts, &Options::new()).unwrap();
         assert!(MapFile::sealed(file.try_clone().unwrap()).is_err(), "it has no seal");
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).unwrap();
-        // The folder of a process holds its files. The number is that of the file.
+        // The directory of a process holds its files. The number is that of the file.
         let folder = format!("/proc/{}/fd", std::process::id());
         let number = file.as_raw_fd() as usize;
         let live = Live::<Once>::open(MapFile::sealed(file).unwrap()).unwrap();

@@ -207,13 +207,14 @@ builder! {
     /// use tamis_redis::AsyncRedisBloomFilter;
     ///
     /// # async fn example() -> Result<(), tamis_redis::Error> {
-    /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
+    /// let builder = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
     ///     .or_address("redis://10.0.0.2:6379/")
     ///     .capacity(100_000_000)
     ///     .false_positive_rate(1e-6)
+    ///     .shards(64)
     ///     .confirmed_by(1, Duration::from_millis(500))
-    ///     .open_or_create()
-    ///     .await?;
+    ///     .deadline(Duration::from_secs(60));
+    /// let seen = builder.open_or_create().await?; // or `create`, or `open`
     /// # Ok(())
     /// # }
     /// ```

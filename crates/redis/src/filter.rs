@@ -48,6 +48,15 @@ const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
 /// if seen.insert("https://example.org/").await? {
 ///     // This task, on this machine, and no other is the first.
 /// }
+/// let links = ["https://example.org/a", "https://example.org/b"];
+/// for (link, new) in links.iter().zip(seen.insert_many(links).await) {
+///     if new? {
+///         println!("fetch {link}");
+///     }
+/// }
+/// assert_eq!(seen.contains_many(links).await?, [true, true]);
+/// let copy = seen.pull().await?;
+/// assert!(copy.contains("https://example.org/"));
 /// # Ok(())
 /// # }
 /// ```

@@ -34,10 +34,10 @@
 //! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
 //! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
 //!
-//! An insert is sent again only if no byte of it was sent. A connection that was silent for 1 s is
-//! asked (`PING`) before an insert, which costs one round trip. So a verdict can be lost only if a
-//! connection breaks within the round trip of the insert, or silently, without an end that the
-//! system reports, less than 1 s before.
+//! An insert is sent again only if a server refused it, or if no byte of it was sent. A connection
+//! that was silent for 1 s is asked (`PING`) before an insert, which costs one round trip. So a
+//! verdict can be lost only if a connection breaks within the round trip of the insert, or
+//! silently, without an end that the system reports, less than 1 s before.
 //!
 //! Redis confirms a write before its replicas have it. So an insert can be lost with its master,
 //! unless it was confirmed by replicas ([`Builder::confirmed_by`]). A key is at risk if the server

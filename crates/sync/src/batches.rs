@@ -65,38 +65,18 @@ pub trait BatchWork {
     const PULLS_FIRST: bool;
 
     /// Computes a batch from its hashes.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     fn spread(&self, hashes: &[u64; BATCH], batch: &mut Self::Batch);
 
     /// Requests the memory of one item.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     fn prefetch(&self, hash: u64);
 
     /// Requests the memory of the items of the first batch.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     fn prefetch_batch(&self, batch: &Self::Batch);
 
     /// Does the work on one item.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     fn one(&mut self, hash: u64) -> Self::Answer;
 
     /// Does the work on the batch `this`, in order, and requests the memory of the batch `next`.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     fn begin(
         &mut self,
         this: &Self::Batch,
@@ -106,10 +86,6 @@ pub trait BatchWork {
 
     /// Finishes the batch that [`begin`](Self::begin) began, for work in two steps. Does nothing by
     /// default.
-    ///
-    /// # Examples
-    ///
-    /// See [`BatchWork`].
     #[inline(always)]
     fn end(&mut self, _this: &Self::Batch, _answers: &mut [Self::Answer; BATCH]) {}
 }
@@ -120,10 +96,6 @@ pub trait BatchWork {
 /// The items are worked on batch after batch; the last few, fewer than a batch, one by one. Three
 /// batches are under way at once: while one is worked on, the memory of the next is requested, and
 /// the items of the one after that have been pulled and hashed.
-///
-/// # Examples
-///
-/// See [`BatchWork`].
 #[inline]
 pub fn run_batches<W: BatchWork>(
     mut work: W,

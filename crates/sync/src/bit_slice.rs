@@ -41,10 +41,6 @@ impl Lines {
 
 impl<'a> BitSlice<'a> {
     /// Returns the word of bit `⌊bits · share / 2^64⌋`, and the bit's number in that word.
-    ///
-    /// # Examples
-    ///
-    /// See [`Lines::bit_slice`].
     #[inline(always)]
     #[must_use]
     pub fn find(self, share: u64) -> (&'a Word, u64) {

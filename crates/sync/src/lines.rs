@@ -124,7 +124,7 @@ impl Lines {
     }
 
     /// Sets all lines to zero and gives their pages back to the system where that is possible.
-    /// Other threads may read concurrently: who reads a zero synchronizes with the Release writes
+    /// Other threads may read concurrently. A read of zero synchronizes with the Release writes
     /// of the word before it. A concurrent write may be lost.
     ///
     /// # Examples

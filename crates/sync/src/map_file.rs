@@ -47,10 +47,6 @@ impl MapFile {
     ///
     /// While a mapping of the file exists, no process makes the file shorter. This includes this
     /// process, which can reach the file by [`file`](Self::file).
-    ///
-    /// # Examples
-    ///
-    /// See [`MapFile`].
     #[must_use]
     pub const unsafe fn new(file: File) -> Self {
         Self(file)
@@ -150,10 +146,6 @@ impl Lines {
     ///
     /// Those of the system; [`ErrorKind::UnexpectedEof`] if the file is too short,
     /// [`ErrorKind::InvalidInput`] if `count` is 0 or `offset` is not a multiple of 64.
-    ///
-    /// # Examples
-    ///
-    /// See [`MapFile`].
     pub fn map_private(file: &MapFile, offset: u64, count: u64) -> io::Result<Self> {
         file.map(offset, count, false)
     }

@@ -107,10 +107,6 @@ impl Pair<'_> {
     /// # Panics
     ///
     /// If `order` is Release or AcqRel, as with all atomic loads.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     #[inline(always)]
     #[must_use]
     pub fn load(self, order: Ordering) -> u128 {
@@ -123,10 +119,6 @@ impl Pair<'_> {
 
     /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to
     /// call it. A Relaxed load.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     #[inline(always)]
     #[must_use]
     pub fn peek(self) -> u128 {
@@ -136,10 +128,6 @@ impl Pair<'_> {
 
     /// Replaces the bits by the result of `change` in one atomic step, as [`Word::try_update`]
     /// does.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     ///
     /// # Errors
     ///
@@ -173,10 +161,6 @@ impl fmt::Debug for Pair<'_> {
 }
 
 /// [`Lines`] whose words are shared in pairs: pair `n` consists of words `2n` and `2n + 1`.
-///
-/// # Examples
-///
-/// See [`Pair`].
 #[derive(Debug)]
 pub struct PairLines {
     /// Debug prints the number of lines, and reads no word.
@@ -186,10 +170,6 @@ pub struct PairLines {
 
 impl PairLines {
     /// Shares the words of these lines in pairs.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     #[must_use]
     pub const fn new(lines: Lines, access: PairAccess) -> Self {
         Self { lines, access }
@@ -200,10 +180,6 @@ impl PairLines {
     /// # Panics
     ///
     /// If `number` is out of bounds.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     #[inline(always)]
     #[must_use]
     pub fn pair(&self, number: usize) -> Pair<'_> {
@@ -334,10 +310,6 @@ impl PairLines {
     }
 
     /// Returns the lines, for exclusive access to their words.
-    ///
-    /// # Examples
-    ///
-    /// See [`Pair`].
     pub const fn get_mut(&mut self) -> &mut Lines {
         &mut self.lines
     }

@@ -111,10 +111,6 @@ impl SimdLevel {
     }
 
     /// Runs the kernel as compiled for this level.
-    ///
-    /// # Examples
-    ///
-    /// See [`Kernel`].
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {

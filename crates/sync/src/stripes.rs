@@ -154,10 +154,6 @@ impl fmt::Debug for Stripes {
 }
 
 /// The lock of one stripe, held until the guard is dropped.
-///
-/// # Examples
-///
-/// See [`Stripes`].
 #[must_use = "the stripe is free again when the guard is dropped"]
 #[derive(Debug)]
 pub struct StripeGuard<'s> {
@@ -171,10 +167,6 @@ impl StripeGuard<'_> {
     /// # Panics
     ///
     /// If `number` is 0, the lock's own word, or above 7.
-    ///
-    /// # Examples
-    ///
-    /// See [`Stripes`].
     #[inline]
     #[must_use]
     pub fn word(&self, number: usize) -> &Word {

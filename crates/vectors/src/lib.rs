@@ -16,7 +16,7 @@ use serde_json::Value;
 /// A filter that another system wrote.
 #[derive(Debug)]
 pub struct Vector {
-    /// The name of the folder.
+    /// The name of the directory.
     pub system: String,
     folder: PathBuf,
     value: Value,

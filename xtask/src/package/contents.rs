@@ -10,7 +10,7 @@ use crate::workspace::{self, Package};
 /// program with its tests, has four fifths of it.
 const MAX_BYTES: u64 = 384 << 10;
 
-/// The allowed entries in the folder of a package. cargo writes the first four.
+/// The allowed entries in the directory of a package. cargo writes the first four.
 const ENTRIES: [&str; 11] = [
     ".cargo_vcs_info.json",
     "Cargo.lock",
@@ -30,7 +30,7 @@ const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// The line with which a crate compiles the examples of its README.md.
 const DOCTEST: &str = "#[doc = include_str!(\"../README.md\")]";
 
-/// Returns the defects of an archive and of the folder into which it was unpacked.
+/// Returns the defects of an archive and of the directory into which it was unpacked.
 pub(super) fn wrong(package: &Package, archive: &Path, folder: &Path) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let bytes = fs::metadata(archive)?.len();

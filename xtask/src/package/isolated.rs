@@ -9,13 +9,13 @@ use xshell::{Shell, cmd};
 use crate::Result;
 use crate::workspace::{self, Package};
 
-/// Returns the folder of the unpacked packages.
+/// Returns the directory of the unpacked packages.
 pub(super) fn folder() -> PathBuf {
     workspace::target_dir("isolated")
 }
 
-/// Unpacks all packages into one folder. A file that did not change since the last call keeps its
-/// time, so that cargo does not rebuild it.
+/// Unpacks all packages into one directory. An unchanged file keeps its time, so that cargo does
+/// not rebuild it.
 pub(super) fn unpack(sh: &Shell, packages: &[Package]) -> Result<PathBuf> {
     let (folder, last) = (folder(), workspace::target_dir("isolated-last"));
     sh.remove_path(&last)?;

@@ -9,7 +9,7 @@ use xshell::{Shell, cmd};
 use super::list::{GO_PACKAGES, Origin, PYSPARK};
 use crate::Result;
 
-/// The folder of the sources.
+/// The directory of the sources.
 const SOURCES: &str = "xtask/peers";
 
 /// A program that asks a peer. Its arguments are the format, the type of the keys, the filter and
@@ -101,7 +101,7 @@ impl<'s> Installer<'s> {
         Ok(Reader { command: vec![program.into()], version })
     }
 
-    /// Returns the folder of the jars of pyspark.
+    /// Returns the directory of the jars of pyspark.
     fn pyspark(&self) -> Result<PathBuf> {
         let python = self.python(&[PYSPARK])?;
         let script =
@@ -117,7 +117,7 @@ impl<'s> Installer<'s> {
         Ok(name.ok_or_else(|| format!("{PYSPARK} has no jar {start}*"))?.to_owned())
     }
 
-    /// Installs packages of PyPI into a folder of their own. Returns its Python.
+    /// Installs packages of PyPI into a directory of their own. Returns its Python.
     fn python(&self, requirements: &[&str]) -> Result<PathBuf> {
         let folder = self.folder.join("venv");
         let python = folder.join("bin").join("python");

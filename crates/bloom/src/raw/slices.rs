@@ -16,10 +16,6 @@ use crate::geometry::Geometry;
 use crate::growing::{Growing, sealed};
 
 /// How a filter grows: what its builder was given.
-///
-/// # Examples
-///
-/// See [`from_slices`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     /// The number of items that the first slice was planned for.
@@ -33,10 +29,6 @@ pub struct Growth {
 }
 
 /// The sizes of one slice of a growing filter.
-///
-/// # Examples
-///
-/// See [`from_slices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceSizes {
     /// The geometry of a blocked filter; of a `OnceScalableBloomFilter`, that of a once filter with
@@ -50,10 +42,6 @@ pub struct SliceSizes {
 }
 
 /// Returns how a filter grows.
-///
-/// # Examples
-///
-/// See [`from_slices`].
 #[must_use]
 pub fn growth<F: Growing>(filter: &F) -> Growth {
     let Plan { first, rate, max_bytes, max_capacity, .. } = filter.chain().slices.plan;
@@ -61,10 +49,6 @@ pub fn growth<F: Growing>(filter: &F) -> Growth {
 }
 
 /// Returns the sizes of all slices, oldest first, while other threads may insert.
-///
-/// # Examples
-///
-/// See [`from_slices`].
 #[must_use]
 pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
     let sizes = |slice: &Slice<F::Claim>| SliceSizes {
@@ -80,10 +64,6 @@ pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
 /// # Panics
 ///
 /// If the filter has no such slice, or the slice no such line.
-///
-/// # Examples
-///
-/// See [`from_slices`].
 #[must_use]
 pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64; LINE_WORDS] {
     filter.chain().slices.slice(slice).array().read(line)

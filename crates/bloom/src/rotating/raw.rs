@@ -131,10 +131,6 @@ impl core::error::Error for RotationError {}
 
 /// Returns the numbers of a rotating filter. If other threads insert or rotate, take a
 /// `clone` first, and read its numbers and lines.
-///
-/// # Examples
-///
-/// See [`Rotation`].
 #[must_use]
 pub fn rotation<T: ?Sized, S>(filter: &RotatingBloomFilter<T, S>) -> Rotation {
     let Numbers { state, counted, due } = filter.array.ring.numbers();
@@ -177,10 +173,6 @@ pub fn try_rotating_snapshot<T: ?Sized, S: Clone>(
 ///
 /// Word `index` of line `place` of the generation in `slot` is word `(place · 8 + index) ·
 /// (generations + 1) + slot` of the array. Items may set all bits.
-///
-/// # Examples
-///
-/// See [`Rotation`].
 #[must_use]
 pub const fn rotating_lines(geometry: Geometry, generations: u32) -> u64 {
     geometry.lines().saturating_mul(generations as u64 + 1)
@@ -191,10 +183,6 @@ pub const fn rotating_lines(geometry: Geometry, generations: u32) -> u64 {
 /// # Panics
 ///
 /// If the filter has no such line.
-///
-/// # Examples
-///
-/// See [`Rotation`].
 #[must_use]
 pub fn read_rotating_line<T: ?Sized, S>(
     filter: &RotatingBloomFilter<T, S>,
@@ -210,10 +198,6 @@ pub fn read_rotating_line<T: ?Sized, S>(
 ///
 /// [`RotationError`] if the geometry is not that of a blocked filter, if it needs another number of
 /// lines, if a number is out of range, or if the locks cannot be allocated.
-///
-/// # Examples
-///
-/// See [`Rotation`].
 pub fn rotating_from_lines<T: ?Sized, S>(
     geometry: Geometry,
     rotation: Rotation,

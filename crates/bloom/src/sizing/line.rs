@@ -246,7 +246,7 @@ pub(crate) fn stride(load: f64, log_rate: f64) -> u32 {
 /// Sums over every `h`-th term start at a multiple of this number.
 const SHARED_START: f64 = 64.0;
 
-/// So that products of as many loads stay finite.
+/// The longest stride. A product of 64 loads stays finite.
 const MAX_STRIDE: u32 = 64;
 
 /// The groups of a shape, equal ones together: the first (which may have the lock bit), the others

@@ -14,8 +14,8 @@ use crate::units::{count, rate};
 
 /// Build a filter from records, and save it
 ///
-/// The filter is saved at the end of the input, in one step: until then, and if the run fails, a
-/// file of that name is not changed. Prints nothing but a summary.
+/// The filter is saved at the end of the input, in one step. Until then, and if the run fails, a
+/// file of that name stays as it is. The command prints only a summary.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
@@ -30,10 +30,10 @@ pub(crate) struct BuildArgs {
     #[arg(short, long, value_name = "FILTER")]
     pub(crate) output: PathBuf,
 
-    /// The number of distinct records, such as 10M, for which the filter keeps its rate. Without
-    /// this option the records are counted: their hashes are kept until the end of the input, in 8
-    /// to 24 bytes of memory per distinct record. A filter of a kind that grows begins with this
-    /// number, and without this option with 65,536
+    /// The number of distinct records, such as 10M, up to which the filter keeps its rate. Without
+    /// this option the program counts the records: it keeps their hashes until the end of the
+    /// input, in 8 to 24 bytes of memory per distinct record. A filter of a kind that grows begins
+    /// with this number, and without this option with 65,536
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
@@ -42,21 +42,21 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 
-    /// The false-positive rate with that number of records, such as 1e-6 or 1% [default: 1e-6, with
-    /// --to that of the system]
+    /// The false-positive rate at that number of records, such as 1e-6 or 1% [default: 1e-6; with
+    /// --to the default of the system]
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
     /// The kind of the filter [default: blocked]
     ///
     /// 'cuckoo', 'counting' and 'scalable-cuckoo' let you remove records. They keep a copy of every
-    /// record, also of repeated ones: a cuckoo filter takes 4 to 16 copies of each, and a counting
-    /// one any number, of which it can remove 14.
+    /// record, repeated ones included. A cuckoo filter takes 4 to 16 copies of each. A counting
+    /// filter takes any number of copies, of which it can remove 14.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 
-    /// Also build a filter whose records bring its false-positive rate above twice the rate asked
-    /// for. Without this option that is an error, and an older file of the name is kept
+    /// Build the filter even if its false-positive rate exceeds twice the requested one. Without
+    /// this option that is an error, and an older file of that name is kept
     #[arg(long)]
     pub(crate) overfull: bool,
 

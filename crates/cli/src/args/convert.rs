@@ -9,15 +9,15 @@ use super::format::{Format, format, help};
 
 /// Read a filter, check all of it, and save it as an ordinary filter, or in another format
 ///
-/// A live filter, which programs share in one file, becomes an ordinary one, which all commands
-/// take. It contains every record whose insert ended before this command began. An ordinary filter
-/// is saved with the same bytes.
+/// This turns a live filter, which programs share in one file, into an ordinary one, which all
+/// commands take. The new filter contains every record whose insert ended before this command
+/// began. An ordinary filter is saved with the same bytes.
 ///
 /// A filter of another system (--from) is wrapped: the new file has its bytes, with a checksum, and
-/// all commands take it. --to unwraps it: the bytes are those that were wrapped. No filter becomes
-/// one of a system that hashes keys differently: build that one from the records.
+/// all commands take it. --to unwraps it, to the same bytes. A filter cannot be converted for a
+/// system that hashes keys differently: build that one from the records.
 ///
-/// The new filter is saved in one step; if the command fails, a file of that name is not changed.
+/// The new filter is saved in one step. If the command fails, a file of that name stays as it is.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage, or not a valid filter.
 #[derive(Args, Debug)]

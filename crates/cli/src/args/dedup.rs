@@ -28,11 +28,11 @@ const SMALL_CUCKOO: Range<f64> = 1e-7..1e-3;
 /// Print the first record of every key, in input order
 ///
 /// The output is that of `awk '!seen[$0]++'`, the same to the byte for any number of threads.
-/// Fingerprints of the records are kept, not the records, so a record may be taken for a duplicate
-/// although it is not; then it is lost. This is improbable: with up to 100 million distinct
-/// records, fewer than 0.01 of them are expected to be lost in the whole run. With --rate or --kind
-/// more are. The summary reports how many are expected to be lost. If that is above 0.01, a warning
-/// says so, even with --quiet.
+/// The program keeps fingerprints of the records, not the records. So it may take a new record for
+/// a duplicate, and the record is lost. This is improbable: of up to 100 million distinct records,
+/// a whole run is expected to lose fewer than 0.01. With --rate or --kind it loses more. The
+/// summary reports the expected number. If that is above 0.01, a warning says so, even with
+/// --quiet.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure
 /// while running; 2 bad usage or bad input.
@@ -54,17 +54,16 @@ pub(crate) struct DedupArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print repeated records only: of every key that occurs more than once, the second record
-    /// (which equals the first if the key is the whole record). This needs a second filter, and so
-    /// up to twice the memory. False positives may print records that are not repeated; the summary
-    /// reports how many are expected. Records without a key are left out
+    /// Print repeated records only: the second record of every key that occurs more than once. (If
+    /// the key is the whole record, it equals the first.) This needs a second filter, and so up to
+    /// twice the memory. False positives may print records that are not repeated; the summary
+    /// reports the expected number. Records without a key are left out
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Lose records, for less memory: each distinct record is lost with at most this probability,
-    /// such as 1e-6 (one of a million) or 0.01%. The memory needed is about 2 bytes per distinct
-    /// record at 1%; at 1e-6 3 to 4 with --capacity and 6 without [default: none is expected to be
-    /// lost]
+    /// Allow the loss of each distinct record with this probability, for less memory, such as 1e-6
+    /// (one of a million) or 0.01%. The memory is about 2 bytes per distinct record at 1%. At 1e-6
+    /// it is 3 to 4 bytes with --capacity and 6 without [default: no loss is expected]
     #[arg(long, value_name = "P", value_parser = rate)]
     rate: Option<f64>,
 
@@ -77,19 +76,19 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "capacity")]
     fixed: bool,
 
-    /// Keep the last N printed records only, such as 10M: bounded memory, for input that never
-    /// ends. A record is printed unless it is among the last N that were
+    /// Keep only the last N printed records, such as 10M: bounded memory, for input that never
+    /// ends. A record is printed unless it is among them
     ///
-    /// One of the last N printed records is never printed again. A record that is older may be:
-    /// after about 1.2 N printed records every record is forgotten. Seeing a record again does not
-    /// extend its stay: it is printed once per window. The rate is 1e-9 without --rate. Each of the
-    /// N takes about 19 bytes, and 9 at a rate of 1e-6.
+    /// None of the last N printed records is printed again. An older record may be: after about 1.2
+    /// N printed records every record is forgotten. Seeing a record again does not extend its stay:
+    /// it is printed once per window. The rate is 1e-9 without --rate. Each of the N takes about 19
+    /// bytes, and 9 at a rate of 1e-6.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["repeated", "kind", "capacity", "fixed"])]
     window: Option<u64>,
 
-    /// Keep the records in filters of this kind, which lose records as --rate says [default:
-    /// without --rate a table, which is expected to lose none; with a --rate from 1e-7 to 1e-3
-    /// cuckoo, with any other blocked]
+    /// Keep the records in filters of this kind, which lose records at the --rate [default: without
+    /// --rate a table, which is expected to lose none; with a --rate from 1e-7 to 1e-3 cuckoo, with
+    /// any other blocked]
     ///
     /// Without --rate, filters have the rate 1e-6. 'bloom' takes less memory and more time than
     /// 'blocked', and so does 'cuckoo' at low rates. 'once' prints the same as 'blocked' and has no

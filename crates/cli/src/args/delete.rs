@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::server::ServerArgs;
 
-/// Delete a filter in Redis, with all that it has in the servers
+/// Delete a filter in Redis, with all its keys on all servers
 ///
-/// A filter in a file is deleted as any file, by rm. In Redis a filter is many keys, which may be
-/// on many machines: this command deletes all of them, also those of a filter of which a part is
-/// lost, or that was never finished. Runs that use the filter meanwhile fail.
+/// To delete a filter in a file, use rm. In Redis a filter has many keys, which may be on many
+/// machines. This command deletes all of them, even if a part of the filter is lost, or if its
+/// creation was interrupted. Runs that use the filter at that time fail.
 ///
 /// On a terminal the program asks before it deletes. Otherwise it needs --yes.
 ///

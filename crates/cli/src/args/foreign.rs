@@ -12,7 +12,7 @@ use crate::error::Error;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FromArgs {
     /// The format of the filter, such as guava, spark:v1 or redisbloom:cf; 'tamis convert --help'
-    /// lists them. It is read, and saved after a change, as that system does
+    /// lists them. A command that changes the filter saves it in this format
     #[arg(long, value_name = "FORMAT", value_parser = format, default_value_t = Format::Tamis)]
     pub(crate) from: Format,
 

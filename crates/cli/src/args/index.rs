@@ -13,9 +13,9 @@ use crate::units::rate;
 /// Build a filter for each file, so that 'tamis which' finds the files that may contain a key
 ///
 /// Each filter contains the keys of all records of its file. The filters are saved together, with
-/// the names of the files as they are given here, in one step at the end: until then, and if the
-/// run fails, a file of that name is not changed. The hashes of the keys of one file per thread are
-/// kept in memory, in 8 to 24 bytes per distinct key.
+/// the names of the files as they are given here, in one step at the end. Until then, and if the
+/// run fails, a file of that name stays as it is. For one file per thread, the hashes of the keys
+/// are in memory, in 8 to 24 bytes per distinct key.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]
@@ -28,9 +28,9 @@ pub(crate) struct IndexArgs {
     #[arg(short, long, value_name = "INDEX")]
     pub(crate) output: PathBuf,
 
-    /// Keep the other files of an index that exists, without reading them again. A file that it
-    /// names is indexed again, and comes last. The hash and the URL policy are those of the index;
-    /// the kind and the rate may be others
+    /// Keep the other files of an existing index, without reading them again. A file that the index
+    /// already names is indexed again, and comes last. The hash and the URL policy are those of the
+    /// index; the kind and the rate may differ
     #[arg(long)]
     pub(crate) add: bool,
 

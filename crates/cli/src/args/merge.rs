@@ -9,14 +9,14 @@ use super::server::ServerArgs;
 
 /// Save a filter that contains the records of several filters
 ///
-/// The filters must have been built with the same options, also with the same --capacity. The new
-/// one has that capacity too: if it holds more records, its false-positive rate is higher, and a
-/// warning says so. A cuckoo filter may be full. A table of 'tamis new' grows. Filters of another
-/// system (--from) must have the same sizes and hash. Filters of the kinds that grow, and windows,
-/// cannot be merged: build one from all records.
+/// The filters must have been built with the same options and the same --capacity. The new filter
+/// has that capacity too: if it holds more records, its false-positive rate is higher, and a
+/// warning says so. A cuckoo filter may become full. A table of 'tamis new' grows. Filters of
+/// another system (--from) must have the same sizes and hash. Filters of the kinds that grow, and
+/// windows, cannot be merged: build one from all records.
 ///
-/// A filter in Redis (redis://host:port/#name) is copied. A single one is saved as it is, whatever
-/// its kind: that copies it into a file.
+/// A filter in Redis (redis://host:port/#name) is copied first. A single filter of any kind is
+/// saved as it is: this copies a filter from Redis into a file.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.
 #[derive(Args, Debug)]

@@ -16,39 +16,38 @@ use crate::units::{count, rate};
 
 /// Print the records that a filter does not contain, in input order, and add them to it
 ///
-/// If there is no filter of that name, it is created: a table, which grows as that of dedup does
-/// and is as unlikely to lose a record, or with --kind, --rate or --window a filter of another
-/// kind. A second run with the same input prints nothing. The filter is saved at the end of the
-/// input and when the run is ended by Ctrl-C or SIGTERM. It never contains a record that was not
-/// printed: if the run fails while it prints, or the output pipe is closed, the filter is not
-/// saved, and the next run prints the records again.
+/// If there is no filter of that name, the command creates one: the same table that dedup uses, or
+/// with --kind, --rate or --window a filter of another kind. A second run with the same input
+/// prints nothing. The filter is saved at the end of the input, and when Ctrl-C or SIGTERM ends the
+/// run. It never contains a record that was not printed: if the run fails while it prints, or the
+/// output pipe is closed, the filter is not saved, and the next run prints the records again.
 ///
 /// If the output is a pipe or a socket, the filter is saved when the reader has taken all of it. If
-/// the reader ends before, nothing is saved, and a warning says how many records the next run
-/// prints again. A reader that takes nothing for 3 s is reported, and the program waits on; a
-/// signal ends the wait, and --no-wait omits it. What a reader has taken but not handled is not
-/// known here, nor is what a program between (tee, pv) holds back; and if two programs write to one
-/// pipe, each waits until all of both is taken. The safe way is -o FILE: the file and the filter
-/// then change together, at the end. On systems other than Linux a pipe or socket is not waited
-/// for. A TCP socket has taken what the system at its other end has received.
+/// the reader ends before that, nothing is saved, and a warning says how many records the next run
+/// prints again. If a reader takes nothing for 3 s, a line says so, and the program waits on. A
+/// signal ends the wait, and --no-wait omits it. The program does not know what a reader has taken
+/// but not handled, or what a program between (tee, pv) holds back. If two programs write to one
+/// pipe, each waits until all bytes of both are taken. The safe way is -o FILE: the file and the
+/// filter then change together, at the end. On systems other than Linux the program does not wait.
+/// A TCP socket has taken what the system at its other end has received.
 ///
 /// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it
-/// takes nothing for 1 s; a second signal ends the program at once. A save that runs is finished.
-/// The status is that of the signal. A signal that the program was started with as ignored, as by
-/// nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program there
-/// without a save).
+/// takes nothing for 1 s. A second signal ends the program at once. A running save is finished. The
+/// status is that of the signal. A signal that is ignored when the program starts, as with nohup,
+/// stays ignored (on systems other than Linux: SIGHUP only, which ends the program there without a
+/// save).
 ///
-/// If the filter exists, options that it was not created with are an error.
+/// If the filter exists, options other than those that created it are an error.
 ///
 /// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name, or with
 /// the scheme rediss, valkey, valkeys (rediss and valkeys are encrypted), or
 /// unix:///path/of/socket#name. In a user name, a password or a name, / ? # @ : and % are written
-/// as %2F %3F %23 %40 %3A and %25, and a space may be %20. It is created there if there is none of
-/// that name, grows, and may be shared by any number of runs on any number of machines: each record
-/// is printed by exactly one of them. The server has each record at once, so a record may be
-/// claimed and not printed if the process is killed (at most --chunk per thread), or if the reply
-/// of the server is lost; the run then fails and says how many. After Ctrl-C or SIGTERM all that
-/// was claimed is printed first.
+/// as %2F %3F %23 %40 %3A and %25, and a space may be %20. The command creates the filter if there
+/// is none of that name. The filter grows, and any number of runs on any number of machines may
+/// share it: exactly one of them prints each record. The server stores each record at once. So a
+/// record may be claimed and not printed if the process is killed (at most --chunk per thread), or
+/// if the reply of the server is lost; the run then fails and gives the number. After Ctrl-C or
+/// SIGTERM all claimed records are printed first.
 ///
 /// Two runs on one filter in a file take turns: the second waits until the first has ended. Records
 /// without a key are printed each time.
@@ -72,7 +71,7 @@ pub(crate) struct NewArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Create a filter of this kind. One of fixed size needs a --capacity [default: a table, or
+    /// Create a filter of this kind. A kind of fixed size needs a --capacity [default: a table, or
     /// with --rate blocked]
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
@@ -82,33 +81,32 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// Keep the last N printed records only (--kind rotating), such as 10M: a record that is among
-    /// them is not printed again, and one that is older may be; after about 1.2 N printed records
-    /// each record is forgotten. For a filter in Redis: remember each record for this time, such as
-    /// 24h, and at most a third longer; --capacity is then the records in it
+    /// Keep only the last N printed records (--kind rotating), such as 10M. None of them is printed
+    /// again; an older record may be, and after about 1.2 N printed records it is forgotten. For a
+    /// filter in Redis: remember each record for this time, such as 24h, and at most a third
+    /// longer; --capacity is then the number of records in this time
     #[arg(long, value_name = "N|TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
 
     /// Create a filter that loses a new record with at most this probability, such as 1e-6 or
-    /// 0.01%; one of fixed size while it holds no more than --capacity records [default with
-    /// --kind: 1e-6, with --window: 1e-9]
+    /// 0.01%. A filter of fixed size keeps to it up to --capacity records [default with --kind:
+    /// 1e-6, with --window: 1e-9]
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Also add records to a filter of fixed size that would bring its false-positive rate above
-    /// twice the rate asked for. Without this option the run stops before the first such record,
-    /// saves what it printed, and exits with 1; the number of records in a filter that exists is an
-    /// estimate
+    /// Fill a filter of fixed size even above twice the requested false-positive rate. Without this
+    /// option the run stops before the first record that would exceed it, saves what it printed,
+    /// and exits with 1. The number of records in an existing filter is an estimate
     #[arg(long)]
     pub(crate) overfull: bool,
 
-    /// Also save the filter in these intervals, such as 30s, 10min or 1h: for input that never
-    /// ends. An interval in which the reader of a pipe does not take all of the output is left out
+    /// Also save the filter at these intervals, such as 30s, 10min or 1h: for input that never
+    /// ends. There is no save while the reader of a pipe has not taken all of the output
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "output")]
     pub(crate) save_every: Option<Duration>,
 
-    /// Save without waiting until the reader of a pipe or socket has taken all. What it then leaves
-    /// unread is printed by no run
+    /// Save without waiting until the reader of a pipe or socket has taken all. No run prints again
+    /// what the reader then leaves unread
     #[arg(long)]
     pub(crate) no_wait: bool,
 
@@ -118,9 +116,9 @@ pub(crate) struct NewArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
-    /// Claim at most this number of records of a filter in Redis at once, per thread. A run that is
-    /// killed may have claimed this number and not printed them. A smaller number is slower
-    /// [default: 4096]
+    /// Claim at most this number of records in Redis at once, per thread. A killed run may have
+    /// claimed this number of records and not printed them. A smaller number is slower [default:
+    /// 4096]
     #[arg(long, value_name = "N", value_parser = chunk)]
     pub(crate) chunk: Option<usize>,
 

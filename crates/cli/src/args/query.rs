@@ -17,7 +17,7 @@ use crate::error::Exits;
 /// filter: it is printed with --invert.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure
-/// while running; 2 bad usage or bad input. With --exit-status, as grep: 0 a record was printed
+/// while running; 2 bad usage or bad input. With --exit-status, like grep: 0 a record was printed
 /// (also if the output pipe was closed after it); 1 none was; 2 any failure.
 #[derive(Args, Debug)]
 #[command(after_long_help = FILTER_EXAMPLES)]

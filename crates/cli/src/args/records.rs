@@ -52,14 +52,14 @@ pub(crate) struct RecordArgs {
     #[arg(long, requires = "key_field", conflicts_with = "csv")]
     no_csv: bool,
 
-    /// The first record of each input is a header, the same in all inputs: it is printed once,
-    /// before the first record that is printed, and has no key
+    /// The first record of each input is a header, the same in all inputs. It is printed once,
+    /// before all other records, and has no key
     #[arg(long, conflicts_with = "json_key")]
     header: bool,
 
-    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id; given several times,
-    /// the values. Values of different types differ ("1" and 1), and so do numbers that are written
-    /// differently. A value nested deeper than 127 cannot be a key
+    /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. With several such
+    /// options, it is all of their values. Values of different types differ ("1" and 1), and so do
+    /// numbers that are written differently. A value nested deeper than 127 cannot be a key
     #[arg(long, value_name = "POINTER", value_parser = pointer, conflicts_with = "key_field")]
     json_key: Vec<String>,
 
@@ -68,7 +68,7 @@ pub(crate) struct RecordArgs {
     url: Option<Policy>,
 
     /// The letters A to Z in keys equal a to z; other letters stay as they are. A saved filter
-    /// keeps this
+    /// records this option
     #[arg(long)]
     ignore_case: bool,
 
@@ -77,8 +77,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     crlf: bool,
 
-    /// Treat a record without a key as an error, and a malformed row of CSV, and an input without
-    /// any --delimiter. Otherwise a warning reports them
+    /// Three things are errors instead of warnings: a record without a key, a malformed row of CSV,
+    /// and an input without any --delimiter
     #[arg(long)]
     strict: bool,
 

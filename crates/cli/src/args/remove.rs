@@ -11,10 +11,10 @@ use super::records::RecordArgs;
 ///
 /// The filter must be of a kind that can remove: 'cuckoo', 'counting' or 'scalable-cuckoo', built
 /// by 'tamis build --kind KIND'. Each record removes one copy. Remove only records that were
-/// inserted: a record that was not may remove another one instead, which then seems absent. (A
-/// counting filter never forgets a record of which it has counted 15 copies.)
+/// inserted. Any other record may remove a copy of a record that is present, which then seems
+/// absent. (A counting filter never forgets a record of which it has counted 15 copies.)
 ///
-/// The filter is saved at the end of the input, in one step; if the run fails, it is not changed.
+/// The filter is saved at the end of the input, in one step. If the run fails, it is not changed.
 /// Two runs that change one filter take turns.
 ///
 /// Exit codes: 0 success; 1 failure while running; 2 bad usage or bad input.

@@ -16,9 +16,9 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 #[allow(missing_docs, reason = "see above")]
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServerArgs {
-    /// How long to try to reach the server of a filter in Redis, such as 10s or 5min, each time
-    /// that it is asked [default: 30s, in which a cluster replaces a failed master with its usual
-    /// settings]. A wait of more than a second is reported, except with --quiet
+    /// How long each call tries to reach the server of a filter in Redis, such as 10s or 5min
+    /// [default: 30s, in which a cluster with its usual settings replaces a failed master]. After a
+    /// second a line says what the run waits for, except with --quiet
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     deadline: Option<Duration>,
 }

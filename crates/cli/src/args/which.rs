@@ -9,17 +9,17 @@ use super::records::RecordArgs;
 
 /// Print the names of the files that may contain a key, in the order of the index
 ///
-/// The index is a file of 'tamis index'. Every file that contains the key is printed. Another file
-/// is printed with the probability that the index was built for. The files themselves are read with
-/// --verify only.
+/// The index is a file of 'tamis index'. Every file that contains the key is printed. Any other
+/// file is printed with the probability that the index was built for. The files themselves are read
+/// only with --verify.
 ///
 /// With several keys, or --keys, each line is a key, a tab and a name. A key in no file has no
 /// line.
 ///
-/// A key is given as a record from which the options for records take the key: without options, the
-/// whole record. So for an index of a field, give the field. For an index of a JSON value, give the
-/// value and '--json-key ""'; a string has its quotes. With --verify, which needs the options of
-/// the index, give a record that has the key.
+/// The options for records take the key from each argument, as from a record; without options the
+/// key is the whole argument. So for an index of a field, give the field. For an index of a JSON
+/// value, give the value and '--json-key ""'; a string has its quotes. With --verify, which needs
+/// the options of the index, give a record that has the key.
 ///
 /// Exit codes, as those of grep: 0 a name was printed (also if the output pipe was closed after
 /// it); 1 none was; 2 any failure.

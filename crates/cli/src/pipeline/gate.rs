@@ -8,7 +8,7 @@
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The time after which the patience of who closes the gate is asked again.
+/// How often a thread that closes the gate asks its `patience`.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The gate of one run.

@@ -90,7 +90,7 @@ pub(crate) fn exact(inputs: &[&[u8]]) -> Vec<u8> {
     first_of_each(&records(inputs, b'\n'), b'\n', Some)
 }
 
-/// A folder with files of lines, in which commands run.
+/// A directory with files of lines, in which commands run.
 pub(crate) struct Files(pub(crate) TempDir);
 
 impl Files {
@@ -108,7 +108,7 @@ impl Files {
         path
     }
 
-    /// Runs a command in the folder; returns what it prints to standard output and to standard
+    /// Runs a command in the directory; returns what it prints to standard output and to standard
     /// error.
     pub(crate) fn run(&self, args: &[&str]) -> (String, String) {
         let output = tamis().current_dir(&self.0).args(args).assert().success();
@@ -157,7 +157,7 @@ pub(crate) mod processes {
         rustix::io::ioctl_fionread(pipe).expect("a pipe")
     }
 
-    /// The names of the files in a folder.
+    /// The names of the files in a directory.
     pub(crate) fn names(folder: &Path) -> Vec<String> {
         let files = std::fs::read_dir(folder).expect("a folder");
         let name = |file: std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();

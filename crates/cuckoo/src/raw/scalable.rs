@@ -73,10 +73,6 @@ impl Plan {
     /// fingerprint, and of slices at most. Returns `None` if the number of buckets is 0, odd
     /// or above 2^56, if the bits are not 8 to 42, if there is no slice or there are more than
     /// 40, or if a slot of the last one would hold fewer than 8 bits.
-    ///
-    /// # Examples
-    ///
-    /// See [`Plan`].
     #[must_use]
     pub fn new(buckets: u64, fingerprint_bits: u32, slices: u32) -> Option<Self> {
         let plan = sizes::Plan { buckets, width: fingerprint_bits, slices };
@@ -104,20 +100,12 @@ impl Plan {
     }
 
     /// Returns the number of bits of a whole fingerprint.
-    ///
-    /// # Examples
-    ///
-    /// See [`buckets`](Self::buckets).
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
         self.0.width
     }
 
     /// Returns the highest number of slices.
-    ///
-    /// # Examples
-    ///
-    /// See [`buckets`](Self::buckets).
     #[must_use]
     pub const fn slices(&self) -> u32 {
         self.0.slices
@@ -131,10 +119,6 @@ impl Plan {
     /// [`BuildError`] if no bucket has this shape, if the slots are narrower than the fingerprints
     /// of the slice, or if the number of buckets is too high. There is no slice above the
     /// last of the plan.
-    ///
-    /// # Examples
-    ///
-    /// See [`Plan`].
     pub fn geometry(
         &self,
         slice: u32,
@@ -158,10 +142,6 @@ impl Plan {
 }
 
 /// The table of a slice.
-///
-/// # Examples
-///
-/// See the [module](self).
 #[derive(Debug)]
 pub struct Part {
     /// The geometry: in [`from_parts`], that of [`Plan::geometry`].
@@ -173,10 +153,6 @@ pub struct Part {
 }
 
 /// Returns the plan of a filter.
-///
-/// # Examples
-///
-/// See the [module](self).
 #[must_use]
 pub fn plan<T: ?Sized, S>(filter: &ScalableCuckooFilter<T, S>) -> Plan {
     Plan(*filter.growing.slices.plan())
@@ -207,10 +183,6 @@ pub fn geometries<T: ?Sized, S>(
 /// # Errors
 ///
 /// [`AllocError`] if the allocation fails.
-///
-/// # Examples
-///
-/// See the [module](self).
 pub fn try_copy<T: ?Sized, S>(
     filter: &ScalableCuckooFilter<T, S>,
 ) -> Result<Vec<Part>, AllocError> {
@@ -229,10 +201,6 @@ pub fn try_copy<T: ?Sized, S>(
 /// (`Count`), if a part has another number of lines than its geometry (`Count`) or a geometry that
 /// is not of the plan (`Len`), if it says more fingerprints than it has slots (`Len`), if this
 /// processor does not support a shape, or if an allocation fails.
-///
-/// # Examples
-///
-/// See the [module](self).
 pub fn from_parts<T: ?Sized, S>(
     plan: Plan,
     capacity: usize,

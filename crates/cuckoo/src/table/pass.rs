@@ -1,5 +1,5 @@
 //! One pass over the buckets of a table in use: it takes no copy, and reports at the end whether
-//! the lines that it read belong together. A child module of `table`, whose private parts it uses.
+//! the lines that it read are consistent. A child module of `table`, whose private parts it uses.
 //!
 //! [`protocol`](crate::protocol) proves the claim (claim 3).
 
@@ -57,14 +57,14 @@ impl Pass<'_> {
         });
     }
 
-    /// Returns whether the lines certainly do not belong together. Takes no lock.
+    /// Returns whether the lines are certainly inconsistent. Takes no lock.
     pub(crate) fn is_torn(&self) -> bool {
         // No version decreases, so the sums differ if a version does.
         self.table.unlocked_versions() != self.before
     }
 
     /// Returns the number of fingerprints in all lines, after the last of them. Returns `None` if
-    /// the lines do not belong together: another thread relocated a copy meanwhile, or removed one
+    /// the lines are inconsistent: another thread relocated a copy meanwhile, or removed one
     /// of a class that had copies in both buckets.
     ///
     /// Otherwise each copy whose insert happened before the pass, and whose removal has not begun,

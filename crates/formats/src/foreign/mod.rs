@@ -4,10 +4,10 @@
 //! Each system has its own encoding of keys, so a key says its type: [`Key`]. The filters are
 //! values for one thread at a time, in the layout of the system: an insert takes `&mut self`.
 //!
-//! A filter whose format is known only when the program runs is an [`AnyFilter`]: [`read`] finds
-//! the format among those that a [name](Format::named) stands for, [`Format::build`] makes a filter
-//! for a capacity and a rate, and [`convert`] changes the format where both formats have the same
-//! hash and the same bits.
+//! An [`AnyFilter`] is a filter whose format is known only when the program runs. [`read`] finds
+//! the format among those of a [name](Format::named), and [`Format::build`] makes a filter for a
+//! capacity and a rate. [`convert`] changes the format where both formats have the same hash and
+//! the same bits.
 //!
 //! | system | type |
 //! |---|---|

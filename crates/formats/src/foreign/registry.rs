@@ -50,8 +50,8 @@ pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 ///
 /// # Errors
 ///
-/// If the bytes are a filter of none of the formats, the error of the format whose header they
-/// have, as far as that is known, or that of the first format. [`Error::Column`] and
+/// If the bytes are a filter of none of the formats: the error of the format whose header they
+/// have, or of the first format if no header matches. [`Error::Column`] and
 /// [`Error::RowGroup`] as [`ParquetFileFilter::from_bytes`].
 ///
 /// # Examples

@@ -25,8 +25,8 @@ use crate::sizes::geometry::Geometry;
 /// use tamis::formats::{Info, Kind, save};
 /// use tamis::{CuckooFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("sessions.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("sessions.tamis");
 /// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(7)).build()?;
 /// filter.insert("a3f1")?;
 /// save(&filter, &path)?;
@@ -80,10 +80,6 @@ impl Info {
     }
 
     /// Returns the type of the filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`Info`].
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.0.kind
@@ -133,10 +129,6 @@ impl Info {
     }
 
     /// Returns the sizes of the filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`Geometry`].
     #[must_use]
     pub const fn geometry(&self) -> Geometry {
         self.0.geometry
@@ -144,10 +136,6 @@ impl Info {
 
     /// Returns the number of items that the filter was built for. It is 1 for a filter of another
     /// system, whose file does not have the number.
-    ///
-    /// # Examples
-    ///
-    /// See [`Info`].
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.0.capacity
@@ -155,10 +143,6 @@ impl Info {
 
     /// Returns the number of fingerprints in a cuckoo filter or a table, or `None` for a Bloom
     /// filter, which does not count them, and for a filter of another system.
-    ///
-    /// # Examples
-    ///
-    /// See [`Info`].
     #[must_use]
     pub const fn items(&self) -> Option<u64> {
         match self.0.geometry {
@@ -173,10 +157,6 @@ impl Info {
     }
 
     /// Returns whether the file is a [`Live`](crate::Live) filter, which processes may be changing.
-    ///
-    /// # Examples
-    ///
-    /// See [`Live`](crate::Live).
     #[must_use]
     pub const fn is_live(&self) -> bool {
         self.0.is_live
@@ -205,20 +185,12 @@ impl Info {
     }
 
     /// Returns the length of the body in bytes, a multiple of 64.
-    ///
-    /// # Examples
-    ///
-    /// See [`body_offset`](Self::body_offset).
     #[must_use]
     pub const fn body_len(&self) -> u64 {
         self.0.body_len()
     }
 
     /// Returns the length of the file in bytes.
-    ///
-    /// # Examples
-    ///
-    /// See [`body_offset`](Self::body_offset).
     #[must_use]
     pub const fn file_len(&self) -> u64 {
         self.0.file_len()

@@ -59,9 +59,9 @@ use crate::sizes::geometry::Geometry;
 /// use tamis::formats::{Live, MapFile, Options, Parts, load, save};
 /// use tamis::{OnceBloomFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("claimed.tamis");
-/// # let saved = folder.path().join("saved.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("claimed.tamis");
+/// # let saved = directory.path().join("saved.tamis");
 /// type Claims = OnceBloomFilter<str, Rapid>;
 ///
 /// let builder = OnceBloomFilter::<str>::builder().capacity(1000).words(1);
@@ -86,10 +86,6 @@ pub struct Live<F> {
 }
 
 /// The sizes and the hasher of a [`Live`] filter that is to be created.
-///
-/// # Examples
-///
-/// See [`Live`].
 #[derive(Clone, Debug)]
 pub struct Parts<S> {
     /// The sizes, from the builder of the filter.
@@ -119,8 +115,8 @@ impl<F: SavedBloom> Live<F> {
     /// use tamis::formats::{Live, Options, Parts, SaveError};
     /// use tamis::{OnceBloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("claimed.tamis");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("claimed.tamis");
     /// let builder = OnceBloomFilter::<str>::builder().capacity(1000).words(2);
     /// let parts = Parts { geometry: builder.geometry()?, capacity: 1000, hasher: Rapid::with_seed(7) };
     /// let error = Live::<OnceBloomFilter<str, Rapid>>::create_file(&path, &parts, &Options::new());
@@ -152,10 +148,6 @@ impl<F: SavedBloom> Live<F> {
     ///
     /// As [`create_file`](Self::create_file); and [`SaveError::Existing`] if the file exists and is
     /// not a live filter with these parts and this normalization.
-    ///
-    /// # Examples
-    ///
-    /// See [`Live`].
     pub fn open_or_create_file(
         path: impl AsRef<Path>,
         parts: &Parts<F::Hasher>,
@@ -225,19 +217,11 @@ impl<F: SavedBloom> Live<F> {
     /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it
     /// holds another filter than asked for, if it is not live, if it has a normalization (use
     /// [`Options::open_live`] then), or on a big-endian processor.
-    ///
-    /// # Examples
-    ///
-    /// See [`Live`].
     pub fn open(file: MapFile) -> Result<Self, LoadError> {
         Options::new().open_live(file)
     }
 
     /// Returns the description of the file.
-    ///
-    /// # Examples
-    ///
-    /// See [`Live`].
     #[must_use]
     pub const fn info(&self) -> &Info {
         &self.info
@@ -290,8 +274,8 @@ impl Options {
     /// use tamis::formats::{Live, LoadError, MapFile, Options, Parts, Normalization};
     /// use tamis::{BlockedBloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("urls.tamis");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("urls.tamis");
     /// type Urls = BlockedBloomFilter<str, Rapid>;
     ///
     /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);

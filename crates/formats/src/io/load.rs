@@ -33,8 +33,8 @@ use crate::options::Options;
 /// use tamis::hash::{AnyStable, Rapid};
 /// use tamis::BloomFilter;
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("seen.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("seen.tamis");
 /// let seen = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
 /// seen.insert("a");
 /// save(&seen, &path)?;
@@ -65,8 +65,8 @@ pub fn load<F: Saved>(path: impl AsRef<Path>) -> Result<F, LoadError> {
 /// use tamis::formats::{load_frozen, save};
 /// use tamis::{CuckooFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("seen.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("seen.tamis");
 /// let seen = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
 /// seen.insert("a")?;
 /// save(&seen, &path)?;
@@ -84,10 +84,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`load`](crate::load).
-    ///
-    /// # Examples
-    ///
-    /// See [`Options`].
     pub fn load<F: Saved>(&self, path: impl AsRef<Path>) -> Result<F, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;
@@ -101,10 +97,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`load_frozen`](crate::load_frozen).
-    ///
-    /// # Examples
-    ///
-    /// See [`load_frozen`](crate::load_frozen).
     pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;

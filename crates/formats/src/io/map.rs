@@ -18,10 +18,6 @@ use crate::options::Options;
 ///
 /// All processes of a machine that map the file share its pages. The mapping is private: this
 /// process cannot change the file.
-///
-/// # Examples
-///
-/// See [`map`].
 pub struct Mapped<F> {
     filter: Frozen<F>,
     file: MapFile,
@@ -55,8 +51,8 @@ pub struct Mapped<F> {
 /// use tamis::formats::{MapFile, map, save};
 /// use tamis::{CuckooFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("blocked.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("blocked.tamis");
 /// let blocked = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
 /// blocked.insert("example.org")?;
 /// save(&blocked, &path)?;
@@ -79,10 +75,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`map`](crate::map).
-    ///
-    /// # Examples
-    ///
-    /// See [`map`](crate::map).
     pub fn map<F: Mappable>(&self, file: MapFile) -> Result<Mapped<F>, LoadError> {
         let header = header_of(&file)?;
         let hasher = expect::<F>(&header, &self.live(false))?;
@@ -112,10 +104,6 @@ impl<F: Mappable> Mapped<F> {
     /// # Errors
     ///
     /// [`LoadError`] if the file cannot be read, or if a byte is wrong.
-    ///
-    /// # Examples
-    ///
-    /// See [`map`].
     pub fn verify(&self) -> Result<(), LoadError> {
         check_rest(&mut At::new(self.file.file(), HEADER as u64), &self.info.0)
     }

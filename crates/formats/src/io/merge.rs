@@ -30,8 +30,8 @@ use crate::options::Options;
 /// use tamis::formats::{merge_from, save};
 /// use tamis::{BlockedBloomFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("monday.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("monday.tamis");
 /// let builder = BlockedBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
 /// let (week, monday) = (builder.clone().build()?, builder.build()?);
 /// monday.insert("a");
@@ -84,10 +84,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`merge_from`](crate::merge_from).
-    ///
-    /// # Examples
-    ///
-    /// See [`merge_from`](crate::merge_from).
     pub fn merge_from<F: Mergeable>(
         &self,
         filter: &F,
@@ -106,10 +102,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`merge_read`](crate::merge_read).
-    ///
-    /// # Examples
-    ///
-    /// See [`merge_read`](crate::merge_read).
     pub fn merge_read<F: Mergeable>(
         &self,
         filter: &F,

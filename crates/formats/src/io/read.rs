@@ -79,10 +79,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`read`](crate::read).
-    ///
-    /// # Examples
-    ///
-    /// See [`read`](crate::read).
     pub fn read<F: Saved>(&self, mut from: impl Read) -> Result<F, LoadError> {
         let Info(header) = Info::read(&mut from)?;
         let hasher = expect::<F>(&header, self)?;
@@ -96,10 +92,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`read_frozen`](crate::read_frozen).
-    ///
-    /// # Examples
-    ///
-    /// See [`read_frozen`](crate::read_frozen).
     pub fn read_frozen<F: Saved>(&self, mut from: impl Read) -> Result<Frozen<F>, LoadError> {
         let Info(header) = Info::read(&mut from)?;
         let hasher = expect::<F>(&header, self)?;

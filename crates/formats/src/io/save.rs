@@ -56,8 +56,8 @@ use crate::save_error::SaveError;
 /// use tamis::formats::{load, save};
 /// use tamis::{OnceCuckooFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("jobs.tamis");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("jobs.tamis");
 /// let builder = OnceCuckooFilter::<u64>::builder().capacity(100).hasher(Rapid::with_seed(7));
 /// let jobs = builder.build()?;
 /// jobs.insert(&17)?;
@@ -75,10 +75,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`save`](crate::save).
-    ///
-    /// # Examples
-    ///
-    /// See [`Options`].
     pub fn save<F: Saved>(&self, filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let target = Target::new(path.as_ref())?;
         let file = target.temporary()?;

@@ -74,8 +74,8 @@ impl Options {
     /// use tamis::formats::{Options, TableParts, TableSizes};
     /// use tamis::hash::Rapid;
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("seen.tamis");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.tamis");
     /// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
     /// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
     /// Options::new().save_table(&parts, |line| [line; 8], &path)?;
@@ -122,10 +122,6 @@ impl Options {
     ///
     /// [`LoadError`], also if `store` has returned `None`, or if the sum of the items is another
     /// one than in the header.
-    ///
-    /// # Examples
-    ///
-    /// See [`save_table`](Self::save_table).
     pub fn load_table(
         &self,
         path: impl AsRef<Path>,

@@ -81,8 +81,8 @@ impl Options {
     /// use tamis::formats::foreign::{Filter, Format, Key};
     /// use tamis::formats::{Info, Kind, Options};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("guava.tamis");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("guava.tamis");
     /// let mut filter = Format::GuavaMitz64.build(1000, Some(0.01), None)?;
     /// filter.insert(Key::Text("a"))?;
     /// Options::new().save_foreign(&*filter, &path)?;
@@ -110,10 +110,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`write`](crate::write()).
-    ///
-    /// # Examples
-    ///
-    /// See [`read_foreign`](Self::read_foreign).
     pub fn write_foreign(&self, filter: &dyn Filter, to: impl Write) -> Result<(), SaveError> {
         let whole = Whole::of(filter)?;
         write_source(to, self.header_of_foreign(whole.geometry), whole)
@@ -127,10 +123,6 @@ impl Options {
     /// As [`load`](crate::load), and [`LoadError::Foreign`] if the bytes are not a filter of the
     /// format in the header. Of a Parquet file with the filters of several columns use
     /// [`load_foreign_column`](Self::load_foreign_column).
-    ///
-    /// # Examples
-    ///
-    /// See [`save_foreign`](Self::save_foreign).
     pub fn load_foreign(&self, path: impl AsRef<Path>) -> Result<AnyFilter, LoadError> {
         self.load_any_column(path.as_ref(), None)
     }
@@ -149,8 +141,8 @@ impl Options {
     /// use tamis::formats::foreign::{Error, Format};
     /// use tamis::formats::{LoadError, Options};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("orc.tamis");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("orc.tamis");
     /// Options::new().save_foreign(&*Format::Orc.build(1000, None, None)?, &path)?;
     /// let error = Options::new().load_foreign_column(&path, "id").unwrap_err();
     /// assert!(matches!(error, LoadError::Foreign { error: Error::Column { .. }, .. }));

@@ -50,10 +50,6 @@ pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
 
 /// Returns the number of bytes that a filter takes in a file or a stream, as it is now: some
 /// filters grow.
-///
-/// # Examples
-///
-/// See [`write()`].
 #[must_use]
 pub fn encoded_len<F: Saved>(filter: &F) -> u64 {
     header_with(filter, Normalization::NONE, filter.sizes(), 0).file_len()
@@ -65,10 +61,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`write`](crate::write()).
-    ///
-    /// # Examples
-    ///
-    /// See [`Info::normalization`](crate::Info::normalization).
     pub fn write<F: Saved>(&self, filter: &F, to: impl Write) -> Result<(), SaveError> {
         let still = filter.still().map_err(alloc)?;
         write_source(to, header_of(filter, self.normalization, &still), still)

@@ -52,7 +52,7 @@ pub(crate) fn reserve(lines: u64) -> Result<Lines, LoadError> {
 }
 
 /// Calls `on_chunk` with each chunk of a body. Returns whether these are all chunks: `false` if the
-/// lines do not belong together.
+/// lines are inconsistent.
 pub(crate) fn for_each_chunk(
     header: &Header,
     source: &mut impl Source,

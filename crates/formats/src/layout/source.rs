@@ -11,7 +11,7 @@ use crate::sizes::geometry::Geometry;
 /// The lines of a filter, to be written to a body.
 pub trait Source {
     /// Returns the bytes of consecutive lines: those of a chunk. They are in the buffer or in the
-    /// filter. Returns `None` if the lines no longer belong together.
+    /// filter. Returns `None` if the lines are inconsistent.
     fn chunk<'b>(
         &'b mut self,
         lines: Range<u64>,
@@ -19,7 +19,7 @@ pub trait Source {
     ) -> Option<&'b [u8]>;
 
     /// Returns the number of items for the header: in a pass, after the last chunk. Returns `None`
-    /// if the lines do not belong together.
+    /// if the lines are inconsistent.
     fn items(&self) -> Option<u64>;
 
     /// Returns the sizes for the header.

@@ -14,8 +14,8 @@ use crate::error::LoadError;
 /// # use tamis_formats as tamis;
 /// use tamis::formats::{FilterSet, SetError};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("segments.set");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("segments.set");
 /// std::fs::write(&path, "not a set")?;
 /// let error = FilterSet::<str>::open(&path, 0).unwrap_err();
 /// assert!(matches!(error, SetError::Length { found: 9, expected: 64 }));

@@ -28,8 +28,8 @@ use crate::options::Options;
 /// use tamis::formats::{FilterSet, Kind, SetWriter};
 /// use tamis::{BloomFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("segments.set");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("segments.set");
 /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
 /// filter.insert("ash");
 /// let mut set = SetWriter::<str>::create(&path)?;
@@ -102,10 +102,6 @@ where
     }
 
     /// Returns whether the filter may contain the item.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetFilter`].
     #[must_use]
     pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
     where
@@ -116,20 +112,12 @@ where
     }
 
     /// Queries an item by its hash.
-    ///
-    /// # Examples
-    ///
-    /// See [`FilterSet::which_hash`](crate::FilterSet::which_hash).
     #[must_use]
     pub fn contains_hash(&self, hash: u64) -> bool {
         with_kind!(&self.any, filter => filter.contains_hash(hash))
     }
 
     /// Queries many items by their hashes, as [`Frozen::contains_hashes`] does.
-    ///
-    /// # Examples
-    ///
-    /// See [`FilterSet::which_hashes`](crate::FilterSet::which_hashes).
     pub fn contains_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
@@ -139,10 +127,6 @@ where
     }
 
     /// Returns the memory of the filter in bytes: of the pages of the file, if it is mapped.
-    ///
-    /// # Examples
-    ///
-    /// See [`FilterSet::cached_bytes`](crate::FilterSet::cached_bytes).
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         with_kind!(&self.any, filter => filter.size_in_bytes())
@@ -168,10 +152,6 @@ where
 
 impl<T: ?Sized> SetFilter<T> {
     /// Returns the description of the filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetFilter`].
     #[must_use]
     pub const fn info(&self) -> &Info {
         &self.info

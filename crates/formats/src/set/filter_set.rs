@@ -29,10 +29,6 @@ use crate::options::Options;
 ///
 /// The file stays open. If it is replaced, as [`SetWriter`](crate::SetWriter) does, the set still
 /// has the old filters.
-///
-/// # Examples
-///
-/// See [`SetWriter`](crate::SetWriter).
 pub struct FilterSet<T: ?Sized> {
     info: SetInfo,
     /// The hasher of all filters, or `None` if there is no filter.
@@ -56,10 +52,6 @@ where
     ///
     /// [`SetError`] if the file cannot be read, if the trailer, the index or the first header is
     /// wrong, or if the set has a normalization.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`](crate::SetWriter).
     pub fn open(path: impl AsRef<Path>, budget: u64) -> Result<Self, SetError> {
         Options::new().open_set(path, budget)
     }
@@ -86,8 +78,8 @@ where
     /// use tamis::formats::{FilterSet, MapFile, SetWriter};
     /// use tamis::{BloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
     /// filter.insert("ash");
     /// let mut set = SetWriter::<str>::create(&path)?;
@@ -111,10 +103,6 @@ where
     ///
     /// [`SetError`] if there is no filter of this number, or if it cannot be loaded. The other
     /// filters can be used.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetFilter`].
     pub fn get(&self, filter: usize) -> Result<Arc<SetFilter<T>>, SetError> {
         if let Some(loaded) = self.cache().get(filter) {
             return Ok(loaded);
@@ -136,10 +124,6 @@ where
     ///
     /// [`SetError`] if a filter cannot be loaded. [`get`](Self::get) can still query the other
     /// filters.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`](crate::SetWriter).
     pub fn which<Q: ?Sized>(&self, item: &Q) -> Result<Vec<usize>, SetError>
     where
         T: Borrow<Q>,
@@ -165,8 +149,8 @@ where
     /// use tamis::hash::{HashItem, Rapid};
     /// use tamis::BloomFilter;
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
     /// filter.insert("ash");
     /// let mut set = SetWriter::<str>::create(&path)?;
@@ -291,8 +275,8 @@ impl<T: ?Sized> FilterSet<T> {
     /// # use tamis_formats as tamis;
     /// use tamis::formats::{FilterSet, SetWriter};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// SetWriter::<str>::create(&path)?.finish()?;
     /// let set = FilterSet::<str>::open(&path, 0)?;
     /// assert!(set.len() == 0 && set.is_empty() && set.info().is_empty());
@@ -305,20 +289,12 @@ impl<T: ?Sized> FilterSet<T> {
     }
 
     /// Returns whether the set has no filters.
-    ///
-    /// # Examples
-    ///
-    /// See [`len`](Self::len).
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.info.is_empty()
     }
 
     /// Returns the name of the filter of this number, counted from 0.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`](crate::SetWriter).
     #[must_use]
     pub fn name(&self, filter: usize) -> Option<&[u8]> {
         self.info.name(filter)
@@ -331,19 +307,11 @@ impl<T: ?Sized> FilterSet<T> {
     ///
     /// [`SetError`] if there is no filter of this number, if it cannot be read, or if a byte is
     /// wrong.
-    ///
-    /// # Examples
-    ///
-    /// See [`map`](Self::map).
     pub fn verify(&self, filter: usize) -> Result<(), SetError> {
         self.info.verify(filter).map(drop)
     }
 
     /// Returns the names, the normalization and the other parts of the index.
-    ///
-    /// # Examples
-    ///
-    /// See [`len`](Self::len).
     #[must_use]
     pub const fn info(&self) -> &SetInfo {
         &self.info
@@ -351,10 +319,6 @@ impl<T: ?Sized> FilterSet<T> {
 
     /// Returns the hash function of all filters, or `None` if there is no filter. Filters that are
     /// added to the set have the same.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter::copy_from`](crate::SetWriter::copy_from).
     #[must_use]
     pub const fn hasher(&self) -> Option<&AnyStable> {
         self.hasher.as_ref()
@@ -370,8 +334,8 @@ impl<T: ?Sized> FilterSet<T> {
     /// use tamis::formats::{FilterSet, SetWriter};
     /// use tamis::{BloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let mut set = SetWriter::<str>::create(&path)?;
     /// let filter = BloomFilter::builder().capacity(10_000).hasher(Rapid::with_seed(7)).build()?;
     /// set.add("00.sst", &filter)?;
@@ -408,10 +372,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`FilterSet::open`].
-    ///
-    /// # Examples
-    ///
-    /// See [`create_set`](Self::create_set).
     pub fn open_set<T: ?Sized>(
         &self,
         path: impl AsRef<Path>,
@@ -429,10 +389,6 @@ impl Options {
     /// # Errors
     ///
     /// As [`FilterSet::map`].
-    ///
-    /// # Examples
-    ///
-    /// See [`FilterSet::map`].
     pub fn map_set<T: ?Sized>(&self, file: MapFile, budget: u64) -> Result<FilterSet<T>, SetError>
     where
         AnyStable: HashItem<T>,

@@ -26,8 +26,8 @@ use crate::normalization::Normalization;
 /// use tamis::formats::{Kind, SetInfo, SetWriter};
 /// use tamis::{OnceCuckooFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("segments.set");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("segments.set");
 /// let mut set = SetWriter::<u64>::create(&path)?;
 /// let filter = OnceCuckooFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
 /// set.add("00.sst", &filter)?;
@@ -53,10 +53,6 @@ impl SetInfo {
     ///
     /// [`SetError`] if the file cannot be read, or if the trailer, the index or the first header is
     /// wrong.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetInfo`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SetError> {
         Self::of_file(File::open(path.as_ref()))
     }
@@ -91,60 +87,36 @@ impl SetInfo {
     }
 
     /// Returns the number of filters.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetInfo`].
     #[must_use]
     pub const fn len(&self) -> usize {
         self.index.len()
     }
 
     /// Returns whether the set has no filters.
-    ///
-    /// # Examples
-    ///
-    /// See [`FilterSet::len`](crate::FilterSet::len).
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the name of the filter of this number, counted from 0.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`](crate::SetWriter).
     #[must_use]
     pub fn name(&self, filter: usize) -> Option<&[u8]> {
         self.index.name(filter)
     }
 
     /// Returns the names of all filters, in the order in which the filters were added.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetInfo`].
     #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|filter| self.name(filter).unwrap_or_default())
     }
 
     /// Returns the number of the filter of this name.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetInfo`].
     #[must_use]
     pub fn position(&self, name: impl AsRef<[u8]>) -> Option<usize> {
         self.index.position(name.as_ref())
     }
 
     /// Returns the normalization of all filters, or [`Normalization::NONE`] if there is no filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`Options::create_set`](crate::Options::create_set).
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.first.as_ref().map_or(Normalization::NONE, Info::normalization)
@@ -157,8 +129,8 @@ impl SetInfo {
     /// ```
     /// # use tamis_formats as tamis;
     /// # use tamis::formats::{SetInfo, SetWriter};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// SetWriter::<str>::create(&path)?.finish()?;
     /// assert_eq!(SetInfo::open(&path)?.algorithm(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -174,10 +146,6 @@ impl SetInfo {
     ///
     /// [`SetError`] if there is no filter of this number, if its header cannot be read, or if the
     /// header is wrong.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetInfo`].
     pub fn info(&self, filter: usize) -> Result<Info, SetError> {
         let place = self.place(filter)?;
         let mut bytes = [0; HEADER];

@@ -40,8 +40,8 @@ use crate::save_error::SaveError;
 /// set.add("tuesday", &tuesday)?;
 /// let bytes = set.finish()?;
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("days.set");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("days.set");
 /// std::fs::write(&path, bytes)?;
 /// assert_eq!(FilterSet::<str>::open(&path, 1 << 20)?.which("b")?, [1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,10 +64,6 @@ pub struct SetStream<T: ?Sized, W> {
 
 impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// Starts a set. Nothing is written yet.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetStream`].
     pub fn new(to: W) -> Self {
         Options::new().set_stream(to)
     }
@@ -83,10 +79,6 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// [`SetSaveError`] if the name or the hash is refused, the copy cannot be allocated, or `to`
     /// returns an error. If nothing was written, the set is as before. If `to` failed, nothing more
     /// can be written to this set.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetStream`].
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
         F: Mappable + Filter<Item = T>,
@@ -106,10 +98,6 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// [`SetSaveError::Copy`] if there is no filter of this number, if a byte of it is wrong, or if
     /// it has another normalization; and as [`add`](Self::add). If nothing was written, the set is
     /// as before.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter::copy_from`](crate::SetWriter::copy_from).
     pub fn copy_from(&mut self, set: &SetInfo, filter: usize) -> Result<(), SetSaveError> {
         // First all checks, so that a damaged filter changes nothing.
         let info = set.verify(filter)?;
@@ -199,10 +187,6 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// # Errors
     ///
     /// [`SetSaveError`] if `to` returns an error, or returned one before.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetStream`].
     pub fn finish(mut self) -> Result<W, SetSaveError> {
         if self.is_broken {
             return Err(SetSaveError::Broken);

@@ -25,8 +25,8 @@ use crate::options::Options;
 /// use tamis::formats::{FilterSet, SetWriter};
 /// use tamis::{BlockedBloomFilter, hash::Rapid};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("segments.set");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("segments.set");
 /// let mut set = SetWriter::create(&path)?;
 /// for (segment, keys) in [("00.sst", ["ash", "elm"]), ("01.sst", ["fir", "oak"])] {
 ///     let filter = BlockedBloomFilter::<str>::builder()
@@ -59,10 +59,6 @@ impl<T: ?Sized> SetWriter<T> {
     ///
     /// [`SetSaveError`] if the path is not that of a file, or if the temporary file cannot be
     /// created.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, SetSaveError> {
         Options::new().create_set(path)
     }
@@ -72,10 +68,6 @@ impl<T: ?Sized> SetWriter<T> {
     /// # Errors
     ///
     /// As [`SetStream::add`].
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`].
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
         F: Mappable + Filter<Item = T>,
@@ -100,8 +92,8 @@ impl<T: ?Sized> SetWriter<T> {
     /// use tamis::formats::{FilterSet, Options, SetWriter};
     /// use tamis::{BlockedBloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let builder = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7));
     /// let filter = builder.build()?;
     /// filter.insert("ash");
@@ -135,8 +127,8 @@ impl<T: ?Sized> SetWriter<T> {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let set = tamis::formats::SetWriter::<str>::create(&path)?;
     /// assert!(set.len() == 0 && set.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -147,10 +139,6 @@ impl<T: ?Sized> SetWriter<T> {
     }
 
     /// Returns whether no filter has been added.
-    ///
-    /// # Examples
-    ///
-    /// See [`len`](Self::len).
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.set.is_empty()
@@ -163,10 +151,6 @@ impl<T: ?Sized> SetWriter<T> {
     /// [`SetSaveError`] if a write or a sync failed. An existing file is then as before, unless
     /// only the sync of the directory failed: then the path has the new file, but a crash may undo
     /// it.
-    ///
-    /// # Examples
-    ///
-    /// See [`SetWriter`].
     pub fn finish(self) -> Result<(), SetSaveError> {
         let file = self.set.finish()?.into_inner().map_err(|error| error.into_error())?;
         Ok(self.target.replace(file)?)
@@ -187,8 +171,8 @@ impl Options {
     /// use tamis::formats::{FilterSet, Options, Normalization, SetInfo, SetWriter};
     /// use tamis::{BlockedBloomFilter, hash::Rapid};
     ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("segments.set");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("segments.set");
     /// let options = Options::new().normalization(Normalization::new("url-v1")?);
     /// let builder = BlockedBloomFilter::<str>::builder().capacity(9).hasher(Rapid::with_seed(7));
     /// let filter = builder.build()?;

@@ -103,50 +103,30 @@ impl ChainSizes {
     }
 
     /// Returns the number of slices.
-    ///
-    /// # Examples
-    ///
-    /// See [`ChainSizes`].
     #[must_use]
     pub const fn slices(self) -> u32 {
         self.slices
     }
 
     /// Returns the number of bits of all slices.
-    ///
-    /// # Examples
-    ///
-    /// See [`ChainSizes`].
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
     /// Returns the false-positive rate that the filter stays below.
-    ///
-    /// # Examples
-    ///
-    /// See [`ChainSizes`].
     #[must_use]
     pub const fn false_positive_rate(self) -> f64 {
         f64::from_bits(self.rate)
     }
 
     /// Returns the limit for the memory of the slices, or `None` if there is none.
-    ///
-    /// # Examples
-    ///
-    /// See [`ChainSizes`].
     #[must_use]
     pub const fn max_size_in_bytes(self) -> Option<u64> {
         if self.max_bytes == u64::MAX { None } else { Some(self.max_bytes) }
     }
 
     /// Returns the number of items at which growth ends, or `None` if the builder was given none.
-    ///
-    /// # Examples
-    ///
-    /// See [`ChainSizes`].
     #[must_use]
     pub const fn max_capacity(self) -> Option<u64> {
         if self.max_capacity == 0 { None } else { Some(self.max_capacity) }

@@ -33,7 +33,7 @@ const BUCKET_BITS: [u64; 2] = [32, 128];
 ///
 /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(1000).max_capacity(100_000);
 /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
-/// (0..10_000).try_for_each(|item| filter.insert(&item))?;
+/// filter.try_extend(0..10_000)?;
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 ///
@@ -105,40 +105,24 @@ impl CuckooChainSizes {
 
     /// Returns the number of buckets of the first slice. Each further one has twice as many as
     /// the one before it.
-    ///
-    /// # Examples
-    ///
-    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn buckets(self) -> u64 {
         self.plan.buckets()
     }
 
     /// Returns the number of bits of a whole fingerprint.
-    ///
-    /// # Examples
-    ///
-    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn fingerprint_bits(self) -> u32 {
         self.plan.fingerprint_bits()
     }
 
     /// Returns the number of slices that the filter has.
-    ///
-    /// # Examples
-    ///
-    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn slices(self) -> u32 {
         self.slices
     }
 
     /// Returns the highest number of slices that the filter grows to.
-    ///
-    /// # Examples
-    ///
-    /// See [`CuckooChainSizes`].
     #[must_use]
     pub const fn planned_slices(self) -> u32 {
         self.plan.slices()

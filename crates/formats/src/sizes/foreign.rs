@@ -60,20 +60,12 @@ impl ForeignSizes {
     }
 
     /// Returns the format of the filter.
-    ///
-    /// # Examples
-    ///
-    /// See [`ForeignSizes`].
     #[must_use]
     pub const fn format(self) -> Format {
         self.format
     }
 
     /// Returns the number of bytes that the filter has as its system writes it.
-    ///
-    /// # Examples
-    ///
-    /// See [`ForeignSizes`].
     #[must_use]
     pub const fn len(self) -> u64 {
         self.len

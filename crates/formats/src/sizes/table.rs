@@ -31,20 +31,12 @@ pub struct TableSizes {
 impl TableSizes {
     /// Returns the sizes of a table with this number of lines in all shards, or `None` if a shard
     /// would have none, or a file would have more than 2^64 bits.
-    ///
-    /// # Examples
-    ///
-    /// See [`TableSizes`].
     #[must_use]
     pub fn new(lines: u64) -> Option<Self> {
         (u64::from(SHARDS)..u64::MAX / 1024).contains(&lines).then_some(Self { lines })
     }
 
     /// Returns the number of lines in all shards.
-    ///
-    /// # Examples
-    ///
-    /// See [`TableSizes`].
     #[must_use]
     pub const fn lines(self) -> u64 {
         self.lines

@@ -120,50 +120,30 @@ impl WindowSizes {
     }
 
     /// Returns the sizes of one generation.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn geometry(self) -> bloom::Geometry {
         self.geometry
     }
 
     /// Returns the number of live generations.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn generations(self) -> u32 {
         self.generations
     }
 
     /// Returns the number of rotations since the filter was built.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn rotations(self) -> u64 {
         self.rotations
     }
 
     /// Returns the number of new items in the current generation.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn items(self) -> u64 {
         self.items
     }
 
     /// Returns the span of the window, or `None` if it is a window of items.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn span(self) -> Option<Duration> {
         if self.span == 0 { None } else { Some(Duration::from_nanos(self.span)) }
@@ -171,10 +151,6 @@ impl WindowSizes {
 
     /// Returns the end of the current generation, in the time that the program passes to the
     /// filter; `None` if it has not passed any, or if it is a window of items.
-    ///
-    /// # Examples
-    ///
-    /// See [`WindowSizes`].
     #[must_use]
     pub const fn due(self) -> Option<Duration> {
         if self.due == 0 { None } else { Some(Duration::from_nanos(self.due)) }

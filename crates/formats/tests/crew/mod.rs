@@ -16,7 +16,7 @@ pub(crate) struct Role {
     pub(crate) name: String,
     /// Its number among the processes of the test.
     pub(crate) number: usize,
-    /// The folder of the test.
+    /// The directory of the test.
     pub(crate) folder: PathBuf,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// Creates the board in a folder, with all words zero.
+    /// Creates the board in a directory, with all words zero.
     pub(crate) fn create(folder: &Path, processes: usize, items: u64) {
         let len = Self::len(processes, items) * 64;
         File::create_new(folder.join("board")).unwrap().set_len(len).unwrap();

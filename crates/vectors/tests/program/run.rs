@@ -48,7 +48,7 @@ pub(crate) fn run(args: &[&str], input: &[u8]) -> Ran {
     })
 }
 
-/// A folder that is removed with its files.
+/// A directory that is removed with its files.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

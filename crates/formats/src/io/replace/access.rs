@@ -191,8 +191,8 @@ mod tests {
             for (group, acl) in [(true, true), (false, true), (true, false), (false, false)] {
                 let new = kept(old, group, acl);
                 assert_eq!(new & !old, 0, "{old:o} {new:o}");
-                // Who was in the old group is one of the others, and who was not may be in the new
-                // one.
+                // A user of the old group is now one of the others. Any other user may be in the
+                // new group.
                 if !group {
                     assert_eq!(new & 0o007 & !(old >> 3), 0, "{old:o} {new:o}");
                     assert_eq!(new & 0o070, 0, "{old:o} {new:o}");

@@ -18,7 +18,7 @@ const PROGRAM: &str = "TAMIS_REDIS_SERVER";
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The log of a server, in its folder.
+/// The log of a server, in its directory.
 const LOG: &str = "log";
 
 /// The ports of the servers: the first, and how many.
