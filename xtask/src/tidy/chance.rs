@@ -20,6 +20,17 @@ const FIXED: [&str; 9] = [
 /// After these calls the filter, or the new one, contains none of the items.
 const EMPTYING: [&str; 5] = [".clear()", "Builder::from(", ".rotate()", ".advance(", ".remove("];
 
+/// The methods that insert items or ask for them. Those of `_many` take a list of items.
+const METHODS: [&str; 7] = [
+    "insert",
+    "insert_or_refresh",
+    "insert_many",
+    "insert_many_with",
+    "contains",
+    "contains_many",
+    "contains_many_with",
+];
+
 /// An example whose filter has random keys asserts of no item that it is absent or new while the
 /// filter contains another item.
 pub(super) fn examples(source: &Source) -> Vec<String> {
@@ -70,21 +81,11 @@ fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
     for &(number, line) in example {
         let asserted = line.contains("assert");
         for call in calls(line) {
-            let inserts = call.method.starts_with("insert");
-            let items: Vec<&str> = match call.method.ends_with("_each") {
-                true => call.items.trim_matches(['[', ']']).split(", ").collect(),
-                false => vec![call.items],
-            };
-            for item in items {
-                let denied = match call.method {
-                    "contains_many" => line.contains("false"),
-                    "insert_many" => line.matches("true").count() > 1,
-                    _ => inserts != call.negated,
-                };
+            for (item, denied) in call.items() {
                 if asserted && denied && inserted.iter().any(|&other| other != item) {
                     found.push(number);
                 }
-                if inserts && !inserted.contains(&item) {
+                if call.inserts() && !inserted.contains(&item) {
                     inserted.push(item);
                 }
             }
@@ -100,9 +101,36 @@ fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
 /// A call that inserts items or asks for them.
 struct Call<'a> {
     method: &'a str,
-    items: &'a str,
+    arguments: &'a str,
     /// Whether the result is negated.
     negated: bool,
+    /// The line behind the call. After a batch, the asserted results are there.
+    rest: &'a str,
+}
+
+impl<'a> Call<'a> {
+    fn inserts(&self) -> bool {
+        self.method.starts_with("insert")
+    }
+
+    /// Returns the items, each with whether an assertion of this line says that it is absent or
+    /// new.
+    fn items(&self) -> Vec<(&'a str, bool)> {
+        let plain = |item: &'a str| item.trim_start_matches('&');
+        if !self.method.contains("_many") {
+            return vec![(plain(self.arguments), self.inserts() != self.negated)];
+        }
+        // The forms with a callback assert nothing: they pass the results on.
+        let (list, has_results) = match self.arguments.split_once(", |") {
+            Some((list, _)) => (list, false),
+            None => (self.arguments, true),
+        };
+        let denial = if self.inserts() { "true" } else { "false" };
+        let mut results =
+            self.rest.split(", ").map(|result| has_results && result.contains(denial));
+        let items = plain(list).trim_matches(['[', ']']).split(", ");
+        items.map(|item| (plain(item), results.next().unwrap_or(false))).collect()
+    }
 }
 
 /// Returns the calls in a line, from left to right.
@@ -110,13 +138,17 @@ fn calls(line: &str) -> impl Iterator<Item = Call<'_>> {
     line.match_indices('(').filter_map(|(open, _)| {
         let (before, after) = line.split_at(open);
         let (object, method) = before.rsplit_once('.')?;
-        let methods = ["insert", "insert_or_refresh", "insert_many", "contains", "contains_many"];
-        let method = *methods.iter().find(|&&known| known == method)?;
+        // Generic code inserts by `try_insert`.
+        let method = method.strip_prefix("try_").unwrap_or(method);
+        if !METHODS.contains(&method) {
+            return None;
+        }
         let start = object.rfind(|c: char| !(c.is_alphanumeric() || "_.()".contains(c)))?;
         // Not the mark of `assert!(`.
         let negated = object[start..].starts_with('!') && !object[start..].starts_with("!(");
-        let end = after.find(')')?;
-        Some(Call { method, items: &after[1..end], negated })
+        let (arguments, rest) = after[1..].split_once(')')?;
+        let rest = rest.trim_start_matches(['?', ',', ' ']);
+        Some(Call { method, arguments, negated, rest })
     })
 }
 
@@ -145,6 +177,30 @@ mod tests {
             let violations = found(&[NEW, INSERT, assertion]);
             assert_eq!(violations.len(), 1, "{assertion}");
             assert!(violations[0].starts_with("crates/a/src/lib.rs:6: chance: "), "{violations:?}");
+        }
+    }
+
+    #[test]
+    fn each_item_of_a_batch_counts() {
+        for by_chance in [
+            // The second item is new beside the first, in the same batch.
+            ["", "assert_eq!(filter.insert_many([\"a\", \"b\"]), [true, true]);"],
+            [INSERT, "assert_eq!(filter.insert_many([\"a\", \"b\"]), [false, true]);"],
+            [INSERT, "assert_eq!(filter.try_insert_many([&\"b\"]), [Ok(true)]);"],
+            // Every item of an earlier batch is in the filter, whatever its form.
+            ["_ = filter.insert_many([\"a\", \"b\"]);", "assert!(!filter.contains(\"c\"));"],
+            ["filter.insert_many_with([\"a\"], |_, _| ());", "assert!(!filter.contains(\"b\"));"],
+        ] {
+            assert_eq!(found(&[NEW, by_chance[0], by_chance[1]]).len(), 1, "{by_chance:?}");
+        }
+        for certain in [
+            ["", "assert_eq!(filter.insert_many([\"a\", \"a\"]), [true, false]);"],
+            [INSERT, "assert_eq!(filter.insert_many([\"a\"]), [true]);"],
+            ["filter.insert(&1)?;", "assert_eq!(filter.insert_many([1, 1]), [true, true]);"],
+            ["_ = filter.insert_many([\"a\", \"b\"]);", "assert!(filter.contains(\"b\"));"],
+            [INSERT, "assert_eq!(filter.contains_many([\"a\", \"b\"]), [true, true]);"],
+        ] {
+            assert!(found(&[NEW, certain[0], certain[1]]).is_empty(), "{certain:?}");
         }
     }
 
