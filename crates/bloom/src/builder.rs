@@ -52,8 +52,8 @@ pub struct Builder<F: Buildable> {
 }
 
 impl<F: Buildable> Builder<F> {
-    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
-    /// random keys, it is the only way to get one.
+    /// Returns a builder with this hasher. This is the only way to get a builder without feature
+    /// `std`, because the method `builder` of a filter needs random keys.
     ///
     /// # Examples
     ///
@@ -297,7 +297,7 @@ impl<F: InLines> Builder<F> {
     }
 }
 
-/// The sizes, the capacity and a clone of the hasher of a filter: builds an empty filter like it.
+/// Takes the sizes, the capacity and a clone of the hasher of a filter, to build an empty one.
 ///
 /// Reads no bits, and other threads may use the filter meanwhile. With `Swap` of the crate `tamis`
 /// it clears a filter that is in use.

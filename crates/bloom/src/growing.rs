@@ -81,8 +81,8 @@ pub struct ScalableBuilder<F: Growing> {
 }
 
 impl<F: Growing> ScalableBuilder<F> {
-    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
-    /// random keys, it is the only way to get one.
+    /// Returns a builder with this hasher. This is the only way to get a builder without feature
+    /// `std`, because the method `builder` of a filter needs random keys.
     ///
     /// # Examples
     ///

@@ -51,9 +51,9 @@ pub(crate) mod protocol {}
 ///   span. It rotates when [`advance`](Self::advance) brings a time at which that is due. The
 ///   filter reads no clock.
 ///
-/// In a window by items the age of an item counts from a moment between the call of its insert and
-/// the return; in a window by time, from the newest reading of the clock before its insert. An item
-/// is forgotten at the latest one generation after the window.
+/// In a window by items the age of an item counts from a moment during its insert. In a window by
+/// time it counts from the newest reading of the clock before its insert. An item is forgotten at
+/// the latest one generation after the window.
 ///
 /// # What is certain
 ///
@@ -194,16 +194,16 @@ pub struct RotatingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The number of new items that the filter remembers; in a window by time, the number that it
+    /// The number of new items that the filter remembers. In a window by time: the number that it
     /// is sized for.
     pub items: usize,
     /// The span of time that the filter remembers, in a window by time.
     pub span: Option<Duration>,
     /// The number of live generations. A query looks at all of them, and one more is being cleared.
     pub generations: u32,
-    /// The number of items that a generation is sized for, an upper bound in a window by items: the
-    /// window divided by the number of generations less one, and up to 1/64 more that the threads
-    /// have not counted together yet.
+    /// The number of items that a generation is sized for: the window divided by one less than the
+    /// number of generations. In a window by items it is an upper bound, with up to 1/64 more for
+    /// items that threads have not yet added to the common count.
     pub generation_capacity: u64,
 }
 

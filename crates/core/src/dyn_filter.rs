@@ -7,11 +7,11 @@ use core::error::Error;
 use crate::figures::Figures;
 use crate::filter::Filter;
 
-/// A filter whose type is chosen at run time, from a configuration for example: as
+/// A filter whose type is chosen at run time, for example by a configuration:
 /// `Box<dyn DynFilter<str>>`.
 ///
-/// Each [`Filter`] is one, and each method does what the filter's own method does. A call costs a
-/// few nanoseconds more. Slices of items have a batch's speed.
+/// Every [`Filter`] implements it. Each method does the same as the filter's own method, and a call
+/// costs a few nanoseconds more. `insert_many` and `contains_many` run as batches.
 ///
 /// # Examples
 ///

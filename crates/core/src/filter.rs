@@ -17,7 +17,8 @@ use crate::many;
 /// code.
 ///
 /// If an insert returned `Ok` and happens before a query, the query sees it. This holds for every
-/// type that keeps its items; one that forgets says of which inserts it holds, and for how long.
+/// type that keeps its items. The page of a type that forgets says for which inserts it holds, and
+/// for how long.
 ///
 /// Each type also has its own methods of the same names. They are at least as fast, and their
 /// documentation states what the type promises when calls race. Only the insert methods differ in

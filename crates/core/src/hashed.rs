@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::error::Error;
 use core::fmt;
 
-/// What a filter does with hashes: all operations of a filter but hashing.
+/// The operations of a filter on hashes: all but the hashing itself.
 ///
 /// [`by_hash`](Self::by_hash) returns a view that has these operations under the names of the
 /// filter's own methods. Implement the trait for a filter of your own.
@@ -66,7 +66,7 @@ pub trait Hashed {
     }
 }
 
-/// What a filter does with hashes that has several copies of an item, and removes them.
+/// The operations on hashes of a filter that holds several copies of an item and removes them.
 pub trait HashedCopies: Hashed {
     /// Removes a copy of an item.
     fn remove_hash(&self, hash: u64) -> bool;
@@ -82,7 +82,7 @@ pub trait HashedCopies: Hashed {
     fn count_hash(&self, hash: u64) -> u32;
 }
 
-/// What a filter does with hashes that forgets items.
+/// The operations on hashes of a filter that forgets items.
 pub trait HashedRefresh: Hashed {
     /// Inserts an item, or makes it stay for the whole window from now on.
     fn insert_or_refresh_hash(&self, hash: u64) -> Self::Inserted;
@@ -147,7 +147,7 @@ impl<E> Verdict for Result<(), E> {
 /// hash (the identity, a counter) ruins the false-positive rate. Use the view to hash an item once
 /// and query many filters.
 ///
-/// Each method does what the one of the filter does that takes an item.
+/// Each method does the same as the filter's method of that name, which takes an item.
 ///
 /// # Examples
 ///
@@ -253,7 +253,7 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
 }
 
 impl<F: HashedRefresh + ?Sized> ByHash<'_, F> {
-    /// Inserts an item, or makes it stay, as `insert_or_refresh` of the filter does.
+    /// Inserts or refreshes an item, as `insert_or_refresh` of the filter does.
     #[inline]
     #[expect(clippy::must_use_candidate, reason = "the result of an insert is often ignored")]
     pub fn insert_or_refresh(self, hash: u64) -> F::Inserted {

@@ -40,8 +40,8 @@ pub struct ScalableBuilder<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized, S> ScalableBuilder<T, S> {
-    /// Returns a builder with this hasher. Without feature `std`, which `builder` needs for its
-    /// random keys, it is the only way to get one.
+    /// Returns a builder with this hasher. This is the only way to get a builder without feature
+    /// `std`, because the method `builder` of a filter needs random keys.
     ///
     /// # Examples
     ///

@@ -192,12 +192,11 @@ impl<T: ?Sized> RedisBloomFilter<T> {
     /// of 0. The servers count all bits, `O(bits)`: a millisecond per MiB.
     ///
     /// The false-positive rate can exceed the [request](Self::requested_rate) by a few per cent in
-    /// a fixed filter that is at its capacity, and in one that grows for the moments in which a
-    /// shard is full and its next slice is not there yet. A larger excess comes with a
-    /// saturation above 1.
+    /// two cases: in a fixed filter at its capacity, and in a growing filter while a shard is full
+    /// and its next slice does not exist yet. A larger excess comes with a saturation above 1.
     ///
-    /// The saturation is that of all slices that exist. A filter with a window counts its
-    /// epochs, each of which is made for a third of the capacity: with four full ones it is 1.
+    /// The saturation is that of all slices that exist. In a filter with a window it is that of its
+    /// epochs, each of which is made for a third of the capacity. With four full epochs it is 1.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Tests against a server that is silent or says strange things: every call ends at its deadline,
+//! Tests against a server that falls silent or sends odd replies: every call ends at its deadline,
 //! whichever reply was the last, and a creation whose last reply is lost keeps its filter.
 //!
 //! The clock of these tests does not depend on the machine: it goes on by a step after each few

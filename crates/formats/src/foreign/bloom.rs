@@ -1,5 +1,5 @@
-//! The Bloom filters of other systems that have one array of bits. The file of a system has what is
-//! particular to it.
+//! The Bloom filters of other systems that have one array of bits. The file of each system defines
+//! what differs.
 
 use core::any::Any;
 use core::fmt;
@@ -19,8 +19,8 @@ pub trait Places {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error>;
 }
 
-/// What is particular to the Bloom filters of a system: the header with the sizes and the rule, and
-/// what follows from these.
+/// What differs between the Bloom filters of two systems: the header with the sizes and the rule,
+/// and what follows from these.
 pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
     /// Whether the array is written as big-endian words.
     const BIG_ENDIAN_WORDS: bool = false;
@@ -40,7 +40,7 @@ pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
     /// Returns what [`Filter::false_positive_rate`] returns for a filter with this array.
     fn rate(&self, bits: &BitArray) -> f64;
 
-    /// Returns whether the filter is of a sort that contains no key, and has no places.
+    /// Returns whether the filter contains no key and has no places.
     fn is_void(&self) -> bool {
         false
     }

@@ -2,9 +2,9 @@
 //!
 //! A filter is created by one client: the one that begins its life and stores the descriptor, as
 //! "not ready". It then creates the keys of the first slice, and marks the descriptor as
-//! ready. Nobody else creates these keys, so a key that is missing later is lost, and no client
-//! makes up for it with an empty one. If the client is killed before, another begins another life,
-//! with keys of other names, and removes those of the first.
+//! ready. No other client creates these keys. So a key that is missing later is lost, and no client
+//! replaces it by an empty one. If the client is killed before it is ready, another client begins
+//! another life, with keys of other names, and removes the keys of the first.
 
 use core::pin::pin;
 use core::time::Duration;

@@ -26,8 +26,8 @@ pub struct Storage {
     pub size_in_bytes: u64,
     /// The number of keys with bits.
     pub keys: u64,
-    /// The number of slices of the shard that has the most; with a window, of all of its
-    /// epochs together.
+    /// The number of slices of the shard that has the most. With a window, the slices of all epochs
+    /// of a shard count together.
     pub slices: u32,
 }
 
