@@ -21,9 +21,10 @@
 
 // The chapters link to these.
 use crate::{
-    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Error, Filter,
-    InsertError, OnceBloomFilter, OnceCuckooFilter, OnceFilter, OnceScalableBloomFilter,
-    RotatingBloomFilter, ScalableBloomFilter, ScalableCuckooFilter, Swap, WithRate, hash,
+    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, DynFilter,
+    Error, Filter, Hashed, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceFilter,
+    OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, ScalableCuckooFilter, Swap,
+    WithRate, hash,
 };
 
 #[doc = include_str!("guide/claim.md")]

@@ -33,7 +33,7 @@ const BUCKET_BITS: [u64; 2] = [32, 128];
 ///
 /// let builder = ScalableCuckooFilter::<u64>::builder().capacity(1000).max_capacity(100_000);
 /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
-/// filter.try_extend(0..10_000)?;
+/// (0..10_000).try_for_each(|item| filter.insert(&item))?;
 /// let mut bytes = Vec::new();
 /// write(&filter, &mut bytes)?;
 ///
