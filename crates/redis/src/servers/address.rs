@@ -26,7 +26,7 @@ impl fmt::Debug for Addresses {
 /// Reads an address.
 pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
     let wrong = |reason: &str| Error::Address { reason: reason.into() };
-    let scheme = address.split_once("://").map_or("", |(scheme, _)| scheme);
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     if scheme.to_ascii_lowercase().contains("sentinel") {
         return Err(wrong("Sentinel is not supported; give the master, or a node of a cluster"));
     }
@@ -38,9 +38,10 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
         )
     })?;
     // A password that is not encoded ends early, at a '/', '?' or '#', and its rest would be taken
-    // for something that is not secret. The '@' before the host is then in that rest.
+    // for something that is not secret. The '@' before the host is then in that rest. Only the path
+    // of a socket, which has no user in front, may contain one.
     let behind = [url.path(), url.query().unwrap_or(""), url.fragment().unwrap_or("")];
-    if url.has_host() && behind.iter().any(|part| part.contains('@')) {
+    if !rest.starts_with('/') && behind.iter().any(|part| part.contains('@')) {
         return Err(wrong(
             "an '@' is behind the host; in a password, / ? # @ : and % are written as %2F %3F %23 \
              %40 %3A and %25",
@@ -125,6 +126,7 @@ mod tests {
             "redis://user:12#7351@host",
             "redis://user:73/51@host",
             "redis://user:7351/x@host",
+            "unix://:@/7351@host",
             "redis://user:7351?x@host",
             "redis://host/?protocol=7351",
             "redis://host/7351x",
