@@ -2,44 +2,34 @@
 //! cores.
 
 use core::time::Duration;
-#[cfg(target_os = "linux")]
-use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the time that this thread has spent on a core.
+/// Returns the time that this thread, or all of this process, has spent on cores.
 #[cfg(target_os = "linux")]
-fn now() -> Duration {
-    read(ClockId::ThreadCPUTime)
-}
+fn now(process: bool) -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the time that all threads of this process have spent on cores.
-#[cfg(all(target_os = "linux", feature = "report"))]
-pub(crate) fn process() -> Duration {
-    read(ClockId::ProcessCPUTime)
-}
-
-#[cfg(target_os = "linux")]
-fn read(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
+    let time =
+        clock_gettime(if process { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime });
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Returns the wall time, where the system's call for thread time has no safe wrapper.
+/// Returns the wall time, where the system's call has no safe wrapper.
 #[cfg(not(target_os = "linux"))]
-fn now() -> Duration {
+fn now(_process: bool) -> Duration {
     static START: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed()
 }
 
-/// Returns the wall time, likewise.
-#[cfg(all(not(target_os = "linux"), feature = "report"))]
+/// Returns the time of this process.
+#[cfg(feature = "report")]
 pub(crate) fn process() -> Duration {
-    now()
+    now(true)
 }
 
-/// Returns what `work` returns, and the time that it takes.
+/// Returns what `work` returns, and the time of this thread that it takes.
 pub(crate) fn time<R>(work: impl FnOnce() -> R) -> (R, Duration) {
-    let start = now();
+    let start = now(false);
     let result = work();
-    (result, now() - start)
+    (result, now(false) - start)
 }

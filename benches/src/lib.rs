@@ -1,5 +1,4 @@
-//! What the benches share: the filters, the course that they run, the limits of the memory, and the
-//! report.
+//! What the benches share: the filters, the course that they run, the measurements and the report.
 //!
 //! Items are the integers from 0 on: hashed, they fall on random lines.
 
@@ -9,23 +8,21 @@
 mod clock;
 pub mod contender;
 pub mod course;
-pub mod floor;
 #[cfg(feature = "report")]
-pub mod growing;
-pub mod item;
+mod figure;
+pub mod filter;
 #[cfg(feature = "report")]
-pub mod lines;
 pub mod measure;
 pub mod operation;
+#[cfg(feature = "report")]
 mod record;
 #[cfg(feature = "report")]
-pub mod redis_costs;
-#[cfg(feature = "report")]
 pub mod report;
-mod subject;
+pub mod subject;
+#[cfg(feature = "report")]
 mod together;
 
-/// The hasher of every contender and of the floors, so that it makes no difference.
+/// The hasher of every contender that accepts one, so that it makes no difference.
 fn hasher() -> tamis::hash::DefaultHashBuilder {
     tamis::hash::DefaultHashBuilder::with_seed(1)
 }

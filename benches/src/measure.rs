@@ -1,41 +1,62 @@
-//! The measurements of the report: figures along one axis after another, each written down as soon
-//! as it is known.
-//!
-//! Where an axis requests no rate, the record's is 0.
+//! The measurements: sections, each with its figures in a file of its own.
 
 mod build;
-mod fill;
-mod journal;
-mod reproduction;
+mod dedup;
+mod latency;
+mod machine;
+mod plan;
+mod redis;
+mod setup;
 mod single;
-mod survey;
-mod team;
 mod threads;
 
-use std::io;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
 
-pub use self::survey::{Scale, Survey};
+pub(crate) use self::plan::LARGEST;
+pub use self::setup::{Fallible, Setup};
+use crate::record::{Record, Section};
 
-/// Measures along an axis what is not in the journal.
-pub type Axis = fn(&mut Survey) -> io::Result<()>;
+/// Measures the figures of a section.
+type Measure = fn(&Setup) -> Fallible<Vec<Record>>;
 
-/// All axes by their names.
-pub const AXES: [(&str, Axis); 17] = [
-    ("operation", single::operation),
-    ("single_table", single::single_table),
-    ("exclusive", single::exclusive),
-    ("caller", single::caller),
-    ("build", build::build),
-    ("size", single::size),
-    ("rate", single::rate),
-    ("memory", single::memory),
-    ("cuckoo", single::cuckoo),
-    ("threads", threads::threads),
-    ("cuckoo_threads", threads::cuckoo_threads),
-    ("item", single::item),
-    ("distribution", single::distribution),
-    ("readers", threads::during_writes),
-    ("fill", fill::fill),
-    ("bits", single::bits),
-    ("reproduction", reproduction::reproduction),
+/// All sections, by the names of their files.
+const SECTIONS: [(&str, Measure); 9] = [
+    ("one_thread", |setup| Ok(single::measure(plan::ONE_THREAD, setup))),
+    ("bits", |_| Ok(single::bits(&plan::BITS))),
+    ("builds", |setup| Ok(build::measure(setup))),
+    ("threads", |setup| Ok(threads::measure(plan::THREADS, setup))),
+    ("growing", |setup| Ok(single::measure(plan::GROWING, setup))),
+    ("removing", |setup| Ok(single::measure(plan::REMOVING, setup))),
+    ("latency", |setup| Ok(latency::measure(setup))),
+    ("dedup", dedup::measure),
+    ("redis", redis::measure),
 ];
+
+/// Returns the names of all sections.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    SECTIONS.map(|(name, _)| name).to_vec()
+}
+
+/// Measures a section, and writes its file into the directory. `command` is the command that does
+/// so.
+///
+/// # Errors
+///
+/// If a program that is needed is missing, an answer is wrong, or the file cannot be written.
+///
+/// # Panics
+///
+/// If there is no such section, or a filter in this process gives a wrong answer.
+pub fn measure(name: &str, setup: &Setup, data: &Path, command: &str) -> Fallible<()> {
+    let start = Instant::now();
+    let (_, measure) = SECTIONS.iter().find(|(of, _)| *of == name).expect("the name of a section");
+    let records = measure(setup)?;
+    let facts = machine::facts(command);
+    fs::create_dir_all(data)?;
+    Section { facts, records }.write(&data.join(name).with_extension("csv"))?;
+    eprintln!("{name}: {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -99,8 +99,7 @@ enum Command {
         #[arg(conflicts_with_all = ["gate", "bless"])]
         filter: Option<String>,
     },
-    /// Measure the filters and those of other crates, and write `benches/REPORT.md`; continues an
-    /// interrupted run
+    /// Measure the filters and those of other crates, and write the pages and charts in `benches`
     Report(report::Args),
     /// Let the other systems read filters that `tamis` has built for them (installs them, in part
     /// with apt-get)

@@ -4,84 +4,38 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, compare, workspace};
 
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Measure for two minutes instead of about an hour, and do not change the committed report
+    /// Measure small filters, in two minutes, and write to the directory `target/report` instead of
+    /// `benches`
     #[arg(long)]
     quick: bool,
-    /// Measure the figures of an earlier run once more, and keep the better ones: for noisy
-    /// machines
-    #[arg(long, conflicts_with = "fresh")]
-    again: bool,
-    /// Measure everything, instead of continuing an earlier run
-    #[arg(long)]
-    fresh: bool,
-    /// Measure only the memory of `tamis dedup` by the number of lines, and write
-    /// `benches/MEMORY.md`, in two minutes
-    #[arg(long, conflicts_with_all = ["quick", "again", "fresh"])]
-    memory: bool,
-    /// Measure only the filters that grow, count or rotate, and write `benches/GROWING.md`, in five
-    /// minutes if the machine is idle; with `--quick` a tenth of the items, and the page goes to
-    /// the directory `target`
-    #[arg(long, conflicts_with_all = ["again", "fresh", "memory"])]
-    growing: bool,
-    /// Measure only what a Bloom filter in Redis costs by several schemes, and write
-    /// `benches/REDIS.md`, in six minutes (needs redis-server, which it starts itself); with
-    /// `--quick` as `--growing`
-    #[arg(long, conflicts_with_all = ["again", "fresh", "memory", "growing"])]
-    redis: bool,
+    /// Measure only this section, by the name of its file in `benches/data`; the figures of the
+    /// others stay
+    #[arg(long, value_name = "SECTION")]
+    only: Vec<String>,
+    /// Measure nothing: write the pages and charts from the figures in `benches/data`
+    #[arg(long, conflicts_with = "only")]
+    draw: bool,
 }
 
-pub(crate) fn run(sh: &Shell, args: Args) -> Result {
-    let Args { quick, again, fresh, memory, growing, redis } = args;
-    if memory {
-        return lines(sh);
-    }
-    if growing {
-        return page(sh, quick, "growing", "growing", "peers,report");
-    }
-    if redis {
-        return page(sh, quick, "redis_costs", "redis", "report");
-    }
-    let folder = workspace::target_dir("report");
-    let (name, flag, out) = if quick {
-        ("quick", Some("--quick"), folder.clone())
-    } else {
-        ("full", None, workspace::root().join("benches"))
-    };
-    let records = folder.join(name).with_extension("jsonl");
-    sh.create_dir(&folder)?;
-    if fresh {
-        sh.remove_path(&records)?;
-    }
-    // The same features for both programs, so that nothing is built twice.
+pub(crate) fn run(sh: &Shell, Args { quick, only, draw }: Args) -> Result {
+    let root = workspace::root();
+    let out = if quick { workspace::target_dir("report") } else { root.join("benches") };
+    let data = out.join("data");
+    let mut options: Vec<String> = Vec::new();
+    options.extend(quick.then(|| "--quick".to_owned()));
+    options.extend(draw.then(|| "--draw".to_owned()));
+    options.extend(only.iter().map(|section| format!("--only={section}")));
+    let command = [&["cargo xtask report".to_owned()], &options[..]].concat().join(" ");
+    let dedup = !draw && (only.is_empty() || only.iter().any(|section| section == "dedup"));
+    let program = if dedup { Some(compare::build(sh)?.join("tamis")) } else { None };
+    let program = program.map(|path| format!("--program={}", path.display()));
     let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "peers,report"];
-    let again = again.then_some("--again");
-    cmd!(sh, "cargo {cargo...} --bin measure -- {flag...} {again...} --out {records}").run()?;
-    let command = ["cargo xtask report"].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
-    cmd!(sh, "cargo {cargo...} --bin report -- {records} {out} {command}").run()?;
-    Ok(())
-}
-
-/// Measures the memory of the program as released.
-fn lines(sh: &Shell) -> Result {
-    let (program, out) = (compare::build(sh)?.join("tamis"), workspace::root().join("benches"));
-    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", "report"];
-    let command = ["--command", "cargo xtask report --memory"];
-    cmd!(sh, "cargo {cargo...} --bin lines -- {command...} {program} {out}").run()?;
-    Ok(())
-}
-
-/// Runs a program that measures one subject, and writes a page of its own. `option` is the option
-/// of this command.
-fn page(sh: &Shell, quick: bool, program: &str, option: &str, features: &str) -> Result {
-    let out =
-        if quick { workspace::target_dir("report") } else { workspace::root().join("benches") };
-    let flag = quick.then_some("--quick");
     sh.create_dir(&out)?;
-    let cargo = ["run", "--release", "--package", "tamis-benches", "--features", features];
-    let option = format!("cargo xtask report --{option}");
-    let command = [option.as_str()].into_iter().chain(flag).collect::<Vec<_>>().join(" ");
-    cmd!(sh, "cargo {cargo...} --bin {program} -- {flag...} --command {command} {out}").run()?;
+    cmd!(sh, "cargo {cargo...} --bin report -- {options...} {program...}")
+        .args(["--command", &command])
+        .args([&data, &out])
+        .run()?;
     Ok(())
 }

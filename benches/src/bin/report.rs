@@ -1,24 +1,44 @@
-//! Writes the report on a file of records.
+//! Measures the sections of the report, and writes its pages and charts.
 
-use core::error::Error;
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use tamis_benches::measure::{self, Fallible, Setup};
+use tamis_benches::report;
 
-/// Writes the report on a file of records
+/// Measures the filters, and writes pages with tables and charts
 #[derive(Debug, Parser)]
 struct Args {
-    /// The file of records
-    input: PathBuf,
-    /// The folder to write REPORT.md and plots/*.svg to
-    out: PathBuf,
-    /// The command that reproduces the report
-    #[arg(default_value = "report")]
+    /// Measure smaller filters, with fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Measure only this section; the figures of the others stay
+    #[arg(long, value_name = "SECTION", value_parser = PossibleValuesParser::new(measure::names()))]
+    only: Vec<String>,
+    /// Measure nothing
+    #[arg(long)]
+    draw: bool,
+    /// The program `tamis`, for the section `dedup`
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The command that does all of this, for the pages
+    #[arg(long, default_value = "report")]
     command: String,
+    /// The directory of the files of figures
+    data: PathBuf,
+    /// The directory of the pages
+    out: PathBuf,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let Args { input, out, command } = Args::parse();
-    println!("{}", tamis_benches::report::write(&input, &out, &command)?.display());
+fn main() -> Fallible<()> {
+    let Args { quick, only, draw, program, command, data, out } = Args::parse();
+    let setup = Setup { quick, program };
+    for name in measure::names() {
+        if !draw && (only.is_empty() || only.iter().any(|only| *only == name)) {
+            measure::measure(name, &setup, &data, &command)?;
+        }
+    }
+    println!("{}", report::write(&data, &out)?.display());
     Ok(())
 }

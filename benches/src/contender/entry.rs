@@ -1,34 +1,24 @@
 //! A filter of the list, without its type: what it can do, and how it is made.
 
-use crate::contender::filter::{Filter, Traits};
-use crate::item::Item;
+use crate::filter::{Filter, Traits};
 use crate::operation::Operation;
-use crate::subject::{SharedSubject, Subject};
+use crate::subject::Subject;
 
-/// How large a filter is for its items.
-#[derive(Clone, Copy, Debug)]
-pub enum Size {
-    /// As large as this rate of false positives takes.
-    Rate(f64),
-    /// This number of bits per item.
-    Bits(f64),
-}
-
-/// Makes a filter of this size for a number of items, if there is such a filter.
-type Make<F> = fn(u64, Size) -> Option<Box<F>>;
+/// Makes a filter that threads share.
+type Share = fn(u64, f64) -> Option<Box<dyn Subject + Sync>>;
 
 /// A filter in the list, without its type.
 #[derive(Clone, Copy, Debug)]
-pub struct Contender<K> {
+pub struct Contender {
     /// What it can do.
     pub traits: Traits,
-    /// Makes an empty filter.
-    pub make: Make<dyn Subject<K>>,
+    /// Makes an empty filter for a number of items at a rate, if there is such a filter.
+    pub make: fn(u64, f64) -> Option<Box<dyn Subject>>,
     /// The same for several threads; none if threads cannot share the filter.
-    pub shared: Option<Make<dyn SharedSubject<K>>>,
+    pub shared: Option<Share>,
 }
 
-impl<K: Item> Contender<K> {
+impl Contender {
     /// Returns whether the filter performs this operation, and not by a loop instead of a batch.
     #[must_use]
     pub fn can(&self, operation: Operation) -> bool {
@@ -36,23 +26,20 @@ impl<K: Item> Contender<K> {
         (many || !operation.is_many()) && (removes || operation != Operation::Remove)
     }
 
-    pub(crate) fn of<F: Filter<K>>() -> Self {
-        let make: Make<dyn Subject<K>> = |items, size| Some(Box::new(made::<K, F>(items, size)?));
+    pub(crate) fn of<F: Filter>() -> Self {
+        let make = |items, rate| Some(Box::new(made::<F>(items, rate)?) as Box<dyn Subject>);
         Self { traits: F::TRAITS, make, shared: None }
     }
 
-    pub(super) fn of_shared<F: Filter<K> + Sync>() -> Self {
-        let shared: Make<dyn SharedSubject<K>> =
-            |items, size| Some(Box::new(made::<K, F>(items, size)?));
-        Self { shared: Some(shared), ..Self::of::<F>() }
+    pub(super) fn of_shared<F: Filter + Sync>() -> Self {
+        let make = |items, rate| Some(Box::new(made::<F>(items, rate)?) as Box<dyn Subject + Sync>);
+        Self { shared: Some(make), ..Self::of::<F>() }
     }
 }
 
-fn made<K: Item, F: Filter<K>>(items: u64, size: Size) -> Option<F> {
-    let mut filter = match size {
-        Size::Rate(rate) => F::new(items, rate)?,
-        Size::Bits(bits) => F::with_bits(items, bits)?,
-    };
+/// Makes a filter, and touches its memory.
+fn made<F: Filter>(items: u64, rate: f64) -> Option<F> {
+    let mut filter = F::new(items, rate)?;
     filter.clear();
     Some(filter)
 }

@@ -1,72 +1,54 @@
-//! Tables in Markdown, the best figure of each column in bold.
+//! Tables in Markdown, with a row per contender; the best time of each column is in bold.
 
-use core::fmt::Write as _;
+use super::data::Point;
+use crate::figure::{figure, rate};
+use crate::record::Record;
 
-/// A cell, and its rank among those of its column: the lowest wins.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cell {
-    pub(super) shown: String,
-    pub(super) rank: Option<f64>,
-}
+/// The contender that cannot win.
+pub(super) const MEMORY: &str = "bare memory";
 
-/// A table with a row per contender. Rows without ranks cannot win.
-#[derive(Clone, Debug, Default)]
+/// A table, column by column. Columns without a cell are left out.
+#[derive(Clone, Debug)]
 pub(super) struct Table {
-    pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<(String, Vec<Cell>)>,
-}
-
-impl<T: Into<String>> From<T> for Cell {
-    /// Returns a cell without a rank.
-    fn from(shown: T) -> Self {
-        Self { shown: shown.into(), rank: None }
-    }
+    names: Vec<String>,
+    columns: Vec<(String, Vec<String>)>,
 }
 
 impl Table {
-    pub(super) fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    /// Begins a table with these rows.
+    pub(super) fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { names: names.into_iter().map(Into::into).collect(), columns: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, name: String, cells: impl IntoIterator<Item = impl Into<Cell>>) {
-        self.rows.push((name, cells.into_iter().map(Into::into).collect()));
+    /// Adds a column of texts.
+    pub(super) fn texts(&mut self, head: &str, text: impl Fn(&str) -> Option<String>) {
+        let cells: Vec<String> =
+            self.names.iter().map(|name| text(name).unwrap_or_default()).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            self.columns.push((head.to_owned(), cells));
+        }
     }
 
-    /// Returns the best rank of each column; none where fewer than two rows have one.
-    fn best(&self) -> Vec<Option<f64>> {
-        let ranks =
-            |column: usize| self.rows.iter().filter_map(move |(_, cells)| cells[column].rank);
-        (0..self.columns.len())
-            .map(|column| {
-                ranks(column).min_by(f64::total_cmp).filter(|_| ranks(column).count() > 1)
-            })
-            .collect()
-    }
-
-    /// Returns in how many columns one of `ours` wins, and the number of columns with a winner.
-    pub(super) fn wins(&self, ours: impl Fn(&str) -> bool) -> (usize, usize) {
-        let best = self.best();
-        let won = best.iter().enumerate().filter(|(column, best)| {
-            let mut ours = self.rows.iter().filter(|(name, _)| ours(name));
-            best.is_some() && ours.any(|(_, cells)| cells[*column].rank == **best)
+    /// Adds a column of times, of which the lowest wins.
+    pub(super) fn times(&mut self, head: &str, time: impl Fn(&str) -> Option<f64>) {
+        let filters = self.names.iter().filter(|name| *name != MEMORY);
+        let best = filters.filter_map(|name| time(name)).min_by(f64::total_cmp);
+        self.texts(head, |name| {
+            let value = time(name)?;
+            let wins = Some(value) == best && name != MEMORY;
+            Some(if wins { format!("**{}**", figure(value)) } else { figure(value) })
         });
-        (won.count(), best.iter().flatten().count())
     }
 
     pub(super) fn markdown(&self) -> String {
-        let best = self.best();
-        let mut text = format!(
-            "| | {} |\n|---|{}\n",
-            self.columns.join(" | "),
-            "---:|".repeat(self.columns.len())
-        );
-        for (name, cells) in &self.rows {
-            // `Mutex<HashSet>` is no tag.
-            let _ = write!(text, "| {} |", name.replace('<', "&lt;"));
-            for (cell, best) in cells.iter().zip(&best) {
-                let bold = if cell.rank.is_some() && cell.rank == *best { "**" } else { "" };
-                let space = if cell.shown.is_empty() { "" } else { " " };
-                let _ = write!(text, "{space}{bold}{}{bold} |", cell.shown);
+        let heads: Vec<&str> = self.columns.iter().map(|(head, _)| &**head).collect();
+        let mut text =
+            format!("| | {} |\n|---|{}\n", heads.join(" | "), "---:|".repeat(heads.len()));
+        for (row, name) in self.names.iter().enumerate() {
+            text += &format!("| {name} |");
+            for (_, cells) in &self.columns {
+                let space = if cells[row].is_empty() { "" } else { " " };
+                text += &format!("{space}{} |", cells[row]);
             }
             text.push('\n');
         }
@@ -74,28 +56,48 @@ impl Table {
     }
 }
 
+/// Returns the table of these operations, with the memory and the measured rate.
+pub(super) fn costs(point: Point<'_>, operations: &[&str]) -> Table {
+    let mut table = Table::new(point.contenders());
+    for operation in operations {
+        table.times(&head(operation), |name| point.value(name, operation));
+    }
+    table.texts("bits per item", |name| {
+        let &Record { bits, measured_rate, .. } = point.record(name, "contains, miss")?;
+        // Fewer bits than any filter of that rate has: it does not report them all.
+        let least = measured_rate.filter(|&rate| rate > 0.0).map_or(0.0, |rate| -rate.log2());
+        bits.filter(|&bits| bits >= least).map(figure)
+    });
+    table.texts("measured rate", |name| {
+        Some(rate(point.record(name, "contains, miss")?.measured_rate?))
+    });
+    table
+}
+
+/// Returns the head of the column of an operation: the method as code, then of which items.
+pub(super) fn head(operation: &str) -> String {
+    match operation.split_once(", ") {
+        Some((method, of)) => format!("`{method}`, {of}"),
+        None if operation.contains(' ') => operation.to_owned(),
+        None => format!("`{operation}`"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let cell = |value: f64| Cell { shown: value.to_string(), rank: Some(value) };
-        let mut table = Table::new(["hit", "miss"]);
-        table.add("once".to_owned(), [cell(3.0), cell(5.0)]);
-        table.add("peer<T>".to_owned(), [cell(4.0), Cell::default()]);
-        table.add("R".to_owned(), ["1", "1"]);
-        table
-    }
-
     #[test]
-    fn the_best_of_a_column_is_bold() {
-        let markdown = "| | hit | miss |\n|---|---:|---:|\n| once | **3** | 5 |\n| peer&lt;T> | 4 | |\n| R | 1 | 1 |\n";
-        assert_eq!(table().markdown(), markdown);
-    }
-
-    #[test]
-    fn only_columns_with_two_ranks_have_a_winner() {
-        assert_eq!(table().wins(|name| name == "once"), (1, 1));
-        assert_eq!(table().wins(|name| name == "peer<T>"), (0, 1));
+    fn the_best_of_a_column_is_bold_and_memory_cannot_win() {
+        let mut table = Table::new(["bare memory", "a", "c"]);
+        let time = |name: &str| if name == MEMORY { 0.5 } else { 1.0 };
+        table.times("hit", |name| (name != "c").then_some(time(name)));
+        table.times("no", |_| None);
+        table.texts("why", |name| (name == "c").then(|| "so".to_owned()));
+        let text = "| | hit | why |\n|---|---:|---:|\n| bare memory | 0.50 | |\n\
+                    | a | **1.00** | |\n| c | | so |\n";
+        assert_eq!(table.markdown(), text);
+        let heads = ["insert", "contains, hit", "nine to one"].map(head);
+        assert_eq!(heads, ["`insert`", "`contains`, hit", "nine to one"]);
     }
 }

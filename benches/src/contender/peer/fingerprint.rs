@@ -6,9 +6,8 @@ use cuckoo_clock::config::CuckooConfiguration;
 use scalable_cuckoo_filter::{ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 use tamis::hash::DefaultHashBuilder;
 
-use crate::contender::filter::{Filter, Traits};
+use crate::filter::{Filter, Traits};
 use crate::hasher;
-use crate::item::Item;
 
 /// Returns the slots of which the items fill 95 %. Most filters round up to a power of two.
 fn slots(items: u64) -> usize {
@@ -27,9 +26,9 @@ pub(super) struct AtomicCuckoo {
     bits: usize,
 }
 
-peer!(
+contender!(
     AtomicCuckoo,
-    "atomic-cuckoo-filter",
+    "atomic-cuckoo-filter, atomic",
     // It looks for the item before it takes the lock under which others relocate it.
     [removes = true, sure = false],
     new = |items, rate| {
@@ -47,9 +46,9 @@ peer!(
 
 // A lock and an allocation for each bucket; what the allocator adds is not counted. Queries write,
 // too.
-peer!(
+contender!(
     cuckoo_clock::CuckooFilter<DefaultHashBuilder>,
-    "cuckoo-clock",
+    "cuckoo-clock, locks",
     [removes = true, copies = false],
     new = |items, rate| {
         let bits = fingerprint_bits(rate).try_into().ok()?;
@@ -64,9 +63,9 @@ peer!(
 );
 
 // Four slots of 8 bits, nothing else. A refused insert drops another item.
-peer!(
+contender!(
     cuckoofilter::CuckooFilter<AHasher>,
-    "cuckoofilter",
+    "cuckoofilter, one thread",
     [lowest = 0.03, removes = true],
     new = |items, _rate| Some(Self::with_capacity(slots(items))),
     bytes = |filter| filter.memory_usage(),
@@ -75,10 +74,9 @@ peer!(
     remove = |filter, item| filter.delete(item),
 );
 
-// With capacity for all items from the start, so that it does not grow.
-peer!(
-    ScalableCuckooFilter<K, AHasher>,
-    "scalable_cuckoo_filter",
+contender!(
+    ScalableCuckooFilter<u64, AHasher>,
+    "scalable_cuckoo_filter, one thread",
     [removes = true],
     new = |items, rate| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots(items));
@@ -96,9 +94,9 @@ peer!(
 /// qfilter: a quotient filter.
 pub(super) type Quotient = qfilter::Filter<Box<[u8]>, DefaultHashBuilder>;
 
-peer!(
+contender!(
     Quotient,
-    "qfilter",
+    "qfilter, one thread",
     [removes = true, copies = false],
     new = |items, rate| Self::new_with_hasher(items, rate, hasher()).ok(),
     bytes = |filter| filter.memory_usage(),
