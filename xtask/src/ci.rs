@@ -1,16 +1,17 @@
 //! `ci`: runs every check that a change must pass, cheap checks first.
 
+mod beside;
+
 use core::fmt::Write as _;
 use core::time::Duration;
 use std::time::Instant;
 
 use xshell::Shell;
 
-use self::Check::{Always, IfPossible};
+use self::Check::{Alone, Always, Beside, IfPossible};
 use crate::result::Outcome;
 use crate::{
-    Result, bench, deny, features, fuzz, lint, model, no_std, outside, package, readme, redis,
-    test, tidy,
+    Result, bench, deny, features, lint, no_std, package, readme, redis, semver, test, tidy,
 };
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -32,6 +33,11 @@ enum Check {
     Always(fn(&Shell) -> Result),
     /// A check that is skipped where a program is missing.
     IfPossible(fn(&Shell) -> Result<Outcome>),
+    /// A check that waits until no other runs: its tests need the processors.
+    Alone(fn(&Shell) -> Result),
+    /// A check that starts in its turn, and runs while the later steps do. It has its own
+    /// directories of build products, so cargo lets it build beside them.
+    Beside,
 }
 
 /// A line of the table at the end: the name of a step, how long it took, and what it did not check.
@@ -43,16 +49,17 @@ const STEPS: &[Step] = &[
     ("tidy", Always(tidy::run)),
     ("redis", IfPossible(redis::run)),
     ("deny", Always(deny::run)),
+    ("model --mutants", Beside),
     ("lint: clippy", Always(lint::clippy)),
     ("lint: docs", Always(lint::docs)),
     ("features", Always(features::run)),
     ("no-std", Always(no_std::run)),
-    ("outside", Always(outside::run)),
-    ("test: tools", Always(test::tools)),
-    ("package", Always(package::run)),
+    ("semver", IfPossible(semver::run)),
+    ("package", Always(package::pack)),
+    ("test: tools", Always(test::run_tools)),
+    ("test: programs", Alone(package::run_tests)),
+    ("test: examples", Always(package::run_examples)),
     ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
-    ("model --mutants", Always(|sh| model::run(sh, true, None))),
-    ("fuzz --replay", Always(fuzz::replay)),
     ("bench --gate", IfPossible(bench::gate_if_possible)),
     ("readme", Always(readme::run)),
 ];
@@ -61,6 +68,9 @@ const STEPS: &[Step] = &[
 #[cfg(test)]
 const NOT_IN_CI: &[(&str, &str)] = &[
     ("ci", "it is ci"),
+    ("outside", "the steps `test` run its programs and its examples"),
+    ("fuzz", "the step `test: programs` replays the inputs that were found"),
+    ("release", "the step `package` makes and checks the packages"),
     ("sanitize", "needs a nightly toolchain"),
     (
         "faults",
@@ -81,13 +91,21 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let _whole = sh.push_env("CARGO_INCREMENTAL", "0");
     // The line tables of the release profile are for profilers.
     let _release = sh.push_env("CARGO_PROFILE_RELEASE_DEBUG", "false");
-    let (mut lines, mut failed) = (Vec::new(), Vec::new());
+    let start = Instant::now();
+    let (mut lines, mut failed, mut running) = (Vec::new(), Vec::new(), Vec::new());
     for &(name, check) in STEPS {
+        if matches!(check, Alone(_)) {
+            finish(&mut running, &mut lines, &mut failed);
+        }
         eprintln!("\n== {name}");
         let start = Instant::now();
         let outcome = match check {
-            Always(check) => check(sh).map(|()| Outcome::Passed),
+            Always(check) | Alone(check) => check(sh).map(|()| Outcome::Passed),
             IfPossible(check) => check(sh),
+            Beside => {
+                running.push(beside::Beside::start(sh, name)?);
+                continue;
+            }
         };
         let skipped = match outcome {
             Ok(Outcome::Skipped(what)) => Some(what),
@@ -95,14 +113,16 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
         };
         lines.push((name, start.elapsed(), skipped));
         if let Err(error) = outcome {
+            eprintln!("error: {error}");
             failed.push(format!("step `{name}` failed: {error}"));
             if !args.keep_going {
+                running.clear();
                 break;
             }
-            eprintln!("error: {error}");
         }
     }
-    eprint!("\n{}", table(&lines));
+    finish(&mut running, &mut lines, &mut failed);
+    eprint!("\n{}", table(&lines, start.elapsed()));
     if !failed.is_empty() {
         return Err(failed.join("\n").into());
     }
@@ -110,8 +130,20 @@ pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     Ok(())
 }
 
-/// Returns the times of the steps and their sum. A step that was skipped says so.
-fn table(lines: &[Line]) -> String {
+/// Waits for the steps that run beside the others.
+fn finish(running: &mut Vec<beside::Beside>, lines: &mut Vec<Line>, failed: &mut Vec<String>) {
+    for step in running.drain(..) {
+        let name = step.name;
+        eprintln!("\n== {name}");
+        let (time, outcome) = step.finish();
+        lines.push((name, time, None));
+        failed.extend(outcome.err().map(|error| format!("step `{name}` failed: {error}")));
+    }
+}
+
+/// Returns the times of the steps, and that of all, in which steps ran beside each other. A step
+/// that was skipped says so.
+fn table(lines: &[Line], total: Duration) -> String {
     let mut table = String::new();
     let mut line = |name: &str, time: Duration, skipped: Option<&str>| {
         let skipped = skipped.map_or_else(String::new, |what| format!("  SKIPPED: {what}"));
@@ -120,7 +152,7 @@ fn table(lines: &[Line]) -> String {
     for &(name, time, skipped) in lines {
         line(name, time, skipped);
     }
-    line("total", lines.iter().map(|(_, time, _)| time).sum(), None);
+    line("total", total, None);
     table
 }
 
@@ -158,14 +190,14 @@ mod tests {
         let time = Duration::from_secs(2);
         let mut lines = [("tidy", time, None), ("redis", time, None)];
         assert_eq!(summary(&lines), "all 2 steps passed");
-        assert!(!table(&lines).contains("SKIPPED"));
+        assert!(!table(&lines, 2 * time).contains("SKIPPED"));
         lines[1].2 = Some("no server");
         assert_eq!(summary(&lines), "steps passed: 1, SKIPPED: 1");
         let expected = "\
             tidy                   2.0 s\n\
             redis                  2.0 s  SKIPPED: no server\n\
             total                  4.0 s\n";
-        assert_eq!(table(&lines), expected);
+        assert_eq!(table(&lines, 2 * time), expected);
     }
 
     fn missing<'a>(commands: &[&'a str], steps: &[&str], exempt: &[&str]) -> Vec<&'a str> {

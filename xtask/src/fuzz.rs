@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, workspace};
+use crate::Result;
 
 /// The largest allocation in MiB: a file that a loader trusts too early would need more.
 const MALLOC_LIMIT: &str = "-malloc_limit_mb=64";
@@ -52,7 +52,8 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
         sh.create_dir(&corpus)?;
         cmd!(
             sh,
-            "cargo {toolchain} fuzz run --sanitizer {sanitizer} {target} {corpus} {regressions}"
+            "cargo {toolchain} fuzz run --features libfuzzer --sanitizer {sanitizer} {target} {corpus}
+             {regressions}"
         )
         .args(["--", &time, MALLOC_LIMIT, TIMEOUT])
         .run()?;
@@ -62,11 +63,6 @@ pub(crate) fn run(sh: &Shell, args: &Args) -> Result {
 
 /// Runs the code of the targets as ordinary tests.
 pub(crate) fn replay(sh: &Shell) -> Result {
-    let target = workspace::target_dir("");
-    cmd!(
-        sh,
-        "cargo test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir {target}"
-    )
-    .run()?;
+    cmd!(sh, "cargo test --package tamis-fuzz").run()?;
     Ok(())
 }

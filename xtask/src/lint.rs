@@ -5,17 +5,8 @@ use xshell::{Shell, cmd};
 use crate::model::CHECKERS;
 use crate::{Result, workspace};
 
-/// The other workspaces: the manifest and the flags of each. All workspaces share the build
-/// products of other crates.
-const OTHERS: [(&str, &[&str]); 3] = [
-    ("fuzz/Cargo.toml", &["--all-targets", "--no-default-features"]),
-    ("xtask/no_std/Cargo.toml", &[]),
-    ("xtask/outside/Cargo.toml", &["--all-targets"]),
-];
-
-/// The flags that exclude the benches from a build with all features: their features add the crates
-/// to compare with.
-pub(crate) const OURS: [&str; 2] = ["--exclude", "tamis-benches"];
+/// The manifest of the other workspace, which shares the build products of other crates.
+const NO_STD: &str = "xtask/no_std/Cargo.toml";
 
 pub(crate) fn run(sh: &Shell) -> Result {
     format(sh)?;
@@ -25,23 +16,15 @@ pub(crate) fn run(sh: &Shell) -> Result {
 
 pub(crate) fn format(sh: &Shell) -> Result {
     cmd!(sh, "cargo fmt --all --check").run()?;
-    for (manifest, ..) in OTHERS {
-        cmd!(sh, "cargo fmt --manifest-path {manifest} --check").run()?;
-    }
+    cmd!(sh, "cargo fmt --manifest-path {NO_STD} --check").run()?;
     Ok(())
 }
 
 pub(crate) fn clippy(sh: &Shell) -> Result {
-    cmd!(sh, "cargo clippy --workspace {OURS...} --all-targets --all-features -- -D warnings")
+    let (features, target) = (workspace::features(sh)?, workspace::target_dir(""));
+    cmd!(sh, "cargo clippy --workspace --features {features} --all-targets -- -D warnings")
         .run()?;
-    cmd!(sh, "cargo clippy --package tamis-benches --features report --all-targets -- -D warnings")
-        .run()?;
-    let target = workspace::target_dir("");
-    for (manifest, flags) in OTHERS {
-        cmd!(sh, "cargo clippy --manifest-path {manifest} {flags...} --target-dir {target}")
-            .args(["--", "-D", "warnings"])
-            .run()?;
-    }
+    cmd!(sh, "cargo clippy --manifest-path {NO_STD} --target-dir {target} -- -D warnings").run()?;
     // The model checkers compile other code. The models are unit tests, which only the test profile
     // includes.
     for checker in &CHECKERS {
@@ -53,6 +36,7 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
 
 pub(crate) fn docs(sh: &Shell) -> Result {
     let _env = sh.push_env("RUSTDOCFLAGS", "-D warnings");
-    cmd!(sh, "cargo doc --workspace {OURS...} --all-features --no-deps").run()?;
+    let features = workspace::features(sh)?;
+    cmd!(sh, "cargo doc --workspace --features {features} --no-deps").run()?;
     Ok(())
 }

@@ -15,11 +15,14 @@ mod no_std;
 mod outside;
 mod package;
 mod peers;
+mod programs;
 mod readme;
 mod redis;
+mod release;
 mod report;
 mod result;
 mod sanitize;
+mod semver;
 mod test;
 mod tidy;
 mod urls;
@@ -48,7 +51,8 @@ enum Command {
     /// Check the format, run clippy (also on the builds for the model checkers), and build the
     /// documentation
     Lint,
-    /// Run all tests and doctests
+    /// Run all tests and doctests but the models, the replay of fuzzed inputs and the examples in a
+    /// user's crate
     Test,
     /// Run the models: every interleaving under loom, random schedules under shuttle
     Model {
@@ -74,10 +78,14 @@ enum Command {
     },
     /// Link and run a program without std
     NoStd,
-    /// Run every example of the documentation and three programs in a crate outside the workspace
+    /// Run every example of the documentation and three programs in a user's crate
     Outside,
     /// Check the packages that would be published, and run their tests outside the workspace
     Package,
+    /// Compare the public interfaces with those of the last release (needs cargo-semver-checks)
+    Semver,
+    /// Check that everything is ready for a release
+    Release(release::Args),
     /// Run the commands in README.md, the manual and the examples, and compare their output
     Readme,
     /// Fuzz one target or all targets, or replay the regressions (needs no fuzzer)
@@ -151,6 +159,8 @@ fn run(command: Command) -> Result {
         Command::NoStd => no_std::run(&sh),
         Command::Outside => outside::run(&sh),
         Command::Package => package::run(&sh),
+        Command::Semver => semver::run(&sh).map(result::print),
+        Command::Release(args) => release::run(&sh, args),
         Command::Readme => readme::run(&sh),
         Command::Fuzz(args) => fuzz::run(&sh, &args),
         Command::Faults => faults::run(&sh),

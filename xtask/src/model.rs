@@ -3,15 +3,11 @@
 //! A mutant is a model with a planted defect, named `mutant_*`. Its test passes if the checker
 //! finds the defect.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::thread;
 
-use serde_json::Value;
 use xshell::{PushEnv, Shell, cmd};
 
-use crate::{Result, workspace};
+use crate::{Result, programs, workspace};
 
 /// A model checker.
 pub(crate) struct Checker {
@@ -75,23 +71,19 @@ impl Checker {
     fn programs(&self, sh: &Shell, mutants: bool, name: &str) -> Result<Vec<(Command, usize)>> {
         let Self { packages, module, .. } = *self;
         let _env = self.env(sh);
-        let messages = cmd!(
-            sh,
-            "cargo test {packages...} --lib --no-run --message-format json-render-diagnostics"
-        );
-        let messages = workspace::read(messages)?;
         let (mut programs, mut all) = (Vec::new(), 0);
-        for (folder, path) in executables(&messages)? {
+        for program in programs::build(sh, &[packages, &["--lib"]].concat())? {
+            let path = &program.path;
             let list = cmd!(sh, "{path} --list --format terse").quiet();
             let list = workspace::read(list)?;
             all += select(&list, module, true, "").len();
             let models = select(&list, module, mutants, name);
             if !models.is_empty() {
-                let mut program = Command::new(path);
+                let mut program = program.command();
                 // loom and shuttle map and unmap the stacks of their threads all the time, and two
                 // tests of one process wait for each other in the system: 33 s for the models of
                 // tamis-cuckoo instead of 24 with one.
-                program.current_dir(folder).args(["--test-threads", "1", "--exact"]).args(&models);
+                program.args(["--test-threads", "1", "--exact"]).args(&models);
                 programs.push((program, models.len()));
             }
         }
@@ -112,47 +104,9 @@ pub(crate) fn run(sh: &Shell, mutants: bool, name: Option<&str>) -> Result {
         // Success would be misleading: nothing was checked.
         return Err("no model has a name that contains this text".into());
     }
-    run_all(programs.into_iter().map(|(program, _)| program).collect())?;
+    programs::run_all(programs.into_iter().map(|(program, _)| program))?;
     eprintln!("{count} models passed");
     Ok(())
-}
-
-/// Runs programs, as many at a time as there are processors. Prints the output of each at its end.
-fn run_all(programs: Vec<Command>) -> Result {
-    let queue = Mutex::new(programs.into_iter());
-    let work = || -> std::result::Result<(), String> {
-        loop {
-            let next = queue.lock().expect("no thread panics").next();
-            let Some(mut program) = next else { return Ok(()) };
-            let output = program.output().map_err(|error| format!("{program:?}: {error}"))?;
-            let text = [output.stdout, output.stderr]
-                .map(|text| String::from_utf8_lossy(&text).into_owned());
-            eprintln!("{program:?}\n{}", text.concat());
-            if !output.status.success() {
-                return Err("a model failed".to_owned());
-            }
-        }
-    };
-    let results: Vec<_> = thread::scope(|scope| {
-        let count = thread::available_parallelism().map_or(1, usize::from);
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
-    });
-    Ok(results.into_iter().collect::<std::result::Result<(), String>>()?)
-}
-
-/// Returns the test programs in cargo's messages, each with the directory of its package.
-fn executables(messages: &str) -> Result<Vec<(PathBuf, String)>> {
-    let mut executables = Vec::new();
-    for line in messages.lines() {
-        let message: Value = serde_json::from_str(line)?;
-        let (path, manifest) = (&message["executable"], &message["manifest_path"]);
-        if let (Some(path), Some(manifest)) = (path.as_str(), manifest.as_str()) {
-            let folder = Path::new(manifest).parent().ok_or("a manifest without a folder")?;
-            executables.push((folder.to_owned(), path.to_owned()));
-        }
-    }
-    Ok(executables)
 }
 
 /// Returns the names of a module's models in libtest's list.

@@ -2,24 +2,34 @@
 //! outside the workspace.
 //!
 //! The tests and doctests of the published crates run in the unpacked packages. They fail if they
-//! need a file, a dependency or a setting that only the workspace has.
+//! need a file, a dependency or a setting that only the workspace has. The crates that are not
+//! published use the unpacked packages, too, so that nothing is built twice.
 
 mod contents;
 mod isolated;
 mod manifest;
 
-use std::path::PathBuf;
-
 use xshell::{Shell, cmd};
 
-use crate::{Result, test, workspace};
+use crate::{Result, outside, test, workspace};
 
+/// Checks the packages, and runs their tests.
 pub(crate) fn run(sh: &Shell) -> Result {
-    let packages = workspace::published(sh)?;
+    pack(sh)?;
+    run_tests(sh)?;
+    run_examples(sh)
+}
+
+/// Makes the packages, checks them, and unpacks them into a workspace.
+pub(crate) fn pack(sh: &Shell) -> Result {
+    let all = workspace::packages(sh)?;
+    // This program tests itself in the workspace.
+    let all = all.into_iter().filter(|package| package.name != "xtask");
+    let (packages, others): (Vec<_>, Vec<_>) = all.partition(|package| package.published);
     none_wrong(packages.iter().flat_map(manifest::wrong).collect())?;
     let names = packages.iter().flat_map(|package| ["--package", &package.name]);
     let target = workspace::target_dir("");
-    // `--no-verify`: the tests below build every package anyway.
+    // `--no-verify`: the tests build every package anyway.
     cmd!(sh, "cargo package --quiet --no-verify --allow-dirty --target-dir {target} {names...}")
         .run()?;
     let folder = isolated::unpack(sh, &packages)?;
@@ -28,13 +38,27 @@ pub(crate) fn run(sh: &Shell) -> Result {
         wrong.extend(contents::wrong(package, &package.archive(), &folder.join(package.stem()))?);
     }
     none_wrong(wrong)?;
-    isolated::write_workspace(sh, &packages, &folder)?;
-    test::with(sh, &["--manifest-path", &manifest().to_string_lossy(), "--workspace"])
+    isolated::write_workspace(sh, &packages, &others, &folder)
 }
 
-/// Returns the manifest of the workspace of unpacked packages.
-pub(crate) fn manifest() -> PathBuf {
-    isolated::folder().join("Cargo.toml")
+/// Runs the tests in the unpacked packages, and those of the crates that are not published.
+pub(crate) fn run_tests(sh: &Shell) -> Result {
+    test::run_programs(sh, &flags(sh)?)
+}
+
+/// Runs the doctests in the unpacked packages, and the examples as a user sees them.
+pub(crate) fn run_examples(sh: &Shell) -> Result {
+    let _examples = outside::examples(sh)?;
+    test::run_examples(sh, &flags(sh)?)
+}
+
+/// Returns the flags that select the workspace of unpacked packages.
+pub(crate) fn flags(sh: &Shell) -> Result<Vec<String>> {
+    let manifest = isolated::folder().join("Cargo.toml").display().to_string();
+    let target = workspace::target_dir("").display().to_string();
+    let features = workspace::features(sh)?;
+    let flags = ["--manifest-path", &manifest, "--target-dir", &target, "--workspace"];
+    Ok([&flags[..], &["--features", &features]].concat().into_iter().map(str::to_owned).collect())
 }
 
 fn none_wrong(wrong: Vec<String>) -> Result {

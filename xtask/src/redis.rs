@@ -1,8 +1,8 @@
 //! `redis`: reports whether the tests against Redis can run.
 //!
 //! The tests of tamis-redis start servers of their own, and do nothing where `redis-server` is
-//! missing. They run in the step `package`, whose output does not show this: cargo hides what a
-//! test that passes prints. So this step shows it.
+//! missing. They run in the step `test: programs`, whose output does not show this: a test that
+//! passes prints nothing. So this step shows it.
 
 pub(crate) mod valkey;
 

@@ -12,3 +12,10 @@ pub(crate) enum Outcome {
     /// The program is missing; the text states what was not checked, and why.
     Skipped(&'static str),
 }
+
+/// Prints what was skipped.
+pub(crate) fn print(outcome: Outcome) {
+    if let Outcome::Skipped(what) = outcome {
+        eprintln!("SKIPPED: {what}");
+    }
+}

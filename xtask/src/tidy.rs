@@ -73,15 +73,3 @@ fn sources(sh: &Shell) -> Result<Vec<Source>> {
     }
     Ok(sources)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_repository_is_tidy() {
-        let sh = Shell::new().expect("a current folder");
-        sh.change_dir(workspace::root());
-        assert_eq!(violations(&sh).expect("git and cargo run"), [""; 0]);
-    }
-}

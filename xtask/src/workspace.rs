@@ -73,6 +73,17 @@ pub(crate) fn published(sh: &Shell) -> Result<Vec<Package>> {
     Ok(packages(sh)?.into_iter().filter(|package| package.published).collect())
 }
 
+/// Returns the features with which the workspace is checked and tested, in the form of cargo's
+/// flag: all of the published crates, and the report of the benches. All steps use the same, so
+/// that they share build products.
+pub(crate) fn features(sh: &Shell) -> Result<String> {
+    let mut features = vec!["tamis-benches/report".to_owned()];
+    for package in published(sh)? {
+        features.extend(package.features.iter().map(|name| format!("{}/{name}", package.name)));
+    }
+    Ok(features.join(","))
+}
+
 fn package(json: &Value) -> Package {
     let dependencies = json["dependencies"].as_array().into_iter().flatten();
     Package {

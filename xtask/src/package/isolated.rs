@@ -1,4 +1,5 @@
-//! Unpacks the packages into a workspace that contains nothing else.
+//! Unpacks the packages into a workspace, in which they take the place of the crates that they were
+//! made of.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,32 +51,45 @@ fn keep_times(from: &Path, to: &Path) -> Result {
     Ok(())
 }
 
-/// Writes a manifest with all packages as members, each of which replaces the package of its name
-/// on crates.io. The profiles and the versions of other crates are those of the workspace, so that
-/// cargo does not build them again.
-pub(super) fn write_workspace(sh: &Shell, packages: &[Package], folder: &Path) -> Result {
+/// Writes a manifest whose members are all packages, each of which replaces the package of its name
+/// on crates.io, and the crates that are not published, by links. All else is as in the workspace.
+pub(super) fn write_workspace(
+    sh: &Shell,
+    packages: &[Package],
+    others: &[Package],
+    folder: &Path,
+) -> Result {
+    for other in others {
+        std::os::unix::fs::symlink(&other.folder, folder.join(&other.name))?;
+    }
     let root: Table = sh.read_file(workspace::root().join("Cargo.toml"))?.parse()?;
-    let manifest = manifest(packages, root.get("profile"));
-    sh.write_file(folder.join("Cargo.toml"), manifest.to_string())?;
+    sh.write_file(folder.join("Cargo.toml"), manifest(packages, others, root)?.to_string())?;
     sh.copy_file(workspace::root().join("Cargo.lock"), folder)?;
     Ok(())
 }
 
-fn manifest(packages: &[Package], profiles: Option<&Value>) -> Table {
-    let members: Vec<Value> = packages.iter().map(|package| package.stem().into()).collect();
+fn manifest(packages: &[Package], others: &[Package], root: Table) -> Result<Table> {
+    let mut manifest = root;
+    let workspace = manifest.get_mut("workspace").and_then(Value::as_table_mut);
+    let workspace = workspace.ok_or("the manifest in the root has no workspace")?;
+    workspace.retain(|key, _| !["default-members", "exclude"].contains(&key));
+    let members = packages.iter().map(Package::stem);
+    let members = members.chain(others.iter().map(|other| other.name.clone()));
+    workspace.insert("members".into(), members.collect::<Vec<_>>().into());
+    // Our crates are required by version, as in a user's manifest.
+    let required = workspace.get_mut("dependencies").and_then(Value::as_table_mut);
+    for (_, required) in required.into_iter().flatten() {
+        _ = required.as_table_mut().and_then(|required| required.remove("path"));
+    }
     let path = |package: &Package| Value::Table(table([("path", package.stem().into())]));
     // cargo warns of a patch for a package that nothing depends on.
     let depended = |of: &&Package| {
-        let mut all = packages.iter().flat_map(|package| &package.dependencies);
+        let mut all = packages.iter().chain(others).flat_map(|package| &package.dependencies);
         all.any(|dependency| dependency.name == of.name)
     };
     let patched = packages.iter().filter(depended).map(|of| (of.name.as_str(), path(of)));
-    let mut manifest = table([
-        ("workspace", table([("resolver", "3".into()), ("members", members.into())]).into()),
-        ("patch", table([("crates-io", table(patched).into())]).into()),
-    ]);
-    manifest.extend(profiles.map(|profiles| ("profile".to_owned(), profiles.clone())));
-    manifest
+    manifest.insert("patch".into(), table([("crates-io", table(patched).into())]).into());
+    Ok(manifest)
 }
 
 fn table<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Table {
@@ -99,15 +113,29 @@ mod tests {
             ..Package::default()
         };
         let packages = [package("a", &[]), package("b", &["a", "libm"])];
-        let profiles = table([("dev", table([("opt-level", 2.into())]).into())]).into();
-        let expected: Table = r#"
-            workspace = { resolver = "3", members = ["a-1.2.3", "b-1.2.3"] }
-            patch.crates-io.a.path = "a-1.2.3"
+        let others = [package("c", &["b"])];
+        let root: Table = r#"
+            workspace.resolver = "3"
+            workspace.members = ["crates/*", "c"]
+            workspace.default-members = ["crates/*"]
+            workspace.dependencies.a = { path = "crates/a", version = "1.2.3" }
+            workspace.dependencies.libm = "0.2"
             profile.dev.opt-level = 2
         "#
         .parse()
         .expect("valid TOML");
-        assert_eq!(manifest(&packages, Some(&profiles)), expected);
+        let expected: Table = r#"
+            workspace.resolver = "3"
+            workspace.members = ["a-1.2.3", "b-1.2.3", "c"]
+            workspace.dependencies.a = { version = "1.2.3" }
+            workspace.dependencies.libm = "0.2"
+            profile.dev.opt-level = 2
+            patch.crates-io.a.path = "a-1.2.3"
+            patch.crates-io.b.path = "b-1.2.3"
+        "#
+        .parse()
+        .expect("valid TOML");
+        assert_eq!(manifest(&packages, &others, root).expect("a workspace"), expected);
     }
 
     #[test]

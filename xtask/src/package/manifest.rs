@@ -1,6 +1,6 @@
 //! Checks the fields of a manifest that crates.io and docs.rs show or refuse.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::workspace::Package;
 
@@ -46,10 +46,9 @@ pub(super) fn wrong(package: &Package) -> Vec<String> {
     let categories = texts(&metadata["categories"]);
     let known = categories.iter().all(|category| CATEGORIES.contains(category));
     demand(!categories.is_empty() && known, "set categories, and list a new one in xtask");
-    let docs = &metadata["metadata"]["docs"]["rs"];
     demand(
-        package.features.is_empty() || docs.is_object(),
-        "set the features that docs.rs documents",
+        metadata["metadata"]["docs"]["rs"] == json!({ "all-features": true }),
+        "set `all-features = true`, and nothing else, in `[package.metadata.docs.rs]`",
     );
     wrong
 }
@@ -60,8 +59,6 @@ fn texts(json: &Value) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn good() -> Package {
@@ -71,7 +68,7 @@ mod tests {
             "keywords": ["filter"], "categories": ["concurrency"],
             "metadata": { "docs": { "rs": { "all-features": true } } },
         });
-        Package { features: vec!["std".into()], metadata, ..Package::default() }
+        Package { metadata, ..Package::default() }
     }
 
     #[test]
@@ -93,6 +90,7 @@ mod tests {
             ("categories", json!([])),
             ("categories", json!(["sieves"])),
             ("metadata", Value::Null),
+            ("metadata", json!({ "docs": { "rs": { "features": ["std"] } } })),
         ] {
             let mut package = good();
             package.metadata[field] = value;

