@@ -39,7 +39,7 @@ pub(super) fn measure(setup: &Setup) -> Fallible<Vec<Record>> {
     measure_to(if setup.quick {
         Extent { capacity: 1_000_000, rounds: 1, many: 10_000, single: 1000 }
     } else {
-        Extent { capacity: 10_000_000, rounds: 5, many: 100_000, single: 10_000 }
+        Extent { capacity: 10_000_000, rounds: 3, many: 100_000, single: 10_000 }
     })
 }
 
