@@ -80,7 +80,7 @@ fn a_group_that_cannot_be_kept_gets_nothing() {
     }
     let program = Files::new();
     let copy = program.path("tamis");
-    fs::copy(assert_cmd::cargo::cargo_bin!("tamis"), &copy).expect("copied");
+    copy_program(&copy);
     fs::set_permissions(program.0.path(), Permissions::from_mode(0o755)).expect("ours");
     // What the group could not do, its members cannot do now that they are others.
     each(&[(0o646, 0o604), (0o666, 0o606), (0o606, 0o600)], |files, args, (mode, left)| {
@@ -105,12 +105,21 @@ fn the_lock_of_another_user_is_no_obstacle() {
     }
     let files = Files::new();
     files.write("f.lock", "");
-    fs::copy(assert_cmd::cargo::cargo_bin!("tamis"), files.path("tamis")).expect("copied");
+    copy_program(&files.path("tamis"));
     fs::set_permissions(files.0.path(), Permissions::from_mode(0o777)).expect("ours");
     let mut run = Command::new(files.path("tamis"));
     run.args(["new", "-q", "f"]).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
     assert!(run.status().expect("it runs").success());
     assert_eq!(names(files.0.path()), ["f", "tamis"]);
+}
+
+/// Copies the program to where another user may run it.
+///
+/// By a process of its own: a file that this process writes is open in every child that another
+/// test forks at that moment, and a file that is open for writing cannot be run.
+fn copy_program(to: &Path) {
+    let program = assert_cmd::cargo::cargo_bin!("tamis");
+    assert!(Command::new("cp").arg(program).arg(to).status().expect("cp runs").success());
 }
 
 /// The names in a directory.
