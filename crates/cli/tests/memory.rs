@@ -93,7 +93,9 @@ mod linux {
     }
 
     /// Without options, at any number of lines, the peak is at most 100 bits per distinct line and
-    /// 8 MiB for all else.
+    /// 3 MiB for all else. The pages of the program's file are not counted: how many of them are in
+    /// memory depends on the build (5.7 to 6.0 MiB with all features), and on what the system reads
+    /// ahead.
     #[test]
     fn memory_grows_with_the_lines() {
         const LINES: u64 = 2_500_000;
@@ -130,14 +132,17 @@ mod linux {
                 checked = printed;
                 // At the end of the output the process may be gone.
                 let status = fs::read_to_string(&status).unwrap_or_default();
-                let Some(line) = status.lines().find(|line| line.starts_with("VmHWM:")) else {
+                let value = |name: &str| -> Option<usize> {
+                    let line = status.lines().find(|line| line.starts_with(name))?;
+                    Some(line.split_whitespace().nth(1)?.parse().expect("a number"))
+                };
+                let (Some(all), Some(file)) = (value("VmHWM:"), value("RssFile:")) else {
                     continue;
                 };
-                let peak: usize =
-                    line.split_whitespace().nth(1).expect("a number").parse().expect("a number");
+                let peak = all - file;
                 // Not `printed`: the program has decided lines that this test has not read yet.
                 let given = *given.lock().expect("no thread has panicked");
-                let most = given / 8 * 100 + (8 << 20);
+                let most = given / 8 * 100 + (3 << 20);
                 assert!(peak * 1024 < most, "{peak} KiB at {given} lines");
             }
         }
