@@ -38,10 +38,10 @@
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
-//! | the least memory at most rates below 0.03 %, or claims with an error when full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more: a bit per doubling that is still to come |
-//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
-//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | 1.0 to 1.7 times those of a blocked filter with its last slice full, up to 6 times with a new one |
+//! | the least memory at most rates below 0.03 %, or claims that fail with an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more than a cuckoo filter: one bit for each doubling that is still possible |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
 //!
 //! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. [The
 //! guide](guide::figures) compares speed.
@@ -67,11 +67,9 @@
 //! * **Shared access.** `insert` and `contains` take `&self`, so threads need no lock around the
 //!   filter.
 //! * **No false negatives.** If an insert happens before a query of the same item, the query
-//!   returns `true`. (In a [`CuckooFilter`] and a [`CountingBloomFilter`] this holds if you remove
-//!   only items that you inserted, once per insert. In a [`RotatingBloomFilter`] it holds in the
-//!   window for inserts that returned `true`; if every insert must be found for a whole window, use
-//!   [`insert_or_refresh`](RotatingBloomFilter::insert_or_refresh). In a window by items each
-//!   repeat that it stores then counts as a new item.)
+//!   returns `true`. There are two conditions. If items are removed, remove only what you inserted,
+//!   once per insert. In a [`RotatingBloomFilter`], an insert that returned `true` is found for the
+//!   whole window; [the chapter](guide::forget) says how to keep the others.
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
 //! * **The same names.** Most methods for building, inserting, querying and statistics are the same
@@ -80,8 +78,18 @@
 //!   every error of this crate.
 //! * **Any hasher.** The default is ahash with random keys. A filter that is saved, or shared
 //!   between programs, needs a stable hasher from the module [`hash`].
-//! * **Clearing.** It needs exclusive access, or a [`Swap`]: one thread replaces the filter by an
-//!   empty one while others insert and query, and no thread waits.
+//! * **Clearing.** `clear` needs exclusive access, except in a [`RotatingBloomFilter`]. With a
+//!   [`Swap`], one thread replaces the filter by an empty one while others insert and query, and no
+//!   thread waits.
+//!
+//! # Features
+//!
+//! | Feature | Adds |
+//! |---|---|
+//! | `std`, on by default | hashers with random keys, [`Swap`], waiting threads that yield |
+//! | `formats` | filters in files: [save, map and share](guide::save) |
+//! | `serde` | filters as fields of serialized data |
+//! | `rayon` | parallel `collect` and `par_extend` |
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
