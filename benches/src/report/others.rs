@@ -49,7 +49,7 @@ pub(super) fn growing(data: &Data, charts: &[&str]) -> String {
         page.head("Filters that forget or remove");
         page.text(&format!(
             "Made for the {} items that they hold, which is also the window of the \
-             `RotatingBloomFilter`; an `OnceBloomFilter` never forgets. Else as above.\n\n{}",
+             `RotatingBloomFilter`; a `OnceBloomFilter` never forgets. Else as above.\n\n{}",
             count(point.items),
             costs(point, &OPERATIONS).markdown()
         ));

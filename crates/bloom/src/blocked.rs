@@ -18,15 +18,15 @@ use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
-/// A concurrent Bloom filter in which an operation touches one cache line: the fastest of the
-/// three.
+/// A concurrent Bloom filter in which an operation touches one cache line: the fastest type.
 ///
 /// The hash picks a 64-byte line, a few words in it, and a few bits in each word (Putze, Sanders
 /// and Singler 2007; cache-sectorized as in Lang et al. 2019). The sizing chooses the number of
 /// words, 1 to 8, for the rate: each word costs an insert one atomic operation. Lines fill
-/// unevenly, so the same rate takes a few more bits: 12.0 per item at 1 %, 16.8 at 0.1 %, 40.7 at
-/// 1e-6. Sizes and rates account for that. [`words`](Builder::words) trades speed for memory: with
-/// two words instead of one, 1 % takes 10.2 bits per item.
+/// unevenly, so the same rate takes more bits than in a [`BloomFilter`](crate::BloomFilter): 12.0
+/// per item at 1 %, 16.8 at 0.1 %, 40.7 at 1e-6. Sizes and rates account for that. With more
+/// [`words`](Builder::words), an operation takes more time and an item less memory: with two
+/// words instead of one, 1 % takes 10.2 bits per item.
 ///
 /// An insert is lock-free: one `fetch_or` for each word that lacks a bit. A query is wait-free. See
 /// [the crate](crate) for the guarantees under concurrency.
@@ -125,7 +125,8 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     }
 
     /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
-    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// happened before. For an item that was not inserted, the probability of `true` is the
+    /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call. Of an insert that runs
     /// concurrently, it may see all bits, some, or none.
@@ -170,7 +171,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         Hashed::by_hash(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
@@ -224,7 +225,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         many::insert(self, self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items

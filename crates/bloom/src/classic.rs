@@ -121,7 +121,8 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     }
 
     /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
-    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// happened before. For an item that was not inserted, the probability of `true` is the
+    /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call. Of an insert that runs
     /// concurrently, it may see all bits, some, or none.
@@ -166,7 +167,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         Hashed::by_hash(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
@@ -220,7 +221,7 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         many::insert(self, self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries in filters larger than the caches. Up to 32 items are queried

@@ -257,7 +257,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         Hashed::by_hash(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
@@ -312,7 +312,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     }
 
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with
-    /// each item's number and what [`remove`](Self::remove) would have returned.
+    /// each item's index and what [`remove`](Self::remove) would have returned.
     ///
     /// The contract of [`remove`](Self::remove) holds for each item. Faster than single removals in
     /// filters larger than the caches. See [batches](crate#batches) for slow iterators and panics.
@@ -362,7 +362,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         many::remove(self, self.shared.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items

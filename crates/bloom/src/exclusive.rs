@@ -75,7 +75,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     }
 
     /// Inserts many items, owned or borrowed, in batches whose memory is requested ahead. Calls
-    /// `on_result` in order, with each item's number and `true` if it was certainly new. See
+    /// `on_result` in order, with each item's index and `true` if it was certainly new. See
     /// [batches](crate#batches).
     ///
     /// # Examples

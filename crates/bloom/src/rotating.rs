@@ -316,7 +316,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         Hashed::by_hash(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts, most of all in filters larger than the caches. As with
@@ -345,7 +345,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each
-    /// item's number and what [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
+    /// item's index and what [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
     ///
     /// # Examples
     ///
@@ -392,7 +392,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         many::insert(self, self.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items

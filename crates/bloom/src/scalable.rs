@@ -148,7 +148,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     }
 
     /// Returns whether the item may have been inserted. `false` is certain: no insert of the item
-    /// happened before. `true` is wrong at the [`false_positive_rate`](Self::false_positive_rate).
+    /// happened before. For an item that was not inserted, the probability of `true` is the
+    /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
     /// that runs concurrently, it may see all bits, some, or none. Looks into the slices until one
@@ -194,7 +195,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         Hashed::by_hash(self)
     }
 
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
     /// Faster than single inserts: 32 items pass all slices together. As with
@@ -247,7 +248,7 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
         many::insert(self, self.chain.hashes(items))
     }
 
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's number
+    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries: 32 items pass all slices together. An insert made in `on_result`

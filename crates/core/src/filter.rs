@@ -84,7 +84,7 @@ pub trait Filter: Hashed {
     ///
     /// In a filter that stores each item once, `Ok(true)` means that the filter did not contain the
     /// item before. If several threads insert the same new item concurrently, **at least one** call
-    /// returns `Ok(true)`, and in an [`OnceFilter`] **exactly one** does. No call does if the item
+    /// returns `Ok(true)`, and in a [`OnceFilter`] **exactly one** does. No call does if the item
     /// was a false positive or becomes one during the race.
     ///
     /// A multiset such as `CuckooFilter` adds a copy each time and always returns `Ok(true)`.

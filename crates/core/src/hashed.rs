@@ -36,7 +36,7 @@ pub trait Hashed {
     #[must_use]
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Inserts many items. Calls `on_result` in order, with each item's number.
+    /// Inserts many items. Calls `on_result` in order, with each item's index.
     ///
     /// An implementation must pull a batch of hashes before it inserts the first hash of that
     /// batch. Then a panic in the iterator loses no result.
@@ -46,7 +46,7 @@ pub trait Hashed {
         on_result: impl FnMut(usize, Self::Inserted),
     );
 
-    /// Queries many items. Calls `on_result` in order, with each item's number.
+    /// Queries many items. Calls `on_result` in order, with each item's index.
     fn contains_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,
@@ -71,7 +71,7 @@ pub trait HashedCopies: Hashed {
     /// Removes a copy of an item.
     fn remove_hash(&self, hash: u64) -> bool;
 
-    /// Removes a copy of each of many items. Calls `on_result` in order, with each item's number.
+    /// Removes a copy of each of many items. Calls `on_result` in order, with each item's index.
     fn remove_hashes(
         &self,
         hashes: impl IntoIterator<Item = u64>,

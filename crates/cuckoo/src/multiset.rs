@@ -17,22 +17,22 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter from which items can be removed: a multiset of fingerprints.
 ///
 /// Each insert adds a copy of the item's fingerprint, each [`remove`](Self::remove) removes one,
-/// and [`count`](Self::count) returns the number of copies. So items that the filter cannot
-/// distinguish do not interfere: a removal removes one copy, and the copies of the other items
-/// remain.
+/// and [`count`](Self::count) returns the number of copies. If the filter cannot distinguish two
+/// items, it counts their copies together. A removal of one item removes one copy, so enough copies
+/// remain for the other.
 ///
 /// *Queries* take no lock, except after eight attempts in a row during which a copy was relocated
 /// or removed.
 ///
-/// *Inserts* into a bucket with an empty slot are one compare-exchange. Above about 80 % of the
-/// slots, an insert has to relocate other items, under one of many small locks at a time. An item
-/// in relocation is in both of its buckets for a moment, never in neither. A failed insert has
-/// removed nothing.
+/// *Inserts* into a bucket with an empty slot are one compare-exchange. When more than about 80 %
+/// of the slots are in use, an insert has to relocate other items, under one of many small locks at
+/// a time. An item in relocation is in both of its buckets for a moment, never in neither. A failed
+/// insert has removed nothing.
 ///
-/// *Limits.* A filter with four slots per bucket is built for a load of 95 %, and its first insert
-/// fails near 97 % ([`InsertError::Full`]). It is full sooner where many items were inserted
-/// several times: at three quarters, if every item was inserted three times. It holds at most eight
-/// copies of an item ([`InsertError::TooManyCopies`]).
+/// *Limits.* A filter with four slots per bucket is built to use 95 % of its slots, and the first
+/// insert fails near 97 % ([`InsertError::Full`]). Many copies of the same items make it full
+/// sooner: near 75 %, if every item was inserted three times. It holds at most eight copies of an
+/// item ([`InsertError::TooManyCopies`]).
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).
@@ -134,16 +134,17 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Removes one copy of an item. Returns `false` if there is none.
     ///
     /// **Remove only what was inserted, once per insert, and only if the insert happened before the
-    /// removal.** The insert happened before if it returned `Ok` on this thread, or on a thread
-    /// that has since been joined, has sent a message or has released a mutex. Then the removal
-    /// returns `true`, and no other item is affected.
+    /// removal.** The insert happened before if it returned `Ok` on this thread. If it returned
+    /// `Ok` on another thread, this thread must since have joined that thread, received a message
+    /// from it, or locked a mutex that it released. Then the removal returns `true`, and no other
+    /// item is affected.
     ///
     /// *Removing an item that was not inserted* can remove a copy of another item that the filter
     /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
     /// then on, the other item is a false negative. A check with [`contains`](Self::contains) does
-    /// not prevent this, because it errs for the same items. *Removing an item concurrently with
-    /// its insert* may return `false`, or do the same harm. From a snapshot or a merged filter,
-    /// remove only items that were inserted before the snapshot or the merge.
+    /// not prevent this, because it also returns `true` for these items. *Removing an item
+    /// concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
+    /// merged filter, remove only items that were inserted before the snapshot or the merge.
     ///
     /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted
     /// the holder of the lock.
@@ -193,7 +194,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.count(self.shared.hash(item))
     }
 
-    /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
+    /// Returns whether the filter contains the item. `false` is certain. For an item that was not
+    /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
@@ -567,7 +569,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least this number of buckets (all if there are fewer), and the other bucket of each
+    /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of each
     /// fingerprint in them. The number of items is exact.
     ///
     /// # Examples

@@ -128,7 +128,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.insert_once(self.shared.hash(item))
     }
 
-    /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
+    /// Returns whether the filter contains the item. `false` is certain. For an item that was not
+    /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
@@ -444,7 +445,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least this number of buckets (all if there are fewer), and the other bucket of each
+    /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of each
     /// fingerprint in them. The number of items is exact.
     ///
     /// # Examples

@@ -91,16 +91,17 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
     /// Removes one copy of an item. Returns `false` if there is none.
     ///
     /// **Remove only what was inserted, once per insert, and only if the insert happened before the
-    /// removal.** The insert happened before if it returned `Ok` on this thread, or on a thread
-    /// that has since been joined, has sent a message or has released a mutex. Then the removal
-    /// returns `true`, and no other item is affected.
+    /// removal.** The insert happened before if it returned `Ok` on this thread. If it returned
+    /// `Ok` on another thread, this thread must since have joined that thread, received a message
+    /// from it, or locked a mutex that it released. Then the removal returns `true`, and no other
+    /// item is affected.
     ///
     /// *Removing an item that was not inserted* can remove a copy of another item that the filter
     /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
     /// then on, the other item is a false negative. A check with [`contains`](Self::contains) does
-    /// not prevent this, because it errs for the same items. *Removing an item concurrently with
-    /// its insert* may return `false`, or do the same harm. From a snapshot or a merged filter,
-    /// remove only items that were inserted before the snapshot or the merge.
+    /// not prevent this, because it also returns `true` for these items. *Removing an item
+    /// concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
+    /// merged filter, remove only items that were inserted before the snapshot or the merge.
     ///
     /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted
     /// the holder of the lock.
@@ -150,7 +151,8 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
         self.count_hash(self.growing.hash(item))
     }
 
-    /// Returns whether the filter contains the item. `false` is certain. `true` is wrong at the
+    /// Returns whether the filter contains the item. `false` is certain. For an item that was not
+    /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Takes no lock: the query reads the item's two buckets in each slice, the newest first,
@@ -494,7 +496,7 @@ impl<T: ?Sized, S> ScalableCuckooFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least this number of buckets (all if there are fewer), and the other bucket of each
+    /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of each
     /// fingerprint in them. The number of items is exact.
     ///
     /// # Examples

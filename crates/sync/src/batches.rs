@@ -90,7 +90,7 @@ pub trait BatchWork {
     fn end(&mut self, _this: &Self::Batch, _answers: &mut [Self::Answer; BATCH]) {}
 }
 
-/// Does the work on the items with these hashes. Passes each item's number and answer to
+/// Does the work on the items with these hashes. Passes each item's index and answer to
 /// `on_result`, in order.
 ///
 /// The items are worked on batch after batch; the last few, fewer than a batch, one by one. Three

@@ -38,7 +38,7 @@
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
-//! | the least memory at most rates below 0.03 %, or claims that fail with an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | the least memory for most rates below 0.03 %, or claims that fail with an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more than a cuckoo filter: one bit for each doubling that is still possible |
 //! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
 //! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
@@ -51,7 +51,7 @@
 //! as 1e-6.
 //!
 //! Do not use a filter if you need exact answers, or for fewer than about 100,000 items: a
-//! `HashSet` or `DashMap` is better.
+//! `HashSet`, or a concurrent map such as `DashMap`, is better.
 //!
 //! # The guide
 //!
