@@ -111,6 +111,7 @@ fn model_a_copy_waits_for_upkeep() {
 fn mutant_a_copy_that_does_not_wait_for_upkeep() {
     fn numbers(filter: &Rotating) -> (u64, u64) {
         // Without suspect readings this is the end of the generation.
+        // ORDERING: Acquire, as in `advance_now`; what is missing is the lock of upkeep.
         (rotations(filter), filter.ring.upkeep.wait.load(Ordering::Acquire))
     }
     must_fail(HALF, || {

@@ -55,6 +55,7 @@ fn mutant_an_item_counted_after_its_stripe_is_freed() {
         ring.write(SLOTS, 0, pattern.iter().copied(), state.current());
         drop(held);
         let word = ring.stripes.words(UNCOUNTED).next().unwrap();
+        // ORDERING: as `count` has them; what is missing is the lock of the stripe.
         let count = uncounted(word.load(Ordering::Relaxed), state) + 1;
         word.store(state.rotations() << UNCOUNTED_BITS | count, Ordering::Release);
     }
@@ -84,6 +85,7 @@ fn mutant_the_count_is_reset_after_the_state() {
         let done = ring.lock_upkeep();
         ring.prepare(done, ring.units());
         let next = ring.locked_state().next(SLOTS);
+        // ORDERING: as `rotated` has them; what is wrong is their order.
         ring.now.state.store(next.word(), Ordering::Release);
         ring.counts[next.current()].store(0, Ordering::Relaxed);
         ring.unlock_upkeep(0);

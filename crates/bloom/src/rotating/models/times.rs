@@ -28,6 +28,7 @@ pub(super) fn advance(filter: &Rotating, now: u64) -> u64 {
 
 fn advance_first(filter: &Rotating, now: u64, reached: &Word) -> u64 {
     let rotations = advance(filter, now);
+    // ORDERING: Relaxed; the word leads loom, and must order nothing.
     reached.store(1, Ordering::Relaxed);
     rotations
 }
@@ -40,6 +41,7 @@ fn advance_by(ring: &Ring, mut clock: Clock, now: u64, reached: &Word, release: 
         ring.rotated(ring.locked_state(), 0);
     }
     ring.publish(&clock, LENGTH, release);
+    // ORDERING: Relaxed, as in `advance_first`.
     reached.store(1, Ordering::Relaxed);
     ring.unlock_upkeep(0);
     ended
@@ -48,6 +50,7 @@ fn advance_by(ring: &Ring, mut clock: Clock, now: u64, reached: &Word, release: 
 fn advance_halfway(filter: &Rotating, now: u64, reached: &Word) -> u64 {
     let ring = &filter.ring;
     ring.lock_upkeep();
+    // ORDERING: Release, as in `advance_now`.
     advance_by(ring, ring.locked_clock(), now, reached, Ordering::Release)
 }
 
@@ -65,7 +68,7 @@ fn time_passes_once(first: First, second: Advance) {
     let reached = Arc::new(Word::new(0));
     let (other, reaches) = (Arc::clone(&filter), Arc::clone(&reached));
     let thread = spawn(move || first(&other, now, &reaches));
-    // Orders nothing, but makes loom run the other thread up to here: later stores of this thread
+    // ORDERING: Relaxed. It orders nothing, but makes loom run the other thread up to here: later stores of this thread
     // to the words of the time would hide its loads of them from loom's reduction.
     let _ = reached.load(Ordering::Relaxed);
     let mine = second(&filter, now);
@@ -91,6 +94,7 @@ fn must_fail_in_time(message: &str, first: First, second: Advance) {
 #[test]
 fn mutant_wake_is_loaded_relaxed() {
     fn relaxed(filter: &Rotating, now: u64) -> u64 {
+        // ORDERING: Relaxed is what is wrong here; the code has Acquire.
         let in_time = now < filter.ring.now.wake.load(Ordering::Relaxed);
         if in_time { 0 } else { filter.ring.advance_now(now) }
     }
@@ -102,6 +106,7 @@ fn mutant_wake_is_stored_relaxed() {
     fn relaxed(filter: &Rotating, now: u64, reached: &Word) -> u64 {
         let ring = &filter.ring;
         ring.lock_upkeep();
+        // ORDERING: Relaxed is what is wrong here; the code has Release.
         advance_by(ring, ring.locked_clock(), now, reached, Ordering::Relaxed)
     }
     must_fail_in_time(FOUND, relaxed, advance);
@@ -113,6 +118,7 @@ fn mutant_wake_is_stored_relaxed() {
 fn mutant_wait_is_loaded_relaxed() {
     fn relaxed(filter: &Rotating, now: u64) -> u64 {
         let ring = &filter.ring;
+        // ORDERING: Relaxed is what is wrong here; the code has Acquire.
         if now < ring.upkeep.wait.load(Ordering::Relaxed) {
             let Some(done) = ring.try_upkeep(LOCK) else { return 0 };
             ring.unlock_upkeep(done);
