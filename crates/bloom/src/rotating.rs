@@ -269,10 +269,11 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_or_refresh_hash(self.hasher.hash_item(item))
     }
 
-    /// Returns whether the item may be in the window. `true` is wrong at the
-    /// [`false_positive_rate`](Self::false_positive_rate), and right for up to one generation after
-    /// the window. `false` is certain: no insert of the item that returned `true`, and no
-    /// `insert_or_refresh`, is in the window (see [what is certain](Self#what-is-certain)).
+    /// Returns whether the item may be in the window. For an item that was not inserted, the
+    /// probability of `true` is the [`false_positive_rate`](Self::false_positive_rate). An item of
+    /// the window is found for up to one generation longer. `false` is certain: no insert of the
+    /// item that returned `true`, and no `insert_or_refresh`, is in the window (see [what is
+    /// certain](Self#what-is-certain)).
     ///
     /// Wait-free. Sees every insert that happens before the call.
     ///

@@ -68,8 +68,9 @@ fn time_passes_once(first: First, second: Advance) {
     let reached = Arc::new(Word::new(0));
     let (other, reaches) = (Arc::clone(&filter), Arc::clone(&reached));
     let thread = spawn(move || first(&other, now, &reaches));
-    // ORDERING: Relaxed. It orders nothing, but makes loom run the other thread up to here: later stores of this thread
-    // to the words of the time would hide its loads of them from loom's reduction.
+    // ORDERING: Relaxed. It orders nothing, but makes loom run the other thread up to here: later
+    // stores of this thread to the words of the time would hide its loads of them from loom's
+    // reduction.
     let _ = reached.load(Ordering::Relaxed);
     let mine = second(&filter, now);
     assert!(!contains(&filter, Y), "{FOUND}");
