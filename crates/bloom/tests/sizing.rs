@@ -222,10 +222,10 @@ fn small_filters_have_the_expected_rate_on_average() {
         fill: impl Fn(&mut F),
         rate: impl Fn(&F) -> f64,
     ) -> (f64, f64) {
-        // POWER: a mean that is wrong by 0.4 to 3.3 %, depending on the size, is found with a
+        // POWER: a mean that is wrong by 0.3 to 2.3 %, depending on the size, is found with a
         // probability of 0.999 (0.1 to 0.7 % in the long form); the textbook's formula is wrong by
         // 5 % in the smallest filter.
-        const SEEDS: u64 = sample(10_000, 200_000);
+        const SEEDS: u64 = sample(20_000, 200_000);
         let rates = (0..SEEDS).map(|seed| {
             let mut filter = new(seed);
             fill(&mut filter);
