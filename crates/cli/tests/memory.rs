@@ -93,9 +93,11 @@ mod linux {
     }
 
     /// Without options, at any number of lines, the peak is at most 100 bits per distinct line and
-    /// 3 MiB for all else. The pages of the program's file are not counted: how many of them are in
-    /// memory depends on the build (5.7 to 6.0 MiB with all features), and on what the system reads
-    /// ahead.
+    /// 2.5 MiB for all else. The pages of the program's file are not counted: how many of them are
+    /// in memory depends on the build, and on what the system reads ahead.
+    ///
+    /// MEASURED: the rest takes 1.7 to 2.1 MiB in twelve runs, and the file 5.7 to 6.0 with all
+    /// features (Zen 4).
     #[test]
     fn memory_grows_with_the_lines() {
         const LINES: u64 = 2_500_000;
@@ -142,7 +144,7 @@ mod linux {
                 let peak = all - file;
                 // Not `printed`: the program has decided lines that this test has not read yet.
                 let given = *given.lock().expect("no thread has panicked");
-                let most = given / 8 * 100 + (3 << 20);
+                let most = given / 8 * 100 + (5 << 19);
                 assert!(peak * 1024 < most, "{peak} KiB at {given} lines");
             }
         }
