@@ -96,8 +96,8 @@ mod linux {
     /// 2.5 MiB for all else. The pages of the program's file are not counted: how many of them are
     /// in memory depends on the build, and on what the system reads ahead.
     ///
-    /// MEASURED: the rest takes 1.7 to 2.1 MiB in twelve runs, and the file 5.7 to 6.0 with all
-    /// features (Zen 4).
+    /// MEASURED: all else takes 1.7 to 2.1 MiB in twelve runs, without the 5.7 to 6.0 MiB of the
+    /// file that are in memory with all features (Zen 4).
     #[test]
     fn memory_grows_with_the_lines() {
         const LINES: u64 = 2_500_000;
