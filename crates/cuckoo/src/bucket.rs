@@ -83,7 +83,7 @@ impl Shape {
     /// The shape at the usual rates, which the code favours.
     pub(crate) const DEFAULT: Self = SHAPES[3];
 
-    const fn new(slots: u32, width: u32) -> Self {
+    pub(crate) const fn new(slots: u32, width: u32) -> Self {
         let mut lows = 0_u128;
         let mut slot = 0;
         while slot < slots {

@@ -34,6 +34,10 @@ pub enum InsertError {
     /// cannot distinguish from it: twice the number of slots per bucket. Other items can still be
     /// inserted.
     TooManyCopies,
+    /// A filter that grows found no room, and cannot make any: another thread stopped while it held
+    /// a lock, and did not go on within some milliseconds. The filter has not reached its last size.
+    /// When the thread goes on, inserts succeed again.
+    Stalled,
 }
 
 impl fmt::Display for InsertError {
@@ -41,6 +45,7 @@ impl fmt::Display for InsertError {
         f.write_str(match self {
             Self::Full => "the filter is full",
             Self::TooManyCopies => "the filter holds as many copies of the item as it can",
+            Self::Stalled => "the filter cannot grow: a thread that holds a lock has stopped",
         })
     }
 }

@@ -1,9 +1,25 @@
 //! Inserts: a copy is added to an empty slot, or other copies are relocated first to make one.
 
 use crate::error::InsertError;
+use crate::growth::layout::Contents;
 use crate::place::Class;
-use crate::search::Search;
+use crate::search::{Readable, Search};
 use crate::table::{Buckets, Table};
+
+impl Readable for Buckets<'_> {
+    fn len(&self) -> u64 {
+        self.geometry().buckets()
+    }
+
+    fn read(&self, bucket: u64, _fingerprint: u64) -> Contents {
+        let shape = self.geometry().shape();
+        Contents { value: self.peek(bucket), shape, level: 0, low: 0 }
+    }
+
+    fn alternate(&self, fingerprint: u64, bucket: u64) -> u64 {
+        self.geometry().alternate(fingerprint, bucket)
+    }
+}
 
 /// Inserts one copy of the class.
 #[inline(always)]
@@ -98,12 +114,10 @@ fn once_result_for(
 /// search may start again after any of them, when another thread has changed the path.
 #[cold]
 fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
-    let geometry = buckets.geometry();
-    let mut search = Search::new(geometry);
+    let mut search = Search::new();
     loop {
         // Find the shortest path, without a lock.
-        let steps = search.steps(class.buckets, |bucket| buckets.peek(bucket));
-        let Some(mut steps) = steps else { return Err(InsertError::Full) };
+        let Some(mut steps) = search.steps(class, &buckets) else { return Err(InsertError::Full) };
         // Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.
         if steps.all(|step| buckets.lock_stripe(step.class()).relocate()) {
@@ -155,6 +169,7 @@ mod tests {
             Ok(new) => assert_eq!(new, !once || *copies == 0),
             Err(InsertError::TooManyCopies) => assert!(!once && *copies == most),
             Err(InsertError::Full) => assert!(*copies < most),
+            Err(InsertError::Stalled) => panic!("a table of one size does not grow"),
         }
         if result == Ok(true) {
             *copies += 1;

@@ -125,6 +125,7 @@ mod evict;
 mod filter;
 mod geometry;
 mod growing;
+pub mod growth;
 mod line_len;
 mod many;
 mod multiset;

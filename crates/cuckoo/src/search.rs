@@ -9,7 +9,7 @@
 use arrayvec::ArrayVec;
 
 use crate::bucket::SHAPES;
-use crate::geometry::Geometry;
+use crate::growth::layout::Contents;
 use crate::place::Class;
 
 /// The highest number of buckets that a search expands, in the largest filters. They take 16 KiB of
@@ -78,17 +78,31 @@ impl Node {
 /// The parent of the two buckets at which the search starts.
 const ROOT: u16 = u16::MAX;
 
+/// A table to search. Reads are guesses: the caller checks each relocation again.
+///
+/// In a table that grows, a bucket is a position, and which bucket it is depends on the fingerprint
+/// too.
+pub(crate) trait Readable {
+    /// Returns the number of buckets.
+    fn len(&self) -> u64;
+
+    /// Returns the contents of a fingerprint's bucket.
+    fn read(&self, bucket: u64, fingerprint: u64) -> Contents;
+
+    /// Returns the other bucket of a fingerprint.
+    fn alternate(&self, fingerprint: u64, bucket: u64) -> u64;
+}
+
 /// A search, with the buckets that it has read.
 pub(crate) struct Search {
     /// One more than the budget, for the bucket at the end of the path.
     nodes: ArrayVec<Node, { MAX + 1 }>,
-    geometry: Geometry,
 }
 
 impl Search {
-    /// Creates a search in a table of this geometry. It may be used several times.
-    pub(crate) fn new(geometry: Geometry) -> Self {
-        Self { nodes: ArrayVec::new(), geometry }
+    /// Creates a search. It may be used several times.
+    pub(crate) fn new() -> Self {
+        Self { nodes: ArrayVec::new() }
     }
 
     /// Returns the relocations that give an empty slot to one of the two buckets, in the order in
@@ -102,10 +116,10 @@ impl Search {
     /// finds what this search read.
     pub(crate) fn steps(
         &mut self,
-        roots: [u64; 2],
-        read: impl Fn(u64) -> u128,
+        class: Class,
+        table: &impl Readable,
     ) -> Option<impl Iterator<Item = Step>> {
-        let mut at = usize::from(self.find_empty(roots, read)?);
+        let mut at = usize::from(self.find_empty(class, table)?);
         // Follow the parents from the bucket with the empty slot back to a root, which has no
         // parent.
         Some(core::iter::from_fn(move || {
@@ -117,25 +131,25 @@ impl Search {
     }
 
     /// Returns the node of the nearest bucket with an empty slot.
-    fn find_empty(&mut self, roots: [u64; 2], read: impl Fn(u64) -> u128) -> Option<u16> {
+    fn find_empty(&mut self, class: Class, table: &impl Readable) -> Option<u16> {
         self.nodes.clear();
-        let shape = self.geometry.shape();
         // Start at both buckets of the item. If one has an empty slot, there is nothing to
         // relocate.
-        for bucket in roots {
-            let node = self.push(Node::new(bucket, 0, ROOT));
-            if shape.find(read(bucket), 0).is_some() {
+        for bucket in class.buckets {
+            let node = self.push(Node::new(bucket, class.fingerprint, ROOT));
+            if table.read(bucket, class.fingerprint).has_room() {
                 return Some(node);
             }
         }
         // Expand the nodes in the order in which they were found, so that the first hit is the
         // nearest.
-        let most = budget(self.geometry.buckets());
+        let most = budget(table.len());
         let mut parent = 0;
-        while let Some(&Node { bucket, .. }) = self.nodes.get(usize::from(parent)) {
-            for fingerprint in shape.fingerprints_of(read(bucket)) {
-                let to = self.geometry.alternate(fingerprint, bucket);
-                let found = shape.find(read(to), 0).is_some();
+        while let Some(&node) = self.nodes.get(usize::from(parent)) {
+            let bucket = node.bucket;
+            for fingerprint in table.read(bucket, node.fingerprint()).fingerprints() {
+                let to = table.alternate(fingerprint, bucket);
+                let found = table.read(to, fingerprint).has_room();
                 if !found && self.nodes.len() >= most {
                     // The budget is spent, so this bucket is not expanded. But the other buckets at
                     // the border are still read.

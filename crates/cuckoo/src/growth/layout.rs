@@ -1,0 +1,136 @@
+//! Where the buckets of a table that grows are, and what is in them. Pure arithmetic on numbers and
+//! on loaded values.
+//!
+//! A bucket of level `l` is a pair of a *position* below `N`, the first number of buckets, and the
+//! low `l` bits of the fingerprints in it. It splits into two buckets of level `l + 1`: the *lower*
+//! child, in whose fingerprints the next bit is 0, and the *upper* child. The lower child takes the
+//! place of its parent.
+//!
+//! The two highest bits of a bucket are its **tag**: how its slots are to be read.
+
+use crate::bucket::Shape;
+use crate::place::Class;
+
+/// The tag of a bucket that is not yet part of the table. Memory is zero at first.
+pub(crate) const UNBORN: u32 = 0;
+
+/// The tag of a bucket that is being split. Its slots are those of its level, and do not change.
+pub(crate) const FROZEN: u32 = 3;
+
+/// Returns the tag of a bucket at rest, at this level: 1 or 2.
+#[inline(always)]
+pub(crate) const fn tag_of_level(level: u32) -> u32 {
+    1 + level % 2
+}
+
+/// Returns the tag of a bucket of this shape.
+#[inline(always)]
+pub(crate) const fn tag(bucket: u128, shape: Shape) -> u32 {
+    // In 64 bits if the bucket has no more: the compiler does not omit the upper half everywhere.
+    if shape.is_pair() { (bucket >> 126) as u32 } else { (bucket as u64 >> 62) as u32 }
+}
+
+/// Returns a tag in its place.
+#[inline(always)]
+pub(crate) const fn in_place(tag: u32, shape: Shape) -> u128 {
+    (tag as u128) << (shape.bits() - 2)
+}
+
+/// Returns the bucket with another tag.
+pub(crate) const fn with_tag(bucket: u128, tag: u32, shape: Shape) -> u128 {
+    bucket & !in_place(3, shape) | in_place(tag, shape)
+}
+
+/// Returns the low bits of a fingerprint that select a bucket at this level.
+#[inline(always)]
+pub(crate) const fn low(fingerprint: u64, level: u32) -> u64 {
+    fingerprint & ((1 << level) - 1)
+}
+
+/// Returns the place of a bucket in memory. The places of the upper children of a level follow each
+/// other in the order in which the buckets of the level split.
+#[inline(always)]
+pub(crate) const fn place(position: u64, low: u64, buckets: u64) -> u64 {
+    // The highest bit of `low`, or 0. It says which doubling made the bucket.
+    let top = if low == 0 { 0 } else { 1 << (63 - low.leading_zeros()) };
+    if low == 0 { position } else { top * (buckets + position - 1) + low }
+}
+
+/// Returns the position and the low bits of the bucket at a place.
+pub(crate) const fn bucket_at(place: u64, buckets: u64) -> (u64, u64) {
+    if place < buckets {
+        return (place, 0);
+    }
+    let doubling = (place / buckets).ilog2();
+    let top = 1 << doubling;
+    let number = place - top * buckets;
+    (number >> doubling, top | number & (top - 1))
+}
+
+/// Splits a bucket of this level: returns its lower and its upper child.
+pub(crate) fn halves(bucket: u128, level: u32, from: Shape, to: Shape) -> [u128; 2] {
+    let mut children = [in_place(tag_of_level(level + 1), to); 2];
+    let mut filled = [0; 2];
+    for fingerprint in from.fingerprints_of(bucket) {
+        // The lowest bit decides. A child has at least as many slots as its parent.
+        let which = (fingerprint & 1) as usize;
+        children[which] |= u128::from(fingerprint >> 1) << (filled[which] * to.width());
+        filled[which] += 1;
+    }
+    children
+}
+
+/// Returns the bucket of this level whose children these are, or `None` if their copies do not fit
+/// into it.
+pub(crate) fn joined(children: [u128; 2], level: u32, from: Shape, to: Shape) -> Option<u128> {
+    let (mut bucket, mut filled) = (in_place(tag_of_level(level), from), 0);
+    for (bit, child) in (0..).zip(children) {
+        for fingerprint in to.fingerprints_of(child) {
+            if filled == from.slots() {
+                return None;
+            }
+            bucket |= u128::from(fingerprint << 1 | bit) << (filled * from.width());
+            filled += 1;
+        }
+    }
+    Some(bucket)
+}
+
+/// What a resolved bucket holds: its value, and how its slots are to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents {
+    pub(crate) value: u128,
+    pub(crate) shape: Shape,
+    pub(crate) level: u32,
+    /// The low bits of all fingerprints in the bucket.
+    pub(crate) low: u64,
+}
+
+impl Contents {
+    /// Returns whether a slot is empty.
+    pub(crate) const fn has_room(&self) -> bool {
+        self.shape.find(self.value, 0).is_some()
+    }
+
+    /// Counts the empty slots.
+    #[inline(always)]
+    pub(crate) const fn room(&self) -> u32 {
+        self.shape.count(self.value, 0)
+    }
+
+    /// Returns whether a slot holds the class. The bucket must be one of its two.
+    pub(crate) const fn contains(&self, class: Class) -> bool {
+        self.shape.contains(self.value, class.fingerprint >> self.level)
+    }
+
+    /// Counts the copies of the class. The bucket must be one of its two.
+    pub(crate) const fn count(&self, class: Class) -> u32 {
+        self.shape.count(self.value, class.fingerprint >> self.level)
+    }
+
+    /// Returns the whole fingerprints in the bucket.
+    pub(crate) fn fingerprints(self) -> impl Iterator<Item = u64> {
+        let Self { value, shape, level, low } = self;
+        shape.fingerprints_of(value).map(move |held| held << level | low)
+    }
+}

@@ -1,0 +1,267 @@
+//! The sizes of a table that grows, computed before its first bucket. Pure arithmetic.
+//!
+//! The table begins with `N` buckets and doubles up to `N · 2^L`. An item has one class for the life
+//! of the filter: a *whole* fingerprint `F` and two of `N` *positions*. With each doubling, a slot
+//! holds one bit of `F` less. When enough bits are free, buckets get one more slot: the shapes of a
+//! plan are a section of [`PAIRS`] or [`WORDS`], and the number of slots never falls.
+//!
+//! What the filter can distinguish stays the same: `K = N · |F| / 2` classes, where `|F|` is the
+//! number of whole fingerprints. So the false-positive rate grows with the number of items, and `K`
+//! is chosen for the most items that the filter is to hold.
+
+use libm::{ceil, expm1, log1p};
+use tamis_core::BuildError;
+use tamis_hash::{fastrange, split};
+use tamis_sync::PairAccess;
+
+use crate::bucket::Shape;
+use crate::place::Class;
+use crate::sizing;
+
+/// The shapes of buckets of 128 bits, of which two are the tag.
+pub(crate) const PAIRS: [Shape; 9] = [
+    Shape::new(3, 42),
+    Shape::new(4, 31),
+    Shape::new(5, 25),
+    Shape::new(6, 21),
+    Shape::new(7, 18),
+    Shape::new(8, 15),
+    Shape::new(9, 14),
+    Shape::new(10, 12),
+    Shape::new(11, 11),
+];
+
+/// The shapes of buckets of 64 bits, of which two are the tag.
+pub(crate) const WORDS: [Shape; 6] = [
+    Shape::new(2, 31),
+    Shape::new(3, 20),
+    Shape::new(4, 15),
+    Shape::new(5, 12),
+    Shape::new(6, 10),
+    Shape::new(7, 8),
+];
+
+/// The bytes of the smallest first table.
+const MIN_BYTES: u64 = 8 << 10;
+
+/// The first number of buckets is a multiple of this, so that the bucket lines of a first table, and
+/// of every doubling, are whole.
+const MULTIPLE: u64 = 8;
+
+/// The highest number of doublings.
+pub(crate) const MAX_DOUBLINGS: u32 = 34;
+
+/// The highest number of bits of all buckets.
+const MAX_BITS: u128 = 1 << 62;
+
+/// The sizes of a table that grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Plan {
+    /// The first number of buckets, `N`.
+    pub(crate) buckets: u64,
+    /// The bits of a whole fingerprint.
+    pub(crate) width: u32,
+    /// The highest number of doublings, `L`.
+    pub(crate) doublings: u32,
+    /// Whether a bucket has 128 bits. Otherwise it has 64.
+    pub(crate) paired: bool,
+}
+
+impl Plan {
+    /// Returns the plan of a table that holds `first` items before it grows, and that keeps `rate`
+    /// with up to `most` items.
+    pub(crate) fn new(first: u64, most: u64, rate: f64) -> Result<Self, BuildError> {
+        Self::with_buckets(first, most, rate, PairAccess::detect().is_some())
+    }
+
+    /// As [`new`](Self::new), with buckets of this size.
+    pub(crate) fn with_buckets(
+        first: u64,
+        most: u64,
+        rate: f64,
+        paired: bool,
+    ) -> Result<Self, BuildError> {
+        // In this form the condition rejects NaN too.
+        if !(rate > 0.0 && rate < 1.0) {
+            return Err(BuildError::Rate { rate });
+        }
+        let (first, most) = (first.max(1), most.max(first).max(1));
+        let shapes = sequence(paired);
+        let mut lowest = 1.0_f64;
+        // The narrowest fingerprints that keep the rate: wider ones leave fewer slots to a bucket.
+        for width in shapes[shapes.len() - 1].width()..=shapes[0].width() {
+            let Some(plan) = Self::of_width(width, first, most, paired) else { continue };
+            let reached = plan.rate_at(most);
+            if reached <= rate {
+                return Ok(plan);
+            }
+            lowest = lowest.min(reached);
+        }
+        if lowest < 1.0 {
+            Err(BuildError::RateTooLow { rate, lowest })
+        } else {
+            Err(BuildError::TooLarge)
+        }
+    }
+
+    /// Returns the plan with this width of whole fingerprints, if there is one.
+    fn of_width(width: u32, first: u64, most: u64, paired: bool) -> Option<Self> {
+        let mut plan = Self { buckets: 0, width, doublings: 0, paired };
+        let slots = ceil(first as f64 / plan.load(0));
+        let buckets = ceil(slots / f64::from(plan.shape(0).slots())) as u64;
+        plan.buckets = buckets.max(MIN_BYTES / plan.bucket_bytes()).next_multiple_of(MULTIPLE);
+        while plan.items(plan.doublings, 0) < most {
+            plan.doublings += 1;
+            plan.checked()?;
+        }
+        // A filter that grows has at least one doubling.
+        plan.doublings = plan.doublings.max(1);
+        plan.checked()
+    }
+
+    /// Returns the plan if its sizes are within the bounds.
+    pub(crate) fn checked(self) -> Option<Self> {
+        let (shapes, Self { buckets, width, doublings, paired }) = (sequence(self.paired), self);
+        let bits = if paired { 128 } else { 64 };
+        let fits = buckets != 0
+            && buckets.is_multiple_of(MULTIPLE)
+            && (1..=MAX_DOUBLINGS).contains(&doublings)
+            // The bits that remain in the last table must make sense as a fingerprint.
+            && width <= shapes[0].width()
+            && width >= doublings + MIN_REST
+            && u128::from(buckets) << doublings <= MAX_BITS / bits;
+        fits.then_some(self)
+    }
+
+    /// Returns the bytes of a bucket.
+    pub(crate) const fn bucket_bytes(&self) -> u64 {
+        if self.paired { 16 } else { 8 }
+    }
+
+    /// Returns the number of the shape of buckets at this level, in [`PAIRS`] or [`WORDS`]: the one
+    /// with the most slots of those that hold the rest of a fingerprint.
+    pub(crate) fn shape_number(&self, level: u32) -> usize {
+        let rest = self.width.saturating_sub(level);
+        sequence(self.paired).iter().rposition(|shape| shape.width() >= rest).unwrap_or(0)
+    }
+
+    /// Returns the shape of buckets at this level.
+    pub(crate) fn shape(&self, level: u32) -> Shape {
+        sequence(self.paired)[self.shape_number(level)]
+    }
+
+    /// Returns the share of the slots that are filled when the table splits a bucket, at this level.
+    ///
+    /// A higher load makes the table smaller, and inserts slower, since more of them relocate.
+    fn load(&self, level: u32) -> f64 {
+        f64::from(LOADS[self.shape(level).slots() as usize]) / 1000.0
+    }
+
+    /// Returns the number of items up to which a table does not split further, in which the first
+    /// `next` buckets of this level are split.
+    pub(crate) fn items(&self, level: u32, next: u64) -> u64 {
+        let part = |buckets: u64, level: u32| {
+            let slots = buckets.saturating_mul(u64::from(self.shape(level).slots()));
+            let permille = u64::from(LOADS[self.shape(level).slots() as usize]);
+            slots / 1000 * permille + slots % 1000 * permille / 1000
+        };
+        let all = self.buckets << level;
+        part(all - next, level).saturating_add(part(2 * next, level + 1))
+    }
+
+    /// Returns the number of items that the table holds with high probability, after all doublings.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.items(self.doublings, 0)
+    }
+
+    /// Returns the number of whole fingerprints: those that leave a number above 0 in the slots of
+    /// the last level.
+    const fn fingerprints(&self) -> u64 {
+        (1 << self.width) - (1 << self.doublings)
+    }
+
+    /// Returns the number of classes.
+    pub(crate) fn classes(&self) -> f64 {
+        self.buckets as f64 * self.fingerprints() as f64 / 2.0
+    }
+
+    /// Returns the expected false-positive rate with this number of distinct items.
+    pub(crate) fn rate_at(&self, items: u64) -> f64 {
+        let items = items as f64;
+        sizing::with_equal_hashes(-expm1(items * log1p(-1.0 / self.classes())), items)
+    }
+
+    /// Returns the class of a hash: the whole fingerprint, and its two positions.
+    #[inline(always)]
+    pub(crate) const fn class(&self, hash: u64) -> Class {
+        let low = 1 << self.doublings;
+        let fingerprint = low + fastrange(split::pattern(hash), self.fingerprints());
+        Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
+    }
+
+    /// Returns whether a slot at this level may hold this number.
+    pub(crate) const fn may_hold(&self, level: u32, held: u64) -> bool {
+        held >= 1 << (self.doublings - level) && held < 1 << (self.width - level)
+    }
+}
+
+/// The fewest bits of a fingerprint in the last table. With fewer, too few paths lead away from a
+/// bucket.
+const MIN_REST: u32 = 8;
+
+/// The share of the slots that are filled when the table grows, in permille, by the number of slots
+/// of a bucket.
+const LOADS: [u32; 12] = [0, 0, 840, 840, 840, 840, 840, 840, 840, 840, 840, 840];
+
+/// Returns the shapes of buckets, by the number of slots.
+pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {
+    if paired { &PAIRS } else { &WORDS }
+}
+
+/// Evaluates an expression with the shapes of a level and of the next one as constants, so that the
+/// compiler computes everything that derives from them. `number` is the
+/// [number](Plan::shape_number) of the first, and `same` whether the other is the same.
+///
+/// This is a macro for the reason that `with_known_shape` states.
+macro_rules! with_known_shapes {
+    ($paired:expr, $number:expr, $same:expr, $lower:ident, $upper:ident => $run:expr) => {{
+        use crate::growth::plan::{PAIRS, WORDS};
+        macro_rules! arm {
+            ($list:ident, $at:literal) => {{
+                let $lower = const { $list[$at] };
+                if $same {
+                    let $upper = $lower;
+                    $run
+                } else {
+                    // The last shape has no next one.
+                    const NEXT: usize = if $at + 1 < $list.len() { $at + 1 } else { 0 };
+                    let $upper = const { $list[NEXT] };
+                    $run
+                }
+            }};
+        }
+        if $paired {
+            match $number {
+                0 => arm!(PAIRS, 0),
+                1 => arm!(PAIRS, 1),
+                2 => arm!(PAIRS, 2),
+                3 => arm!(PAIRS, 3),
+                4 => arm!(PAIRS, 4),
+                5 => arm!(PAIRS, 5),
+                6 => arm!(PAIRS, 6),
+                7 => arm!(PAIRS, 7),
+                _ => arm!(PAIRS, 8),
+            }
+        } else {
+            match $number {
+                0 => arm!(WORDS, 0),
+                1 => arm!(WORDS, 1),
+                2 => arm!(WORDS, 2),
+                3 => arm!(WORDS, 3),
+                4 => arm!(WORDS, 4),
+                _ => arm!(WORDS, 5),
+            }
+        }
+    }};
+}
+pub(crate) use with_known_shapes;

@@ -1,0 +1,198 @@
+//! The splits of a table that grows: any thread splits, and any thread completes the split of
+//! another.
+//!
+//! A split is a freeze and a commit of the parent, with the birth of the upper child in between.
+//! After those of a portion, the pointer moves. After those of a level, each lock is taken once (the
+//! *sweep*) before the next level begins, so that no holder of a lock meets a third level.
+
+use tamis_sync::{Backoff, Ordering, thread};
+
+use crate::growth::layout::{FROZEN, UNBORN, halves, place, tag, tag_of_level, with_tag};
+use crate::growth::table::{Pointer, SPLITTERS, Table};
+
+/// The number of locks that one call takes in a sweep. MEASURED: a lock takes 15 ns, so a call takes
+/// 1 µs instead of the 4 to 15 µs of all locks (Zen 4).
+const SWEEP_LOCKS: u32 = 64;
+
+/// The number of attempts to split a portion before an insert that finds no room returns an error.
+/// The waits of a backoff grow up to a yield, so this takes milliseconds.
+const MAX_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 2 } else { 1 << 12 };
+
+/// The result of an attempt to split a portion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// A portion was split.
+    Split,
+    /// The sweep goes on.
+    Swept,
+    /// Another thread holds a lock that is needed.
+    Busy,
+    /// The table has its last size.
+    Ended,
+}
+
+/// Why a table did not grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GrowError {
+    /// The table has its last size.
+    Ended,
+    /// A thread stopped that holds a lock.
+    Stalled,
+}
+
+impl Table {
+    /// Splits a portion, and waits a bounded time for other threads.
+    #[cold]
+    pub(crate) fn grow(&self) -> Result<(), GrowError> {
+        let mut backoff = Backoff::default();
+        let mut attempts = 0;
+        while attempts < MAX_ATTEMPTS {
+            match self.split_portion() {
+                Progress::Split => return Ok(()),
+                Progress::Ended => return Err(GrowError::Ended),
+                Progress::Swept => {}
+                Progress::Busy => {
+                    attempts += 1;
+                    backoff.wait();
+                }
+            }
+        }
+        Err(GrowError::Stalled)
+    }
+
+    /// Splits the buckets of one portion, or takes some locks of a sweep. Waits for nobody.
+    pub(crate) fn split_portion(&self) -> Progress {
+        let pointer = self.pointer();
+        // ORDERING: Acquire pairs with the AcqRel of `sweep_on`: after the last lock, no holder of
+        // any lock knows less than that the level before has ended (claim 4).
+        let sweep = Pointer::of(self.sweep.load(Ordering::Acquire));
+        if pointer.level == self.plan.doublings {
+            Progress::Ended
+        } else if sweep.level < pointer.level || sweep.next != self.all_locks() {
+            // Without a lock: a sweep takes every one.
+            self.sweep_on(sweep)
+        } else {
+            self.split_next_portion()
+        }
+    }
+
+    /// Splits the buckets of the portion at the pointer, under the lock of a splitter.
+    fn split_next_portion(&self) -> Progress {
+        // 1. Take any of the locks, beginning with one of this thread's own.
+        let first = thread::index() as u64;
+        let locks = (0..SPLITTERS).map(|at| self.stripes() + (first.wrapping_add(at)) % SPLITTERS);
+        let Some(lock) = locks.into_iter().find(|&lock| self.try_lock(lock)) else {
+            return Progress::Busy;
+        };
+        let progress = self.split_next_portion_locked();
+        self.unlock(lock);
+        progress
+    }
+
+    fn split_next_portion_locked(&self) -> Progress {
+        // 2. Read the pointer, then the sweep, under the lock (rule 14).
+        let pointer = self.pointer();
+        // ORDERING: Acquire, as in `split_portion`.
+        let sweep = Pointer::of(self.sweep.load(Ordering::Acquire));
+        let may_split = Pointer { level: pointer.level, next: self.all_locks() };
+        if sweep != may_split || pointer.level == self.plan.doublings {
+            return Progress::Busy;
+        }
+        // 3. Split each bucket of the portion.
+        let end = pointer.next + self.portion;
+        (pointer.next..end).for_each(|number| self.split(pointer.level, number));
+        // 4. Move the pointer.
+        self.publish(pointer, end);
+        Progress::Split
+    }
+
+    /// Splits the bucket with this number among those of its level, unless that has been done. After
+    /// it, the caller has loaded the bucket with the tag of the next level.
+    fn split(&self, level: u32, number: u64) {
+        let (paired, shape) = (self.plan.paired, self.shape(level));
+        let at = self.place_of(level, number);
+        loop {
+            // ORDERING: Acquire pairs with the Release of a commit: whoever moves the pointer has
+            // seen the births (claim 6).
+            let bucket = self.words.load(paired, at, Ordering::Acquire);
+            match tag(bucket, shape) {
+                tag if tag == tag_of_level(level) => {
+                    let frozen = with_tag(bucket, FROZEN, shape);
+                    // ORDERING: Release: a reader that sees the bucket frozen sees that this level
+                    // has begun (claim 5).
+                    let _ = self.words.exchange(paired, at, [bucket, frozen], Ordering::Release);
+                }
+                FROZEN => self.complete_split(level, number, bucket),
+                _ => return,
+            }
+        }
+    }
+
+    /// Completes the split of a frozen bucket of this value (rules 15 and 16). The caller holds a
+    /// lock since before it loaded the value.
+    pub(crate) fn complete_split(&self, level: u32, number: u64, frozen: u128) {
+        let (plan, paired) = (&self.plan, self.plan.paired);
+        let [lower, upper] = halves(frozen, level, self.shape(level), self.shape(level + 1));
+        // The birth. If it fails, another thread made it; then the child may have changed since.
+        let child = (plan.buckets << level) + number;
+        // ORDERING: Relaxed: a thread reaches the child through the commit only (claim 6).
+        let _ = self.words.exchange(paired, child, [0, upper], Ordering::Relaxed);
+        // The commit.
+        // ORDERING: Release: the tag shows the child (claim 6).
+        let at = self.place_of(level, number);
+        let _ = self.words.exchange(paired, at, [frozen, lower], Ordering::Release);
+        const { assert!(UNBORN == 0) };
+    }
+
+    /// Returns the place of the bucket with this number among those of its level.
+    fn place_of(&self, level: u32, number: u64) -> u64 {
+        let low = number & ((1 << level) - 1);
+        place(number >> level, low, self.plan.buckets)
+    }
+
+    /// Moves the pointer behind a portion, whose buckets the caller has loaded split.
+    fn publish(&self, pointer: Pointer, end: u64) {
+        let is_last = end == self.plan.buckets << pointer.level;
+        let next = if is_last {
+            Pointer { level: pointer.level + 1, next: 0 }
+        } else {
+            Pointer { next: end, ..pointer }
+        };
+        // ORDERING: AcqRel pairs with the Acquire of `pointer`: whoever loads it knows the births of
+        // this portion and of all before it (claim 6).
+        let _ = self
+            .pointer
+            .try_update(Ordering::AcqRel, |bits| (bits == pointer.bits()).then(|| next.bits()));
+    }
+
+    /// Takes and frees some locks, if nobody holds them, so that the level of the pointer may be
+    /// split. `sweep` was loaded after the pointer reached that level. The caller holds no lock.
+    fn sweep_on(&self, mut sweep: Pointer) -> Progress {
+        for _ in 0..SWEEP_LOCKS {
+            let next = if sweep.next == self.all_locks() {
+                // The first step: the pointer has reached the level after that of the sweep.
+                if self.pointer().level == sweep.level {
+                    return Progress::Swept;
+                }
+                Pointer { level: sweep.level + 1, next: 0 }
+            } else {
+                if !self.try_lock(sweep.next) {
+                    return Progress::Busy;
+                }
+                self.unlock(sweep.next);
+                Pointer { next: sweep.next + 1, ..sweep }
+            };
+            // ORDERING: AcqRel: the exchanges form one chain, through which the last one happens
+            // after every lock was taken, and each lock after the level has ended (claim 4).
+            let (from, to) = (sweep.bits(), next.bits());
+            let changed =
+                self.sweep.try_update(Ordering::AcqRel, |bits| (bits == from).then_some(to));
+            sweep = match changed {
+                Ok(_) => next,
+                // ORDERING: Acquire, as in `split_portion`.
+                Err(_) => Pointer::of(self.sweep.load(Ordering::Acquire)),
+            };
+        }
+        Progress::Swept
+    }
+}

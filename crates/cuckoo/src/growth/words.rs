@@ -1,0 +1,121 @@
+//! The memory of a table that grows: buckets of 64 or 128 bits, each one atomic.
+//!
+//! The caller gives the memory orderings, except those of guesses.
+
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, PairAccess, PairLines};
+
+use crate::growth::plan::Plan;
+
+/// The buckets, from place 0.
+#[derive(Debug)]
+pub(crate) struct Words {
+    /// The buckets, if they have 64 bits. Otherwise one line, which is not used.
+    words: Lines,
+    /// The buckets, if they have 128 bits.
+    pairs: Option<PairLines>,
+}
+
+impl Words {
+    /// Reserves the memory of the table after all doublings. The system makes a page present when it
+    /// is first written.
+    pub(crate) fn reserved(plan: &Plan) -> Result<Self, AllocError> {
+        Self::of_lines(plan, Lines::reserved(lines(plan, plan.buckets << plan.doublings))?)
+    }
+
+    /// Makes buckets of these lines.
+    pub(crate) fn of_lines(plan: &Plan, lines: Lines) -> Result<Self, AllocError> {
+        if !plan.paired {
+            return Ok(Self { words: lines, pairs: None });
+        }
+        // A plan has pairs only where the processor has them.
+        let access = PairAccess::detect().ok_or(AllocError { bytes: 0 })?;
+        Ok(Self { words: Lines::zeroed(1)?, pairs: Some(PairLines::new(lines, access)) })
+    }
+
+    fn pairs(&self) -> &PairLines {
+        let Some(pairs) = &self.pairs else { unreachable!("the buckets have 64 bits") };
+        pairs
+    }
+
+    /// Loads a bucket, in one atomic access. `paired` is whether buckets have 128 bits.
+    #[inline(always)]
+    pub(crate) fn load(&self, paired: bool, place: u64, order: Ordering) -> u128 {
+        // ORDERING: the caller's, both.
+        if paired {
+            self.pairs().pair(place as usize).load(order)
+        } else {
+            u128::from(self.words.word(place as usize).load(order))
+        }
+    }
+
+    /// Replaces the value of a bucket by the result of `change`, in one atomic step. Returns the
+    /// value before; or, as an error, the value for which `change` returned `None`.
+    #[inline(always)]
+    pub(crate) fn try_update(
+        &self,
+        paired: bool,
+        place: u64,
+        order: Ordering,
+        mut change: impl FnMut(u128) -> Option<u128>,
+    ) -> Result<u128, u128> {
+        // ORDERING: the caller's, both.
+        if paired {
+            self.pairs().pair(place as usize).try_update(order, change)
+        } else {
+            let change = |bits| change(u128::from(bits)).map(|new| new as u64);
+            let word = self.words.word(place as usize);
+            word.try_update(order, change).map(u128::from).map_err(u128::from)
+        }
+    }
+
+    /// Replaces the value of a bucket if it is `from`. Returns the value before.
+    pub(crate) fn exchange(
+        &self,
+        paired: bool,
+        place: u64,
+        [from, to]: [u128; 2],
+        order: Ordering,
+    ) -> Result<u128, u128> {
+        // ORDERING: the caller's.
+        self.try_update(paired, place, order, |bits| (bits == from).then_some(to))
+    }
+
+    /// Prefetches a bucket.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, paired: bool, place: u64) {
+        if paired {
+            self.pairs().prefetch(place as usize);
+        } else {
+            self.words.prefetch_word(place as usize);
+        }
+    }
+
+    /// Sets the first `places` buckets. `&mut self` proves that no other thread accesses them.
+    pub(crate) fn fill(&mut self, paired: bool, places: u64, bucket: u128) {
+        let lines = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
+        let halves = [bucket as u64, if paired { (bucket >> 64) as u64 } else { bucket as u64 }];
+        let count = places as usize * if paired { 2 } else { 1 };
+        for (at, word) in lines.iter_mut().flat_map(|line| &mut line.words).take(count).enumerate()
+        {
+            word.update(|bits| *bits = halves[at % 2]);
+        }
+    }
+
+    /// Sets a bucket. `&mut self` proves that no other thread accesses it.
+    pub(crate) fn set(&mut self, paired: bool, place: u64, bucket: u128) {
+        let lines = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
+        if paired {
+            let first = 2 * place as usize;
+            lines.word_mut(first).update(|bits| *bits = bucket as u64);
+            lines.word_mut(first + 1).update(|bits| *bits = (bucket >> 64) as u64);
+        } else {
+            lines.word_mut(place as usize).update(|bits| *bits = bucket as u64);
+        }
+    }
+}
+
+/// Returns the number of lines of this number of buckets.
+pub(crate) const fn lines(plan: &Plan, buckets: u64) -> u64 {
+    let words = if plan.paired { 2 * buckets } else { buckets };
+    words.div_ceil(LINE_WORDS as u64)
+}
